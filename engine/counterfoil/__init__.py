@@ -1,0 +1,64 @@
+"""Counterfoil: find out whether the training you ordered is the training that happened.
+
+This module exports the library's public names. They are imported on first use, so that ``import counterfoil`` is
+cheap: torch alone takes seconds to import, and the window shows before that.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_EXPORTS = {
+    "AuditFinished": "counterfoil.audit.events",
+    "AuditReport": "counterfoil.audit.events",
+    "AuditRequest": "counterfoil.audit.replay",
+    "AuditStarted": "counterfoil.audit.events",
+    "BundleSummary": "counterfoil.audit.summary",
+    "CancelToken": "counterfoil.cancel",
+    "Check": "counterfoil.audit.outcome",
+    "CheckChanged": "counterfoil.audit.events",
+    "CheckNumber": "counterfoil.audit.outcome",
+    "CheckState": "counterfoil.audit.outcome",
+    "CounterfoilError": "counterfoil.errors",
+    "Device": "counterfoil.execution.devices",
+    "Digest": "counterfoil.commit.digest",
+    "Dispute": "counterfoil.audit.events",
+    "DisputeLocated": "counterfoil.audit.events",
+    "DivergenceMeasured": "counterfoil.audit.events",
+    "Event": "counterfoil.audit.events",
+    "OperatorDone": "counterfoil.audit.events",
+    "Outcome": "counterfoil.audit.outcome",
+    "ResumedFromCheckpoint": "counterfoil.audit.events",
+    "StepMatch": "counterfoil.audit.events",
+    "StepReplayed": "counterfoil.audit.events",
+    "StepRow": "counterfoil.audit.events",
+    "TensorDivergence": "counterfoil.audit.events",
+    "Verdict": "counterfoil.audit.verdict",
+    "audit": "counterfoil.audit.replay",
+    "generate_key": "counterfoil.audit.signing",
+    "inspect": "counterfoil.audit.inspection",
+    "list_devices": "counterfoil.execution.devices",
+    "load_private_key": "counterfoil.audit.signing",
+    "load_public_key": "counterfoil.audit.signing",
+    "sign_verdict": "counterfoil.audit.verdict",
+    "verify_verdict": "counterfoil.audit.verdict",
+    "write_steps_csv": "counterfoil.audit.verdict",
+}
+
+__all__ = sorted(_EXPORTS)
+
+
+def __getattr__(name: str) -> Any:
+    module = _EXPORTS.get(name)
+    if module is None:
+        raise AttributeError(f"module 'counterfoil' has no attribute {name!r}")
+    value = getattr(importlib.import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

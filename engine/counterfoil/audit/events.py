@@ -1,0 +1,284 @@
+"""What a replay reports while it runs: plain frozen values, consumed alike by the command line and the window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from counterfoil.audit.outcome import Check, Outcome
+from counterfoil.commit.digest import Digest
+
+
+class StepMatch(Enum):
+    """How a step's Merkle leaf compares."""
+
+    MATCH = "match"
+    """The replay's leaf equals the trainer's."""
+    MISMATCH = "mismatch"
+    """The replay's leaf differs from the trainer's."""
+    UNJUDGED = "unjudged"
+    """The step lies between a disputed step and the next checkpoint: the trainer's state before it is not in the bundle."""
+
+
+@dataclass(frozen=True)
+class TensorDivergence:
+    """How far one state tensor of the replay lies from the trainer's.
+
+    Attributes:
+        name: Name of the state tensor, for instance ``conv1.weight``.
+        shape: Its shape.
+        differing: Number of elements whose bits differ.
+        max_abs: Largest absolute difference; 0 when equal.
+        max_ulps: Largest difference in units in the last place of float32 (integers: plain difference).
+        l2: Euclidean norm of the difference.
+        index: Multi-index of the element with the largest absolute difference; empty when equal or zero-dimensional.
+        trainer: The trainer's value there.
+        replay: The replay's value there.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    differing: int
+    max_abs: float
+    max_ulps: int
+    l2: float
+    index: tuple[int, ...]
+    trainer: float
+    replay: float
+
+
+@dataclass(frozen=True)
+class MerkleComparison:
+    """One comparison on the way from the root to the first differing Merkle leaf.
+
+    Attributes:
+        first_leaf: First leaf (step number) below the node.
+        last_leaf: Last leaf below the node, inclusive.
+        trainer: The trainer's hash of the node.
+        replay: The replay's hash of the node.
+    """
+
+    first_leaf: int
+    last_leaf: int
+    trainer: Digest
+    replay: Digest
+
+    @property
+    def equal(self) -> bool:
+        """Whether both sides have the same hash."""
+        return self.trainer == self.replay
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """The first step at which the replay and the trainer's commitment part.
+
+    Attributes:
+        step: Step number, 1 for the first step of training; 0 if already the initial state differs.
+        trainer_leaf: The trainer's Merkle leaf hash of that step.
+        replay_leaf: The replay's Merkle leaf hash of that step.
+        parts: Which parts of the leaf differ: some of ``state``, ``loss``, ``fingerprints``.
+        path: The comparisons from the root down to the leaf, both children where the first is equal.
+        inclusion_proof: RFC 9162 inclusion proof of the trainer's leaf in the signed run root.
+        compared_at: Step of the checkpoint at which ``tensors`` were compared (the disputed step itself, or the next
+            checkpoint after it); None when the trainer stored none.
+        tensors: The differing state tensors, largest absolute difference first.
+        trainer_loss: Loss that the trainer recorded for the step.
+        replay_loss: Loss of the replay.
+        confirmed: Whether a second replay of the step, with every reduction in another order, gave the replay's leaf
+            again. If not, this machine's arithmetic lies outside the margin, and the trainer is not accused.
+    """
+
+    step: int
+    trainer_leaf: Digest
+    replay_leaf: Digest
+    parts: tuple[str, ...]
+    path: tuple[MerkleComparison, ...]
+    inclusion_proof: tuple[Digest, ...]
+    compared_at: int | None
+    tensors: tuple[TensorDivergence, ...]
+    trainer_loss: float
+    replay_loss: float
+    confirmed: bool
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """The result of one replayed step.
+
+    Attributes:
+        step: Step number, from 1.
+        match: How the leaf compares.
+        trainer_leaf: The trainer's Merkle leaf hash.
+        replay_leaf: The replay's Merkle leaf hash.
+        trainer_loss: The loss the trainer recorded.
+        replay_loss: The loss of the replay.
+        log_entries: Logged rounding decisions of the step.
+        log_bytes: Size of the step's log.
+        corrections: Logged directions that differed from this machine's own rounding.
+        contradictions: Log entries that no honest trainer would write.
+        omissions: Values close to a midpoint that the trainer did not log.
+        rounded_values: Number of values that were rounded in the step.
+        seconds: Wall-clock time of the step's replay.
+    """
+
+    step: int
+    match: StepMatch
+    trainer_leaf: Digest
+    replay_leaf: Digest
+    trainer_loss: float
+    replay_loss: float
+    log_entries: int
+    log_bytes: int
+    corrections: int
+    contradictions: int
+    omissions: int
+    rounded_values: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class AuditStarted:
+    """First event of every audit.
+
+    Attributes:
+        steps: Number of steps that will be replayed.
+        tensor_names: Names of the state tensors, sorted.
+        device: The device of the replay, for instance ``cpu`` or ``cuda:0``.
+        checks: Every check with its state so far.
+    """
+
+    steps: int
+    tensor_names: tuple[str, ...]
+    device: str
+    checks: tuple[Check, ...]
+
+
+@dataclass(frozen=True)
+class CheckChanged:
+    """A check changed its state."""
+
+    check: Check
+
+
+@dataclass(frozen=True)
+class OperatorDone:
+    """Progress inside a step, so that a step of minutes shows movement.
+
+    Attributes:
+        step: The step being replayed.
+        done: Operators done so far.
+        total: Operators in the step.
+    """
+
+    step: int
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class StepReplayed:
+    """A step was replayed and compared."""
+
+    row: StepRow
+
+
+@dataclass(frozen=True)
+class DivergenceMeasured:
+    """The replay's state was compared with one of the trainer's checkpoints.
+
+    Attributes:
+        step: Step of the checkpoint.
+        tensors: One entry for every state tensor, sorted by name.
+    """
+
+    step: int
+    tensors: tuple[TensorDivergence, ...]
+
+
+@dataclass(frozen=True)
+class DisputeLocated:
+    """The first differing step is known. A later event of this kind for the same step adds what was found since."""
+
+    dispute: Dispute
+
+
+@dataclass(frozen=True)
+class ResumedFromCheckpoint:
+    """After a dispute the replay goes on from the trainer's state, so that later steps are judged too."""
+
+    step: int
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """What an audit found: everything that a verdict says, before it is signed.
+
+    Attributes:
+        outcome: The conclusion.
+        reason: One or two plain sentences that say why.
+        checks: All ten checks, in order.
+        order_digest: Digest of the order; None when it could not be read.
+        order_source: ``client`` when the order came from a file of the client's, ``bundle`` when it was taken from the run.
+        run_root: The signed run root; None when it could not be read.
+        bundle_digest: SHA-256 of the bundle file.
+        bundle_name: File name of the bundle.
+        trainer_key: SHA-256 key id of the trainer's public key; empty when unsigned.
+        title: Title of the order.
+        steps_ordered: Number of steps ordered.
+        steps_replayed: Number of steps replayed and judged.
+        mismatched_steps: Steps whose leaf differed, ascending.
+        dispute: The first dispute, or None.
+        corrections: Sum over all steps.
+        contradictions: Sum over all steps.
+        omissions: Sum over all steps.
+        log_entries: Sum over all steps.
+        log_bytes: Sum over all steps.
+        rounded_values: Sum over all steps.
+        seconds: Wall-clock time of the replay.
+        environment: Device, library versions and switches of this machine.
+        trainer_environment: The same of the trainer's, as the trainer signed it.
+    """
+
+    outcome: Outcome
+    reason: str
+    checks: tuple[Check, ...]
+    order_digest: Digest | None
+    order_source: str
+    run_root: Digest | None
+    bundle_digest: Digest | None
+    bundle_name: str
+    trainer_key: str
+    title: str
+    steps_ordered: int
+    steps_replayed: int
+    mismatched_steps: tuple[int, ...] = ()
+    dispute: Dispute | None = None
+    corrections: int = 0
+    contradictions: int = 0
+    omissions: int = 0
+    log_entries: int = 0
+    log_bytes: int = 0
+    rounded_values: int = 0
+    seconds: float = 0.0
+    environment: tuple[tuple[str, str], ...] = field(default=())
+    trainer_environment: tuple[tuple[str, str], ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class AuditFinished:
+    """Last event of every audit."""
+
+    report: AuditReport
+
+
+Event = (
+    AuditStarted
+    | CheckChanged
+    | OperatorDone
+    | StepReplayed
+    | DivergenceMeasured
+    | DisputeLocated
+    | ResumedFromCheckpoint
+    | AuditFinished
+)

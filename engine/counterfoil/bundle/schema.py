@@ -1,0 +1,386 @@
+"""The records of a bundle: the order's manifest, the run's claim, the leaf of a step.
+
+Each is canonical JSON (:mod:`counterfoil.canonical`); each is parsed strictly, since it may come from a stranger.
+docs/bundle-format.md says where they lie in the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from counterfoil import canonical
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import BundleError
+
+FORMAT_VERSION = 1
+MAX_STEPS = 10_000_000
+STATE_DTYPES = ("float32", "int64", "int32", "uint8", "bool")
+"""Numpy dtype names that a state tensor may have; floating-point state is always stored as float32."""
+DATA_DTYPES = ("float32", "int64", "int32", "uint8")
+"""Numpy dtype names that a data array may have."""
+NAME_PATTERN = re.compile(r"[A-Za-z0-9_.\-:]{1,200}")
+"""What the name of a state tensor or data array looks like; ``.`` and ``..`` are not names."""
+
+
+def check_name(name: str) -> str:
+    """Return ``name`` if it can name a tensor or an array in a bundle.
+
+    Raises:
+        BundleError: It cannot: it is empty, long, or holds a character that could be a path.
+    """
+    if not isinstance(name, str) or not NAME_PATTERN.fullmatch(name) or name in (".", ".."):
+        raise BundleError(f"The name {name!r} cannot stand in a bundle.")
+    return name
+
+
+class _Fields:
+    """Strict access to the fields of a JSON object: every field typed, none left over."""
+
+    def __init__(self, value: Any, what: str) -> None:
+        if not isinstance(value, dict):
+            raise BundleError(f"The {what} is not a JSON object.")
+        self._value = dict(value)
+        self._what = what
+
+    def take(self, key: str, kind: type) -> Any:
+        if key not in self._value:
+            raise BundleError(f"The {self._what} lacks the field {key!r}.")
+        value = self._value.pop(key)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise BundleError(f"The field {key!r} of the {self._what} should be of type {kind.__name__}.")
+        return value
+
+    def integer(self, key: str, low: int, high: int) -> int:
+        value = int(self.take(key, int))
+        if not low <= value <= high:
+            raise BundleError(f"The field {key!r} of the {self._what} is {value}; it must lie in {low} to {high}.")
+        return value
+
+    def digest(self, key: str) -> Digest:
+        return _digest(self.take(key, str), f"field {key!r} of the {self._what}")
+
+    def end(self) -> None:
+        if self._value:
+            raise BundleError(f"The {self._what} has the unknown field {sorted(self._value)[0]!r}.")
+
+
+def _digest(text: Any, what: str) -> Digest:
+    try:
+        return Digest.from_hex(text)
+    except (ValueError, TypeError) as error:
+        raise BundleError(f"The {what} is not a SHA-256 digest.") from error
+
+
+@dataclass(frozen=True)
+class Precision:
+    """The precision profile of an order (DESIGN: rounded execution).
+
+    Attributes:
+        compute: Dtype in which operators compute; ``float64``.
+        significand_bits: p, the significand bits of the grid; 24 is float32's.
+        guard_bits: G; an element's quantum never falls below ``2^(E - G - p + 1)``.
+        margin_bits: m; a value is logged when it lies within ``2^(E - m)`` of a midpoint.
+        margins: m of single operator kinds, where it differs from ``margin_bits``.
+
+    Raises:
+        BundleError: The numbers do not fit together.
+    """
+
+    compute: str = "float64"
+    significand_bits: int = 24
+    guard_bits: int = 8
+    margin_bits: int = 44
+    margins: tuple[tuple[str, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.compute != "float64":
+            raise BundleError(f"The compute dtype {self.compute!r} is not supported; only float64 is.")
+        if not 18 <= self.significand_bits <= 24:
+            raise BundleError(f"{self.significand_bits} significand bits are not supported; 18 to 24 are.")
+        if not 0 <= self.guard_bits <= 12:
+            raise BundleError(f"{self.guard_bits} guard bits are not supported; 0 to 12 are.")
+        least = self.significand_bits + self.guard_bits + 2
+        for name, bits in (("the default", self.margin_bits), *self.margins):
+            if not least <= bits <= 50:
+                raise BundleError(f"The margin of {name} is 2^(E-{bits}); its exponent must lie in {least} to 50.")
+
+    def margin_of(self, kind: str) -> int:
+        """Return m for an operator kind, for instance ``mm``."""
+        return dict(self.margins).get(kind, self.margin_bits)
+
+    def describe(self) -> str:
+        """The profile in words."""
+        return (
+            f"{self.compute} -> {self.significand_bits} significand bits, {self.guard_bits} guard bits, "
+            f"margin 2^(E-{self.margin_bits})"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "compute": self.compute,
+            "significand_bits": self.significand_bits,
+            "guard_bits": self.guard_bits,
+            "margin_bits": self.margin_bits,
+            "margins": dict(self.margins),
+        }
+
+    @classmethod
+    def from_json(cls, value: Any) -> Precision:
+        """Read the JSON form; raises BundleError."""
+        fields = _Fields(value, "precision")
+        margins = fields.take("margins", dict)
+        for bits in margins.values():
+            if not isinstance(bits, int) or isinstance(bits, bool):
+                raise BundleError("A margin of the precision is not an integer.")
+        result = cls(
+            compute=fields.take("compute", str),
+            significand_bits=fields.integer("significand_bits", 0, 64),
+            guard_bits=fields.integer("guard_bits", 0, 64),
+            margin_bits=fields.integer("margin_bits", 0, 64),
+            margins=tuple(sorted(margins.items())),
+        )
+        fields.end()
+        return result
+
+
+@dataclass(frozen=True)
+class ArraySpec:
+    """Dtype name, shape and tensor digest of an array that the order commits to."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    digest: Digest
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {"dtype": self.dtype, "shape": list(self.shape), "digest": self.digest.hex}
+
+    @classmethod
+    def from_json(cls, value: Any, what: str, dtypes: tuple[str, ...]) -> ArraySpec:
+        """Read the JSON form; raises BundleError."""
+        fields = _Fields(value, what)
+        dtype = fields.take("dtype", str)
+        shape = fields.take("shape", list)
+        digest = fields.digest("digest")
+        fields.end()
+        if dtype not in dtypes:
+            raise BundleError(f"The {what} has the dtype {dtype!r}; supported are {', '.join(dtypes)}.")
+        if len(shape) > 16 or not all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**40 for n in shape):
+            raise BundleError(f"The shape of the {what} is not a list of lengths.")
+        return cls(dtype, tuple(shape), digest)
+
+
+@dataclass(frozen=True)
+class OrderManifest:
+    """What the client orders. The order digest is the SHA-256 of its canonical JSON.
+
+    Attributes:
+        title: The client's name for the job.
+        recipe: The recipe that wrote it, for instance ``digits-cnn``.
+        optimizer: The optimizer in words, for people; what counts is the program.
+        seed: Seed of every random draw, 0 to 2^64 - 1.
+        steps: Number of training steps.
+        batch_size: Rows per step.
+        commit_every: The state is digested at every step that this divides, and at the last.
+        checkpoint_every: The state is stored at every step that this divides, and at the last; a multiple of commit_every.
+        precision: The precision profile.
+        program: SHA-256 of the program's canonical JSON.
+        schedule: int64 ``[steps, batch_size]``: the dataset rows of each step.
+        scalars: float64 ``[steps, len(scalar_names)]``: the per-step scalars.
+        scalar_names: Their names, for instance ``lr``.
+        data: The data arrays by name; the first axis of each is the row.
+        data_root: State root over the data arrays.
+        initial_root: State root over the initial state.
+    """
+
+    title: str
+    recipe: str
+    optimizer: str
+    seed: int
+    steps: int
+    batch_size: int
+    commit_every: int
+    checkpoint_every: int
+    precision: Precision
+    program: Digest
+    schedule: ArraySpec
+    scalars: ArraySpec
+    scalar_names: tuple[str, ...]
+    data: Mapping[str, ArraySpec]
+    data_root: Digest
+    initial_root: Digest
+
+    def __post_init__(self) -> None:
+        if self.checkpoint_every % self.commit_every:
+            raise BundleError("checkpoint_every must be a multiple of commit_every, so that every stored state is committed.")
+        if self.schedule.shape != (self.steps, self.batch_size):
+            raise BundleError("The schedule's shape is not (steps, batch size).")
+        if self.scalars.shape != (self.steps, len(self.scalar_names)):
+            raise BundleError("The per-step scalars' shape is not (steps, number of scalars).")
+
+    def is_committed(self, step: int) -> bool:
+        """Whether the state after ``step`` is digested."""
+        return step % self.commit_every == 0 or step == self.steps
+
+    def is_checkpoint(self, step: int) -> bool:
+        """Whether the state after ``step`` is stored; step 0 is not, since the order holds the initial state."""
+        return step > 0 and (step % self.checkpoint_every == 0 or step == self.steps)
+
+    def to_bytes(self) -> bytes:
+        """Return the canonical JSON that the order digest is taken of."""
+        return canonical.encode(
+            {
+                "format": FORMAT_VERSION,
+                "title": self.title,
+                "recipe": self.recipe,
+                "optimizer": self.optimizer,
+                "seed": str(self.seed),
+                "steps": self.steps,
+                "batch_size": self.batch_size,
+                "commit_every": self.commit_every,
+                "checkpoint_every": self.checkpoint_every,
+                "precision": self.precision.to_json(),
+                "program": self.program.hex,
+                "schedule": self.schedule.to_json(),
+                "scalars": self.scalars.to_json(),
+                "scalar_names": list(self.scalar_names),
+                "data": {name: spec.to_json() for name, spec in self.data.items()},
+                "data_root": self.data_root.hex,
+                "initial_root": self.initial_root.hex,
+            }
+        )
+
+    @property
+    def digest(self) -> Digest:
+        """The order digest."""
+        return Digest.of(self.to_bytes())
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> OrderManifest:
+        """Read canonical JSON.
+
+        Raises:
+            BundleError: A field is missing, unknown, of the wrong type or out of range, or the bytes are not canonical.
+        """
+        try:
+            value = canonical.decode(data)
+        except canonical.CanonicalError as error:
+            raise BundleError("The order's manifest is damaged.", detail=str(error)) from error
+        fields = _Fields(value, "order's manifest")
+        version = fields.take("format", int)
+        if version != FORMAT_VERSION:
+            raise BundleError(
+                f"The bundle has format {version}; this Counterfoil reads format {FORMAT_VERSION}.",
+                remedy="Use a Counterfoil of the version that wrote it.",
+            )
+        seed = fields.take("seed", str)
+        if not re.fullmatch(r"0|[1-9][0-9]{0,19}", seed) or int(seed) >= 2**64:
+            raise BundleError("The order's seed is not an integer in 0 to 2^64 - 1.")
+        names = fields.take("scalar_names", list)
+        if len(set(map(str, names))) != len(names):
+            raise BundleError("Two per-step scalars have the same name.")
+        data_specs = {
+            check_name(name): ArraySpec.from_json(spec, f"data array {name!r}", DATA_DTYPES)
+            for name, spec in fields.take("data", dict).items()
+        }
+        result = cls(
+            title=fields.take("title", str),
+            recipe=fields.take("recipe", str),
+            optimizer=fields.take("optimizer", str),
+            seed=int(seed),
+            steps=fields.integer("steps", 1, MAX_STEPS),
+            batch_size=fields.integer("batch_size", 1, 2**31 - 1),
+            commit_every=fields.integer("commit_every", 1, MAX_STEPS),
+            checkpoint_every=fields.integer("checkpoint_every", 1, MAX_STEPS),
+            precision=Precision.from_json(fields.take("precision", dict)),
+            program=fields.digest("program"),
+            schedule=ArraySpec.from_json(fields.take("schedule", dict), "schedule", ("int64",)),
+            scalars=ArraySpec.from_json(fields.take("scalars", dict), "per-step scalars", ("float64",)),
+            scalar_names=tuple(check_name(name) for name in names),
+            data=data_specs,
+            data_root=fields.digest("data_root"),
+            initial_root=fields.digest("initial_root"),
+        )
+        fields.end()
+        return result
+
+
+@dataclass(frozen=True)
+class StepRecord:
+    """What the Merkle leaf of one step commits to.
+
+    Attributes:
+        step: Step number; 0 is the initial state, before any training.
+        state_root: State root after the step; None at steps whose state is not digested.
+        log: SHA-256 of the step's log bytes; None at step 0.
+        fingerprints: SHA-256 of the step's fingerprints as little-endian uint64; None at step 0.
+        loss: The loss of the step; None at step 0.
+    """
+
+    step: int
+    state_root: Digest | None
+    log: Digest | None
+    fingerprints: Digest | None
+    loss: float | None
+
+    def to_bytes(self) -> bytes:
+        """Return the canonical JSON that is the data of the RFC 9162 leaf."""
+        return canonical.encode(
+            {
+                "step": self.step,
+                "state_root": self.state_root.hex if self.state_root else None,
+                "log": self.log.hex if self.log else None,
+                "fingerprints": self.fingerprints.hex if self.fingerprints else None,
+                "loss": None if self.loss is None else canonical.float_text(self.loss),
+            }
+        )
+
+
+@dataclass(frozen=True)
+class RunClaim:
+    """What the trainer signs: this order gave this run on this machine.
+
+    Attributes:
+        order: The order digest.
+        run_root: Merkle root over the leaves of steps 0 to ``steps``.
+        steps: Number of recorded steps.
+        environment: Device, library versions and switches, as text.
+        signed_at: ISO 8601 time in UTC.
+    """
+
+    order: Digest
+    run_root: Digest
+    steps: int
+    environment: tuple[tuple[str, str], ...]
+    signed_at: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form: the predicate of the in-toto statement that the trainer signs."""
+        return {
+            "order": self.order.hex,
+            "run_root": self.run_root.hex,
+            "steps": self.steps,
+            "environment": dict(self.environment),
+            "signed_at": self.signed_at,
+        }
+
+    @classmethod
+    def from_json(cls, value: Any) -> RunClaim:
+        """Read the JSON form; raises BundleError."""
+        fields = _Fields(value, "run's claim")
+        environment = fields.take("environment", dict)
+        if not all(isinstance(text, str) for text in environment.values()):
+            raise BundleError("The environment of the run's claim holds something that is not text.")
+        result = cls(
+            order=fields.digest("order"),
+            run_root=fields.digest("run_root"),
+            steps=fields.integer("steps", 1, MAX_STEPS),
+            environment=tuple(sorted(environment.items())),
+            signed_at=fields.take("signed_at", str),
+        )
+        fields.end()
+        return result

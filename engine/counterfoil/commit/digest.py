@@ -1,0 +1,52 @@
+"""SHA-256 digests as a type of their own, so that no function takes or returns bare bytes for one."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+DIGEST_BYTES = 32
+
+
+@dataclass(frozen=True, order=True)
+class Digest:
+    """A SHA-256 digest (FIPS 180-4).
+
+    Raises:
+        ValueError: ``value`` is not 32 bytes long.
+    """
+
+    value: bytes
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.value, bytes) or len(self.value) != DIGEST_BYTES:
+            raise ValueError("a SHA-256 digest is 32 bytes")
+
+    @classmethod
+    def of(cls, data: bytes | bytearray | memoryview) -> Digest:
+        """Hash ``data``."""
+        return cls(hashlib.sha256(data).digest())
+
+    @classmethod
+    def from_hex(cls, text: str) -> Digest:
+        """Read 64 lower-case hexadecimal digits.
+
+        Raises:
+            ValueError: ``text`` is anything else.
+        """
+        if len(text) != 2 * DIGEST_BYTES or text != text.lower():
+            raise ValueError("a SHA-256 digest is 64 lower-case hexadecimal digits")
+        return cls(bytes.fromhex(text))
+
+    @property
+    def hex(self) -> str:
+        """The digest as 64 lower-case hexadecimal digits."""
+        return self.value.hex()
+
+    @property
+    def short(self) -> str:
+        """The first 12 hexadecimal digits, for people."""
+        return self.value.hex()[:12]
+
+    def __str__(self) -> str:
+        return self.hex

@@ -1,0 +1,78 @@
+"""Every error that Counterfoil raises on purpose.
+
+An error carries three things: the sentence a person reads (what happened and why), the remedy (what to do
+next), and a detail for the log. Anything else that escapes is a bug in Counterfoil.
+"""
+
+from __future__ import annotations
+
+
+class CounterfoilError(Exception):
+    """Base of every deliberate error.
+
+    Args:
+        sentence: What happened and why, as a whole sentence.
+        remedy: What the reader can do next; empty when there is nothing to advise.
+        detail: Technical detail for a report; not needed to understand the sentence.
+    """
+
+    def __init__(self, sentence: str, *, remedy: str = "", detail: str = "") -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.remedy = remedy
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"{self.sentence} {self.remedy}".strip()
+
+
+class RefusedError(CounterfoilError):
+    """The input cannot be judged: unreadable, unsupported, or not the ordered job (outcome REFUSED)."""
+
+
+class BundleError(RefusedError):
+    """A bundle is damaged, hostile or not in the format of docs/bundle-format.md."""
+
+
+class CommitmentError(RefusedError):
+    """Contents of a bundle do not match the digests that commit to them."""
+
+
+class OrderMismatchError(RefusedError):
+    """The run was not made for the order at hand."""
+
+
+class SignatureError(RefusedError):
+    """A signature is missing, malformed, or does not hold."""
+
+
+class KeyFileError(CounterfoilError):
+    """A key file cannot be read or written, or its passphrase is wrong."""
+
+
+class ProgramError(RefusedError):
+    """A program is malformed, or holds an operator outside the allow-list."""
+
+
+class LogError(RefusedError):
+    """A rounding log is truncated or inconsistent."""
+
+
+class ProofError(CounterfoilError):
+    """A Merkle proof is malformed or does not hold."""
+
+
+class DataError(CounterfoilError):
+    """Training data or model settings given by the user cannot be used."""
+
+
+class NonFiniteError(CounterfoilError):
+    """An operator produced a value that is infinite, not a number, or beyond float32's range."""
+
+
+class DeviceError(CounterfoilError):
+    """This machine cannot run the job: no such device, or it fails the self-test."""
+
+
+class CancelledError(CounterfoilError):
+    """The user stopped the work; nothing is concluded."""
