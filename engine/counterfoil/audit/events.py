@@ -7,6 +7,7 @@ from enum import Enum
 
 from counterfoil.audit.outcome import Check, Outcome
 from counterfoil.commit.digest import Digest
+from counterfoil.commit.merkle import MerkleComparison
 
 
 class StepMatch(Enum):
@@ -45,28 +46,6 @@ class TensorDivergence:
     index: tuple[int, ...]
     trainer: float
     replay: float
-
-
-@dataclass(frozen=True)
-class MerkleComparison:
-    """One comparison on the way from the root to the first differing Merkle leaf.
-
-    Attributes:
-        first_leaf: First leaf (step number) below the node.
-        last_leaf: Last leaf below the node, inclusive.
-        trainer: The trainer's hash of the node.
-        replay: The replay's hash of the node.
-    """
-
-    first_leaf: int
-    last_leaf: int
-    trainer: Digest
-    replay: Digest
-
-    @property
-    def equal(self) -> bool:
-        """Whether both sides have the same hash."""
-        return self.trainer == self.replay
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ docs/bundle-format.md says where they lie in the file.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from counterfoil import canonical
 from counterfoil.commit.digest import Digest
+from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.errors import BundleError
 
 FORMAT_VERSION = 1
@@ -230,6 +231,17 @@ class OrderManifest:
         """Whether the state after ``step`` is stored; step 0 is not, since the order holds the initial state."""
         return step > 0 and (step % self.checkpoint_every == 0 or step == self.steps)
 
+    @property
+    def committed_steps(self) -> int:
+        """How many states are digested, that of step 0 included."""
+        return self.steps // self.commit_every + 1 + (self.steps % self.commit_every != 0)
+
+    @property
+    def checkpoint_steps(self) -> tuple[int, ...]:
+        """The steps at which a state is stored, ascending."""
+        regular = range(self.checkpoint_every, self.steps + 1, self.checkpoint_every)
+        return (*regular, self.steps) if self.steps % self.checkpoint_every else tuple(regular)
+
     def to_bytes(self) -> bytes:
         """Return the canonical JSON that the order digest is taken of."""
         return canonical.encode(
@@ -340,6 +352,11 @@ class StepRecord:
         )
 
 
+def run_tree(records: Sequence[StepRecord]) -> MerkleTree:
+    """Return the tree whose root is the run root: one Merkle leaf per step record, from step 0."""
+    return MerkleTree(leaf_hash(record.to_bytes()) for record in records)
+
+
 @dataclass(frozen=True)
 class RunClaim:
     """What the trainer signs: this order gave this run on this machine.
@@ -350,6 +367,7 @@ class RunClaim:
         steps: Number of recorded steps.
         environment: Device, library versions and switches, as text.
         signed_at: ISO 8601 time in UTC.
+        public_key: The trainer's public key as PEM text (RFC 7468, SubjectPublicKeyInfo).
     """
 
     order: Digest
@@ -357,6 +375,7 @@ class RunClaim:
     steps: int
     environment: tuple[tuple[str, str], ...]
     signed_at: str
+    public_key: str
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form: the predicate of the in-toto statement that the trainer signs."""
@@ -366,6 +385,7 @@ class RunClaim:
             "steps": self.steps,
             "environment": dict(self.environment),
             "signed_at": self.signed_at,
+            "public_key": self.public_key,
         }
 
     @classmethod
@@ -381,6 +401,7 @@ class RunClaim:
             steps=fields.integer("steps", 1, MAX_STEPS),
             environment=tuple(sorted(environment.items())),
             signed_at=fields.take("signed_at", str),
+            public_key=fields.take("public_key", str),
         )
         fields.end()
         return result

@@ -1,0 +1,171 @@
+"""Digests of tensors and of states (named sets of tensors).
+
+A tensor digest is the RFC 9162 Merkle leaf hash of a record that holds the tensor's name, dtype and shape and the
+root over its 16 KiB chunks. Chunks let a third party check one part of a tensor with a short proof, and let several
+threads hash one tensor. A state root is the RFC 9162 root over the tensor digests, sorted by name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterfoil import canonical
+from counterfoil.bundle.schema import STATE_DTYPES
+from counterfoil.commit.digest import Digest
+from counterfoil.commit.merkle import LEAF_PREFIX, MerkleTree, leaf_hash, verify_inclusion
+from counterfoil.errors import DataError, ProofError
+
+CHUNK_BYTES = 16 * 1024
+"""Size of a chunk; the last chunk of a tensor may be shorter."""
+TENSOR_DTYPES = (*STATE_DTYPES, "float64")
+"""Numpy dtype names that have a tensor digest; float64 is for the per-step scalars of an order."""
+_BLOCK_BYTES = 256 * CHUNK_BYTES  # What one thread hashes at a time; smaller tensors are not worth a thread.
+_WORKERS = min(8, os.cpu_count() or 1)
+
+Array = NDArray[np.generic]
+
+
+def _dtype_name(name: str, array: Array) -> str:
+    if array.dtype.name not in TENSOR_DTYPES:
+        raise DataError(
+            f"The tensor {name!r} has the dtype {array.dtype.name}, which has no digest.",
+            remedy=f"Supported are {', '.join(TENSOR_DTYPES)}.",
+        )
+    return array.dtype.name
+
+
+def _little_endian_bytes(array: Array) -> memoryview:
+    """View the array's elements as little-endian C-order bytes; copies only what is not in that form already."""
+    little = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
+    return little.reshape(-1).view(np.uint8).data
+
+
+def _hash_block(block: memoryview) -> bytes:
+    """Return the leaf hashes of a block's chunks, one after the other."""
+    digests = []
+    for start in range(0, len(block), CHUNK_BYTES):
+        # hashlib lets other threads run while it hashes a chunk, since chunks are longer than 2 KiB.
+        leaf = hashlib.sha256(LEAF_PREFIX)
+        leaf.update(block[start : start + CHUNK_BYTES])
+        digests.append(leaf.digest())
+    return b"".join(digests)
+
+
+def _blocks(data: memoryview) -> list[memoryview]:
+    return [data[start : start + _BLOCK_BYTES] for start in range(0, len(data), _BLOCK_BYTES)]
+
+
+def _chunk_trees(arrays: list[Array]) -> Iterator[MerkleTree]:
+    """Yield the tree over the chunks of each array, hashing with several threads where it pays."""
+    if sum(array.nbytes for array in arrays) <= _BLOCK_BYTES:
+        for array in arrays:
+            yield MerkleTree.from_packed(_hash_block(_little_endian_bytes(array)))
+        return
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        pending = [pool.map(_hash_block, _blocks(_little_endian_bytes(array))) for array in arrays]
+        for packed in pending:
+            yield MerkleTree.from_packed(b"".join(packed))
+
+
+def chunk_tree(array: Array) -> MerkleTree:
+    """Return the tree over the 16 KiB chunks of the little-endian C-order bytes of ``array``; empty for no elements."""
+    return next(_chunk_trees([array]))
+
+
+def _record(name: str, dtype: str, shape: tuple[int, ...], chunks_root: Digest) -> bytes:
+    return canonical.encode({"name": name, "dtype": dtype, "shape": list(shape), "chunks": chunks_root.hex})
+
+
+def tensor_record(name: str, array: Array) -> bytes:
+    """Return the canonical JSON of name, dtype, shape and chunk root that a tensor digest is taken of.
+
+    Args:
+        name: The tensor's name in its state.
+        array: Any shape and strides, either byte order; dtype one of ``TENSOR_DTYPES``.
+
+    Raises:
+        DataError: The dtype is not supported.
+    """
+    return _record(name, _dtype_name(name, array), array.shape, chunk_tree(array).root)
+
+
+def tensor_digest(name: str, array: Array) -> Digest:
+    """Return the Merkle leaf hash of :func:`tensor_record`; raises DataError as it does."""
+    return leaf_hash(tensor_record(name, array))
+
+
+def tensor_digests(state: Mapping[str, Array]) -> dict[str, Digest]:
+    """Return the tensor digest of each tensor of a state, in the order of the state; raises DataError."""
+    dtypes = [_dtype_name(name, array) for name, array in state.items()]
+    trees = _chunk_trees(list(state.values()))
+    return {
+        name: leaf_hash(_record(name, dtype, array.shape, tree.root))
+        for (name, array), dtype, tree in zip(state.items(), dtypes, trees, strict=True)
+    }
+
+
+def state_tree(digests: Mapping[str, Digest]) -> MerkleTree:
+    """Return the tree over tensor digests, sorted by the UTF-8 bytes of their names."""
+    return MerkleTree(digests[name] for name in sorted(digests, key=str.encode))
+
+
+def state_root(state: Mapping[str, Array]) -> Digest:
+    """Return the state root: the RFC 9162 root over the tensor digests, sorted by name.
+
+    Args:
+        state: Tensors by name, as for :func:`tensor_record`.
+
+    Raises:
+        DataError: A dtype is not supported.
+    """
+    return state_tree(tensor_digests(state)).root
+
+
+@dataclass(frozen=True)
+class ChunkProof:
+    """Proof that some bytes are one chunk of a tensor whose digest is known.
+
+    Attributes:
+        index: Which chunk, from 0.
+        chunk: Its bytes.
+        chunks_root: Root over all chunks of the tensor.
+        path: Inclusion proof of the chunk in ``chunks_root``, lowest sibling first.
+    """
+
+    index: int
+    chunk: bytes
+    chunks_root: Digest
+    path: tuple[Digest, ...]
+
+
+def chunk_proof(array: Array, chunk_index: int) -> ChunkProof:
+    """Return the proof for one chunk of ``array``; raises ProofError when there is no such chunk."""
+    tree = chunk_tree(array)
+    path = tree.inclusion_proof(chunk_index)
+    start = chunk_index * CHUNK_BYTES
+    return ChunkProof(chunk_index, bytes(_little_endian_bytes(array)[start : start + CHUNK_BYTES]), tree.root, path)
+
+
+def verify_chunk(proof: ChunkProof, name: str, dtype: str, shape: tuple[int, ...], digest: Digest) -> None:
+    """Check that a chunk belongs to the tensor of this name, dtype and shape with this tensor digest.
+
+    Raises:
+        ProofError: It does not, or the proof is malformed.
+    """
+    if dtype not in TENSOR_DTYPES:
+        raise ProofError(f"A tensor of dtype {dtype!r} has no digest.")
+    if leaf_hash(_record(name, dtype, shape, proof.chunks_root)) != digest:
+        raise ProofError(f"The chunk proof of tensor {name!r} speaks of another tensor.")
+    total = math.prod(shape) * np.dtype(dtype).itemsize
+    size = -(-total // CHUNK_BYTES)
+    verify_inclusion(leaf_hash(proof.chunk), proof.index, size, proof.path, proof.chunks_root)
+    if len(proof.chunk) != min(CHUNK_BYTES, total - proof.index * CHUNK_BYTES):
+        raise ProofError(f"Chunk {proof.index} of tensor {name!r} has the wrong length.")
