@@ -1,0 +1,1 @@
+"""Program: a training step as data, captured once and interpreted from an allow-list of operators."""

@@ -1,0 +1,1 @@
+"""Rounding: the grid, margins, scales, kernels, and the log of close decisions."""

@@ -1,0 +1,276 @@
+"""Capture of a training step from an ordinary ``nn.Module``, a loss and an optimizer.
+
+Runs on the client's machine, once, with fake tensors: no arithmetic happens and no accelerator is needed. Two passes:
+``make_fx`` over the whole step (forward, loss, ``torch.autograd.grad``, optimizer), then ``make_fx`` over its
+functionalisation, which removes every mutation. :mod:`counterfoil.program.lowering` turns the result into a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.fx.traceback as fx_traceback
+from torch import Tensor, nn
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensorMode,
+    UnsupportedOperatorException,
+)
+from torch.func import functional_call, functionalize
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from counterfoil.errors import DataError, ProgramError
+from counterfoil.program.graph import Input, Program, TensorType
+from counterfoil.program.lowering import lower
+from counterfoil.program.random import PhiloxDropout, counting_draws
+from counterfoil.program.update import UpdateRule
+
+Objective = Callable[[nn.Module, Mapping[str, Tensor]], Tensor]
+"""Computes the loss from the model and the batch: ``objective(model, {"images": ..., "labels": ...})``."""
+
+_TORCH_DTYPES = {
+    "float32": torch.float32,
+    "int64": torch.int64,
+    "int32": torch.int32,
+    "uint8": torch.uint8,
+    "bool": torch.bool,
+}
+_DTYPE_NAMES = {dtype: name for name, dtype in _TORCH_DTYPES.items()}
+_META_KEY = "nn_module_stack"
+"""A node-metadata key that ``make_fx`` copies from pass to pass; ours holds ``(phase, module path)``."""
+
+
+@dataclass(frozen=True)
+class CapturedStep:
+    """A captured step and the state it starts from.
+
+    Attributes:
+        program: The program.
+        initial_state: State tensors by name: parameters, buffers and optimizer slots (``slot:parameter``).
+        parameters: Names of the trainable ones among them.
+    """
+
+    program: Program
+    initial_state: Mapping[str, Tensor]
+    parameters: tuple[str, ...]
+
+
+def capture(
+    model: nn.Module, objective: Objective, rule: UpdateRule, batch: Mapping[str, TensorType]
+) -> CapturedStep:
+    """Capture one training step.
+
+    Args:
+        model: The model, in training mode or not, as it should be trained; float32.
+        objective: Computes the zero-dimensional loss.
+        rule: The optimizer's update rule.
+        batch: Dtype and shape (with the batch axis first) of each array that a step reads, by name.
+
+    Raises:
+        ProgramError: The step uses an operator outside the allow-list, values decide its control flow, or it holds
+            what cannot be captured; the message names the module.
+        DataError: The model's tensors have a dtype that a bundle cannot hold.
+    """
+    parameters = {name: p.detach() for name, p in model.named_parameters()}
+    buffers = {name: b.detach() for name, b in model.named_buffers()}
+    slots = rule.slots(parameters)
+    state = {**parameters, **buffers, **slots}
+    inputs = [Input(name, "state", _tensor_type(name, state[name])) for name in sorted(state)]
+    inputs += [Input(name, "batch", batch[name]) for name in sorted(batch)]
+    inputs += [Input(name, "scalar", TensorType("float32", ())) for name in rule.scalar_names]
+
+    location = _Location()
+
+    def step(values: list[Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
+        named = dict(zip([(item.kind, item.name) for item in inputs], values, strict=True))
+        weights = {name: named["state", name].detach().requires_grad_() for name in parameters}
+        held = {name: named["state", name] for name in buffers}
+        rows = {name: named["batch", name] for name in batch}
+        loss, held = _forward(model, objective, weights, held, rows, location)
+        if loss.dim() != 0 or not loss.is_floating_point():
+            raise ProgramError(f"The objective returned a tensor of shape {tuple(loss.shape)}; it must be one number.")
+        location.attribute_backward(loss)
+        gradients = torch.autograd.grad(loss, list(weights.values()), allow_unused=True)
+        with torch.no_grad():
+            new = rule.update(
+                {name: weight.detach() for name, weight in weights.items()},
+                {
+                    name: torch.zeros_like(weight) if gradient is None else gradient.detach()
+                    for (name, weight), gradient in zip(weights.items(), gradients, strict=True)
+                },
+                {name: named["state", name] for name in slots},
+                {name: named["scalar", name] for name in rule.scalar_names},
+                location.at_slot,
+            )
+        return loss.detach(), {**{name: value.detach() for name, value in held.items()}, **new}
+
+    graph, names = _trace(step, inputs, state, location)
+    return CapturedStep(lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES), state, tuple(parameters))
+
+
+def _trace(
+    step: Callable[[list[Tensor]], tuple[Tensor, dict[str, Tensor]]],
+    inputs: list[Input],
+    state: Mapping[str, Tensor],
+    location: _Location,
+) -> tuple[torch.fx.Graph, list[str]]:
+    names: list[str] = []
+
+    def flat(*values: Tensor) -> list[Tensor]:
+        loss, new = step(list(values))
+        names[:] = list(new)
+        return [loss, *new.values()]
+
+    try:
+        with FakeTensorMode(allow_non_fake_inputs=True) as mode, sdpa_kernel(SDPBackend.MATH), counting_draws():
+            examples = [
+                mode.from_tensor(state[item.name])
+                if item.kind == "state"
+                else torch.empty(item.type.shape, dtype=_TORCH_DTYPES[item.type.dtype])
+                for item in inputs
+            ]
+            with fx_traceback.preserve_node_meta():
+                traced = make_fx(flat)(*examples)
+                interpreter = torch.fx.Interpreter(traced)
+                pure = make_fx(functionalize(interpreter.run, remove="mutations"))(*examples)
+    except (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode) as error:
+        raise ProgramError(
+            f"{location.sentence} decides its control flow or a shape by the values of a tensor, which a program cannot.",
+            remedy="Compute both branches and choose between them with torch.where, and keep shapes fixed.",
+            detail=str(error),
+        ) from error
+    except UnsupportedOperatorException as error:
+        raise ProgramError(
+            f"{location.sentence} uses the operator {error.func}, which cannot be captured.",
+            remedy="Express it with operators of the allow-list (docs/operators.md).",
+        ) from error
+    return pure.graph, names
+
+
+def _forward(
+    model: nn.Module,
+    objective: Objective,
+    weights: dict[str, Tensor],
+    buffers: dict[str, Tensor],
+    rows: Mapping[str, Tensor],
+    location: _Location,
+) -> tuple[Tensor, dict[str, Tensor]]:
+    class Step(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self) -> tuple[Tensor, dict[str, Tensor]]:
+            loss = objective(self.model, rows)
+            # Read the buffers while the replacement still holds: a module may have assigned a new tensor.
+            return loss, dict(self.model.named_buffers())
+
+    replaced = {f"model.{name}": tensor for name, tensor in {**weights, **buffers}.items()}
+    with location.attribute_forward(model), PhiloxDropout():
+        loss, held = functional_call(Step(), replaced, ())
+    return loss, {name: held[name] for name in buffers}
+
+
+def _tensor_type(name: str, tensor: Tensor) -> TensorType:
+    if tensor.dtype not in _DTYPE_NAMES:
+        raise DataError(
+            f"The tensor {name!r} of the model has the dtype {tensor.dtype}, which a bundle cannot hold.",
+            remedy="Make the model float32 (model.float()); the order's precision says how it is computed.",
+        )
+    return TensorType(_DTYPE_NAMES[tensor.dtype], tuple(tensor.shape))
+
+
+class _Location:
+    """Keeps track of the module, and the pass, that the operators being traced belong to."""
+
+    def __init__(self) -> None:
+        self._stack: list[str] = []
+        self._set("forward", "")
+
+    @property
+    def sentence(self) -> str:
+        """The place in words, to begin a sentence with."""
+        return f"The module {self._path!r}" if self._path else "The step"
+
+    def _set(self, phase: str, path: str) -> None:
+        self._path = path
+        fx_traceback.current_meta[_META_KEY] = (phase, path)
+
+    @contextmanager
+    def attribute_forward(self, model: nn.Module) -> Iterator[None]:
+        """Attribute operators to the innermost module whose ``forward`` runs."""
+        hooks: list[Any] = []
+
+        def enter(path: str) -> Callable[..., None]:
+            def hook(*_: Any) -> None:
+                self._stack.append(path)
+                self._set("forward", path)
+
+            return hook
+
+        def leave(path: str) -> Callable[..., None]:
+            def hook(_module: nn.Module, _args: Any, output: Any) -> None:
+                for tensor in _tensors(output):
+                    _label(tensor, path)
+                self._stack.pop()
+                self._set("forward", self._stack[-1] if self._stack else "")
+
+            return hook
+
+        for path, module in model.named_modules():
+            hooks += [module.register_forward_pre_hook(enter(path)), module.register_forward_hook(leave(path))]
+        self._set("forward", "")
+        try:
+            yield
+        finally:
+            for hook in hooks:
+                hook.remove()
+
+    def attribute_backward(self, loss: Tensor) -> None:
+        """Attribute the backward pass of each forward operator to the module that ran it."""
+        _label(loss, "")
+        seen: set[Any] = set()
+        waiting = [loss.grad_fn]
+        while waiting:
+            node = waiting.pop()
+            if node is None or node in seen:
+                continue
+            seen.add(node)
+            path = node.metadata.get("counterfoil_module", "")
+            node.register_prehook(lambda _gradients, path=path: self._set("backward", path))
+            waiting.extend(parent for parent, _ in node.next_functions)
+        # The Python objects must live until the backward pass, else their hooks are lost.
+        self._kept = seen
+
+    def at_slot(self, slot: str) -> None:
+        """Attribute the operators that follow to the update of a state tensor."""
+        self._set("update", slot)
+
+
+def _label(tensor: Tensor, path: str) -> None:
+    # Inner modules finish first and label their part; what is left without a label belongs to the outer one.
+    waiting = [tensor.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is None or "counterfoil_module" in node.metadata:
+            continue
+        node.metadata["counterfoil_module"] = path
+        waiting.extend(parent for parent, _ in node.next_functions)
+
+
+def _tensors(value: Any) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _tensors(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _tensors(item)

@@ -1,0 +1,385 @@
+"""The program: a straight-line list of operators, as data.
+
+A program has inputs (state tensors, batch rows, per-step scalars), nodes, and results (the new state and the loss).
+Every input and every output of a node is a *value* with a number, counted from 0 in the order in which they appear.
+Its canonical JSON is specified in docs/bundle-format.md; the program's digest is the SHA-256 of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from counterfoil import canonical
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import ProgramError
+from counterfoil.program.operators import UNIFORM, Operator, OperatorClass, classify, is_allowed
+
+FORMAT_VERSION = 1
+DTYPES = ("float32", "int64", "int32", "uint8", "bool")
+"""Dtypes of values. ``float32`` stands for the order's compute dtype while a step is executed."""
+INPUT_KINDS = ("state", "batch", "scalar")
+PASSES = ("forward", "backward", "update")
+MAX_NODES = 200_000
+MAX_ELEMENTS = 2**36
+
+
+@dataclass(frozen=True)
+class Value:
+    """A reference to a value by its number."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Keyword:
+    """A torch constant among the arguments: ``kind`` is ``dtype``, ``memory_format`` or ``layout``."""
+
+    kind: str
+    name: str
+
+
+Argument = Value | Keyword | bool | int | float | str | None | tuple["Argument", ...]
+"""What may stand as an operator's argument."""
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """Dtype name and shape of a value."""
+
+    dtype: str
+    shape: tuple[int, ...]
+
+    @property
+    def floating(self) -> bool:
+        """Whether the value is floating-point."""
+        return self.dtype == "float32"
+
+    @property
+    def elements(self) -> int:
+        """Number of elements."""
+        count = 1
+        for length in self.shape:
+            count *= length
+        return count
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input of a step.
+
+    Attributes:
+        name: Name of the state tensor, of the data array, or of the per-step scalar.
+        kind: ``state``, ``batch`` or ``scalar``.
+        type: Dtype and shape; for a batch the first axis is the row.
+    """
+
+    name: str
+    kind: str
+    type: TensorType
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operator of a program.
+
+    Attributes:
+        operator: Full name, for instance ``aten.mm.default``.
+        args: Positional arguments.
+        kwargs: Keyword arguments, sorted by name.
+        outputs: Type of each output; None where the operator returns none (a mask asked for none).
+        first_value: Number of the first output's value.
+        module: Path of the module or the optimizer slot it came from; empty for the top.
+        phase: The pass: ``forward``, ``backward`` or ``update``.
+    """
+
+    operator: str
+    args: tuple[Argument, ...]
+    kwargs: tuple[tuple[str, Argument], ...]
+    outputs: tuple[TensorType | None, ...]
+    first_value: int
+    module: str
+    phase: str
+
+    @cached_property
+    def entry(self) -> Operator:
+        """The allow-list entry that applies to this use of the operator."""
+        floating = any(output is not None and output.floating for output in self.outputs)
+        alpha = dict(self.kwargs).get("alpha", 1)
+        # rsub and Scalar overloads take alpha by position: (self, other, alpha).
+        if self.operator.split(".")[1] in ("add", "sub", "rsub") and len(self.args) > 2:
+            alpha = self.args[2]
+        return classify(self.operator, alpha=alpha, floating=floating)
+
+    @property
+    def where(self) -> str:
+        """The node in words, for messages: operator, pass and module."""
+        module = f" of {self.module}" if self.module else ""
+        return f"{self.operator} ({self.phase}{module})"
+
+
+@dataclass(frozen=True)
+class Site:
+    """A rounding site: one floating-point output of an operator of class rounded.
+
+    Attributes:
+        node: Index of the node in the program.
+        output: Index of the output among the node's.
+        elements: Number of its elements.
+        kind: Operator kind, for the margin.
+    """
+
+    node: int
+    output: int
+    elements: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class Program:
+    """A captured training step.
+
+    Attributes:
+        inputs: The inputs; they have the first value numbers.
+        nodes: The operators in the order in which they run.
+        updates: Value of the new state by name of the state tensor; a state tensor that is not named stays as it is.
+        loss: Value of the loss, zero-dimensional.
+    """
+
+    inputs: tuple[Input, ...]
+    nodes: tuple[Node, ...]
+    updates: Mapping[str, Value]
+    loss: Value
+
+    @cached_property
+    def types(self) -> tuple[TensorType | None, ...]:
+        """Type of every value by its number."""
+        result: list[TensorType | None] = [item.type for item in self.inputs]
+        for node in self.nodes:
+            result.extend(node.outputs)
+        return tuple(result)
+
+    @cached_property
+    def sites(self) -> tuple[Site, ...]:
+        """The rounding sites in the order in which they are computed; a step's log has one record for each."""
+        return tuple(
+            Site(index, position, output.elements, node.entry.kind)
+            for index, node in enumerate(self.nodes)
+            if node.entry.operator_class is OperatorClass.ROUNDED
+            for position, output in enumerate(node.outputs)
+            if output is not None and output.floating
+        )
+
+    @cached_property
+    def last_uses(self) -> tuple[tuple[int, ...], ...]:
+        """For each node the values that nothing after it needs: they are freed when it is done (liveness)."""
+        last: dict[int, int] = {}
+        for index, node in enumerate(self.nodes):
+            for position in range(len(node.outputs)):
+                last[node.first_value + position] = index
+            for value in node_values(node):
+                last[value.number] = index
+        kept = {value.number for value in self.updates.values()} | {self.loss.number}
+        dying: list[list[int]] = [[] for _ in self.nodes]
+        for number, index in last.items():
+            if number not in kept:
+                dying[index].append(number)
+        return tuple(tuple(sorted(numbers)) for numbers in dying)
+
+    def state_inputs(self) -> tuple[Input, ...]:
+        """The state tensors among the inputs."""
+        return tuple(item for item in self.inputs if item.kind == "state")
+
+    def to_bytes(self) -> bytes:
+        """Return the canonical JSON."""
+        return canonical.encode(
+            {
+                "format": FORMAT_VERSION,
+                "inputs": [{"name": i.name, "kind": i.kind, **_type_json(i.type)} for i in self.inputs],
+                "nodes": [
+                    {
+                        "op": n.operator,
+                        "args": [_argument_json(a) for a in n.args],
+                        "kwargs": {name: _argument_json(a) for name, a in n.kwargs},
+                        "outputs": [None if t is None else _type_json(t) for t in n.outputs],
+                        "module": n.module,
+                        "pass": n.phase,
+                    }
+                    for n in self.nodes
+                ],
+                "updates": {name: value.number for name, value in self.updates.items()},
+                "loss": self.loss.number,
+            }
+        )
+
+    @cached_property
+    def digest(self) -> Digest:
+        """The program's digest."""
+        return Digest.of(self.to_bytes())
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Program:
+        """Read canonical JSON from a stranger.
+
+        Raises:
+            ProgramError: The bytes are not a well-formed program, or an operator is not on the allow-list.
+        """
+        try:
+            return _Parser().program(canonical.decode(data))
+        except canonical.CanonicalError as error:
+            raise ProgramError("The program is damaged: it is not canonical JSON.", detail=str(error)) from error
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ProgramError("The program is malformed.", detail=f"{type(error).__name__}: {error}") from error
+
+
+def node_values(node: Node) -> Iterator[Value]:
+    """Yield every value that a node's arguments refer to."""
+    yield from _values(node.args)
+    for _, argument in node.kwargs:
+        yield from _values(argument)
+
+
+def _values(argument: Argument) -> Iterator[Value]:
+    if isinstance(argument, Value):
+        yield argument
+    elif isinstance(argument, tuple):
+        for item in argument:
+            yield from _values(item)
+
+
+def map_argument(argument: Argument, convert: Callable[[Value | Keyword], Any]) -> Any:
+    """Replace the values and keywords in an argument; sequences become lists, as torch expects them."""
+    if isinstance(argument, (Value, Keyword)):
+        return convert(argument)
+    if isinstance(argument, tuple):
+        return [map_argument(item, convert) for item in argument]
+    return argument
+
+
+def _type_json(value: TensorType) -> dict[str, Any]:
+    return {"dtype": value.dtype, "shape": list(value.shape)}
+
+
+def _argument_json(argument: Argument) -> Any:
+    if isinstance(argument, Value):
+        return {"value": argument.number}
+    if isinstance(argument, Keyword):
+        return {argument.kind: argument.name}
+    if isinstance(argument, tuple):
+        return [_argument_json(item) for item in argument]
+    if isinstance(argument, float):
+        return {"float": canonical.float_text(argument)}
+    if isinstance(argument, int) and not isinstance(argument, bool) and abs(argument) > canonical.MAX_EXACT_INTEGER:
+        return {"int": str(argument)}
+    return argument
+
+
+_KEYWORDS = {
+    "dtype": frozenset(DTYPES),
+    "memory_format": frozenset({"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"}),
+    "layout": frozenset({"strided"}),
+}
+
+
+class _Parser:
+    """Reads a program strictly: exact keys, types and ranges."""
+
+    def program(self, value: Any) -> Program:
+        if value["format"] != FORMAT_VERSION:
+            raise ProgramError(f"The program has format {value['format']!r}; supported is {FORMAT_VERSION}.")
+        self._keys(value, "format", "inputs", "nodes", "updates", "loss")
+        inputs = tuple(self._input(item) for item in value["inputs"])
+        names = [(item.kind, item.name) for item in inputs]
+        if len(set(names)) != len(names):
+            raise ProgramError("Two inputs of the program have the same name.")
+        if len(value["nodes"]) > MAX_NODES:
+            raise ProgramError(f"The program has {len(value['nodes'])} operators; the limit is {MAX_NODES}.")
+        nodes = []
+        self._defined = [True] * len(inputs)
+        for item in value["nodes"]:
+            node = self._node(item, len(self._defined))
+            self._defined.extend(output is not None for output in node.outputs)
+            nodes.append(node)
+        updates = {name: self._value(number) for name, number in value["updates"].items()}
+        program = Program(inputs, tuple(nodes), updates, self._value(value["loss"]))
+        self._check_results(program)
+        return program
+
+    def _check_results(self, program: Program) -> None:
+        state = {item.name: item.type for item in program.state_inputs()}
+        for name, result in program.updates.items():
+            if name not in state or program.types[result.number] != state[name]:
+                raise ProgramError(f"The program's update of {name!r} does not fit a state tensor.")
+        if program.types[program.loss.number] != TensorType("float32", ()):
+            raise ProgramError("The program's loss is not a single number.")
+
+    def _keys(self, value: Any, *keys: str) -> None:
+        if not isinstance(value, dict) or set(value) != set(keys):
+            raise ProgramError("A record of the program has missing or unknown fields.", detail=str(sorted(value)))
+
+    def _input(self, value: Any) -> Input:
+        self._keys(value, "name", "kind", "dtype", "shape")
+        if value["kind"] not in INPUT_KINDS or not isinstance(value["name"], str):
+            raise ProgramError(f"The program has an input of the unknown kind {value['kind']!r}.")
+        return Input(value["name"], value["kind"], self._type(value))
+
+    def _type(self, value: Any) -> TensorType:
+        shape = tuple(value["shape"])
+        if value["dtype"] not in DTYPES:
+            raise ProgramError(f"The program uses the dtype {value['dtype']!r}; supported are {', '.join(DTYPES)}.")
+        if len(shape) > 16 or not all(type(n) is int and 0 <= n < 2**40 for n in shape):
+            raise ProgramError("A shape in the program is not a list of lengths.")
+        result = TensorType(value["dtype"], shape)
+        if result.elements > MAX_ELEMENTS:
+            raise ProgramError(f"A value of the program has {result.elements} elements; the limit is {MAX_ELEMENTS}.")
+        return result
+
+    def _output(self, value: Any) -> TensorType | None:
+        if value is None:
+            return None
+        self._keys(value, "dtype", "shape")
+        return self._type(value)
+
+    def _node(self, value: Any, first_value: int) -> Node:
+        self._keys(value, "op", "args", "kwargs", "outputs", "module", "pass")
+        name = value["op"]
+        if not isinstance(name, str) or not is_allowed(name):
+            raise ProgramError(
+                f"The program uses the operator {name!r} in {value['module']!r}, which is not on the allow-list.",
+                remedy="Ask the client for an order captured by this version of Counterfoil.",
+            )
+        if not isinstance(value["module"], str) or value["pass"] not in PASSES:
+            raise ProgramError("An operator of the program has no proper origin.")
+        kwargs = tuple(sorted((key, self._argument(item)) for key, item in value["kwargs"].items()))
+        args = tuple(self._argument(item) for item in value["args"])
+        outputs = tuple(self._output(item) for item in value["outputs"])
+        node = Node(name, args, kwargs, outputs, first_value, value["module"], value["pass"])
+        if name == UNIFORM and not (len(args) == 2 and isinstance(args[1], int) and 0 <= args[1] < 2**32):
+            raise ProgramError("A random draw of the program has no proper draw number.")
+        return node
+
+    def _value(self, number: Any) -> Value:
+        if type(number) is not int or not 0 <= number < len(self._defined) or not self._defined[number]:
+            raise ProgramError(f"The program refers to the value {number!r} before it is computed.")
+        return Value(number)
+
+    def _argument(self, value: Any, depth: int = 0) -> Argument:
+        if depth > 4:
+            raise ProgramError("An argument of the program is nested too deeply.")
+        if value is None or isinstance(value, (bool, int, str)):
+            return value
+        if isinstance(value, list):
+            return tuple(self._argument(item, depth + 1) for item in value)
+        if isinstance(value, dict) and len(value) == 1:
+            key, content = next(iter(value.items()))
+            if key == "value":
+                return self._value(content)
+            if key == "float":
+                return float.fromhex(content)
+            if key == "int":
+                return int(content)
+            if key in _KEYWORDS and content in _KEYWORDS[key]:
+                return Keyword(key, content)
+        raise ProgramError("An argument of the program is of an unknown kind.", detail=repr(value)[:200])

@@ -1,0 +1,166 @@
+"""The rounding kernel for the CPU: one pass that rounds, detects, collects, fingerprints and finds the largest exponent.
+
+Written for numba so that LLVM turns the inner loop into vector instructions: no branch, no division. Rounding to a
+multiple of u adds and subtracts 1.5 * 2^52 * u, which rounds to nearest, ties to even, in the addition itself (Dekker
+1971; the significand of the sum has no room for anything below u). No fast-math: LLVM must keep the two operations.
+
+Threads are Python threads over slices with the GIL released. numba's own thread pools either need an extra package or
+may not be entered by two threads of the process at once.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from counterfoil.rounding.grid import FLOAT64_BIAS, Grid
+from counterfoil.rounding.result import Rounded
+
+_CHUNK = 1024
+_SLICE = 1 << 16
+"""Elements below which a second thread costs more than it brings."""
+
+Float64Array = npt.NDArray[np.float64]
+Int64Array = npt.NDArray[np.int64]
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _bits(typing_context: Any, value: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.IntType(64))
+
+    return types.uint64(types.float64), build
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _float(typing_context: Any, value: Any) -> Any:
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(types.uint64), build
+
+
+@numba.njit(inline="always")  # type: ignore[untyped-decorator]
+def _mix(bits: Any, index: Any, key: Any) -> Any:
+    # The finaliser of SplitMix64 (Steele, Lea, Flood 2014) over the element's bits, its index and the site's key.
+    z = (bits ^ key) + (index + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _round_slice(
+    y: Any, first: int, floor_biased: int, significand_bits: int, tau: float, key: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Round ``y`` in place; ``first`` is the index of its first element in the tensor.
+
+    Returns the indices of the close decisions, whether each went up, the fingerprint sum and the largest biased exponent.
+    """
+    count = y.size
+    floor = np.uint64(floor_biased)
+    p = np.uint64(significand_bits)
+    magic_shift = np.uint64(53 - significand_bits)
+    half_one = np.uint64(1) << np.uint64(51)
+    s52 = np.uint64(52)
+    mask = np.uint64(0x7FF)
+    total = np.uint64(0)
+    largest = np.uint64(0)
+    remainders = np.empty(_CHUNK, np.float64)
+    indices = np.empty(64, np.int64)
+    ups = np.empty(64, np.uint8)
+    found = 0
+    for start in range(0, count, _CHUNK):
+        length = min(_CHUNK, count - start)
+        near_count = np.uint64(0)
+        for i in range(length):
+            value = y[start + i]
+            biased = (_bits(value) >> s52) & mask
+            largest = max(largest, biased)
+            exponent = max(biased, floor)
+            magic = _float(((exponent + magic_shift) << s52) | half_one)
+            half = _float((exponent - p) << s52)
+            rounded = (value + magic) - magic
+            remainder = value - rounded
+            near = abs(remainder) >= half - tau
+            near_count += np.uint64(1) if near else np.uint64(0)
+            remainders[i] = remainder if near else 0.0
+            y[start + i] = rounded
+            total += _mix(_bits(rounded), np.uint64(first + start + i), key)
+        if near_count:
+            for i in range(length):
+                if remainders[i] != 0.0:
+                    if found == indices.size:
+                        more_indices = np.empty(2 * found, np.int64)
+                        more_indices[:found] = indices
+                        indices = more_indices
+                        more_ups = np.empty(2 * found, np.uint8)
+                        more_ups[:found] = ups
+                        ups = more_ups
+                    indices[found] = first + start + i
+                    ups[found] = remainders[i] < 0.0
+                    found += 1
+    return indices[:found].copy(), ups[:found].copy(), total, largest
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def mix_values(values: Any, indices: Any, key: Any) -> Any:
+    """Sum the fingerprint terms of single elements, mod 2^64."""
+    total = np.uint64(0)
+    for i in range(values.size):
+        total += _mix(_bits(values[i]), np.uint64(indices[i]), key)
+    return total
+
+
+class CpuKernel:
+    """Rounds float64 tensors in memory.
+
+    Args:
+        threads: Number of threads for large tensors.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="rounding") if threads > 1 else None
+        self._threads = threads
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def round(self, y: Float64Array, grid: Grid, tau: float, key: int) -> Rounded:
+        """Round a tensor in place and report the decisions that lie within ``tau`` of a midpoint.
+
+        Args:
+            y: float64 ``[n]``, contiguous; overwritten with the rounded values.
+            grid: The grid.
+            tau: Largest distance from a midpoint, inclusive, at which a decision is reported.
+            key: Fingerprint key, 0 to 2^64 - 1.
+        """
+        arguments = (grid.floor_exponent + FLOAT64_BIAS, grid.significand_bits, tau, np.uint64(key))
+        if self._pool is None or y.size < 2 * _SLICE:
+            parts = [_round_slice(y, 0, *arguments)]
+        else:
+            # Multiples of the chunk keep vector loads aligned; a few slices more than threads even out the load.
+            slices = min(self._threads * 2, y.size // _SLICE)
+            size = -(-y.size // slices // _CHUNK) * _CHUNK
+            futures = [
+                self._pool.submit(_round_slice, y[first : first + size], first, *arguments)
+                for first in range(0, y.size, size)
+            ]
+            parts = [future.result() for future in futures]
+        total = sum(int(part[2]) for part in parts) % 2**64
+        largest = max((int(part[3]) for part in parts), default=0)
+        return Rounded(
+            indices=np.concatenate([part[0] for part in parts]),
+            ups=np.concatenate([part[1] for part in parts]).astype(np.bool_),
+            fingerprint=total,
+            largest_exponent=largest - FLOAT64_BIAS,
+        )

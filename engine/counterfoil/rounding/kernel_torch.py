@@ -1,0 +1,63 @@
+"""The rounding kernel in plain torch operations, for CUDA; the same results, bit for bit, as the CPU kernel.
+
+Integer arithmetic stands in for the unsigned one: two's complement multiplication and addition wrap alike, and a
+logical right shift is an arithmetic one with the copied sign bits masked away.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from counterfoil.rounding.grid import FLOAT64_BIAS, Grid
+from counterfoil.rounding.result import Rounded
+
+
+def _signed(value: int) -> int:
+    return value - 2**64 if value >= 2**63 else value
+
+
+_GOLDEN = _signed(0x9E3779B97F4A7C15)
+_MIX1 = _signed(0xBF58476D1CE4E5B9)
+_MIX2 = _signed(0x94D049BB133111EB)
+
+
+def _shift(z: Tensor, bits: int) -> Tensor:
+    return (z >> bits) & ((1 << (64 - bits)) - 1)
+
+
+def mix(values: Tensor, indices: Tensor, key: int) -> Tensor:
+    """Return the fingerprint terms of single elements, int64 ``[k]``, for float64 ``values`` and int64 ``indices``."""
+    z = (values.view(torch.int64) ^ _signed(key)) + (indices + 1) * _GOLDEN
+    z = (z ^ _shift(z, 30)) * _MIX1
+    z = (z ^ _shift(z, 27)) * _MIX2
+    return z ^ _shift(z, 31)
+
+
+class TorchKernel:
+    """Rounds float64 tensors on any torch device."""
+
+    def round(self, y: Tensor, grid: Grid, tau: float, key: int) -> Rounded:
+        """Round a tensor in place; see :meth:`counterfoil.rounding.kernel_cpu.CpuKernel.round`.
+
+        Args:
+            y: float64 ``[n]``, contiguous; overwritten with the rounded values.
+            grid: The grid.
+            tau: Largest distance from a midpoint, inclusive, at which a decision is reported.
+            key: Fingerprint key, 0 to 2^64 - 1.
+        """
+        p = grid.significand_bits
+        biased = (y.view(torch.int64) >> 52) & 0x7FF
+        exponent = biased.clamp(min=grid.floor_exponent + FLOAT64_BIAS)
+        magic = (((exponent + (53 - p)) << 52) | (1 << 51)).view(torch.float64)
+        half = ((exponent - p) << 52).view(torch.float64)
+        rounded = (y + magic) - magic
+        remainder = y - rounded
+        near = (remainder.abs() >= half - tau).nonzero().flatten()
+        ups = remainder[near] < 0
+        y.copy_(rounded)
+        total = mix(y, torch.arange(y.numel(), device=y.device), key).sum()
+        largest = biased.amax() if y.numel() else torch.zeros((), dtype=torch.int64, device=y.device)
+        # One transfer for both numbers: each waits for the device.
+        total_bits, largest_biased = torch.stack([total, largest]).tolist()
+        return Rounded(near.cpu().numpy(), ups.cpu().numpy(), total_bits % 2**64, largest_biased - FLOAT64_BIAS)

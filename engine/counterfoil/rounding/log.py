@@ -1,0 +1,173 @@
+"""The rounding log of a step: which decisions were close, and which way the trainer's went.
+
+For each rounding site, in the program's order: E, the number of entries, and the entries as gaps between ascending
+indices in Golomb-Rice code, each followed by its direction bit. Close decisions lie at random places, so gaps are
+geometrically distributed and Rice coding is within a few percent of their entropy (Golomb 1966, Rice 1979).
+
+The bytes are specified in docs/bundle-format.md; the Merkle leaf of the step commits to their SHA-256.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from counterfoil.errors import LogError
+from counterfoil.rounding.grid import LARGEST_EXPONENT, ZERO_SCALE
+
+VERSION = 1
+_HEADER = np.dtype([("exponent", "<i2"), ("count", "<u4"), ("rice", "u1")])
+_SMALLEST_EXPONENT = -1074
+_MAX_RICE = 40
+
+
+@dataclass(frozen=True)
+class SiteLog:
+    """The log of one rounding site.
+
+    Attributes:
+        exponent: The trainer's E, or ZERO_SCALE.
+        indices: int64 ``[k]``: flat C-order indices, strictly ascending.
+        ups: bool ``[k]``: the trainer's direction, True towards plus infinity.
+    """
+
+    exponent: int
+    indices: npt.NDArray[np.int64]
+    ups: npt.NDArray[np.bool_]
+
+
+def encode(sites: Sequence[SiteLog]) -> bytes:
+    """Encode the log of a step."""
+    headers = np.zeros(len(sites), _HEADER)
+    bodies: list[bytes] = []
+    for position, site in enumerate(sites):
+        count = len(site.indices)
+        rice = _rice_parameter(site.indices)
+        headers[position] = (site.exponent, count, rice)
+        if count:
+            bodies.append(_encode_entries(site.indices, site.ups.astype(np.uint8), rice).tobytes())
+    return bytes([VERSION]) + headers.tobytes() + b"".join(bodies)
+
+
+def decode(data: bytes, elements: Sequence[int]) -> tuple[SiteLog, ...]:
+    """Decode the log of a step, which may come from a stranger.
+
+    Args:
+        data: The bytes.
+        elements: Number of elements of each rounding site, in the program's order.
+
+    Raises:
+        LogError: The bytes are truncated, have a rest, or hold an index that is out of range or out of order.
+    """
+    if len(data) < 1 + len(elements) * _HEADER.itemsize or data[0] != VERSION:
+        raise LogError("A rounding log is truncated, or not one of this format.")
+    headers = np.frombuffer(data, _HEADER, len(elements), offset=1)
+    body = np.frombuffer(data, np.uint8, offset=1 + headers.nbytes)
+    sites: list[SiteLog] = []
+    position = 0
+    for number, (header, limit) in enumerate(zip(headers, elements, strict=True)):
+        exponent, count, rice = int(header["exponent"]), int(header["count"]), int(header["rice"])
+        if exponent != ZERO_SCALE and not _SMALLEST_EXPONENT <= exponent <= LARGEST_EXPONENT:
+            raise LogError(f"Rounding site {number} of a log has the impossible scale exponent {exponent}.")
+        if count > limit or rice > _MAX_RICE or (count == 0 and rice):
+            raise LogError(f"Rounding site {number} of a log claims {count} entries for {limit} elements.")
+        indices = np.empty(count, np.int64)
+        ups = np.empty(count, np.uint8)
+        if count:
+            used = _decode_entries(body[position:], count, rice, limit, indices, ups)
+            if used < 0:
+                raise LogError(f"The entries of rounding site {number} of a log are {_PROBLEMS[used]}.")
+            position += used
+        sites.append(SiteLog(exponent, indices, ups.astype(np.bool_)))
+    if position != len(body):
+        raise LogError(f"A rounding log has {len(body) - position} bytes too many.")
+    return tuple(sites)
+
+
+def _rice_parameter(indices: npt.NDArray[np.int64]) -> int:
+    # The best parameter for geometric gaps of mean g is about log2(g * ln 2).
+    if not len(indices):
+        return 0
+    mean = (int(indices[-1]) + 1) / len(indices)
+    return min(max(int(np.ceil(np.log2(max(mean, 1.0) * 0.6931471805599453))), 0), _MAX_RICE)
+
+
+_TRUNCATED, _OUT_OF_RANGE, _PADDING = -1, -2, -3
+_PROBLEMS = {_TRUNCATED: "truncated", _OUT_OF_RANGE: "out of range", _PADDING: "followed by bits that are not zero"}
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _encode_entries(
+    indices: npt.NDArray[np.int64], ups: npt.NDArray[np.uint8], rice: int
+) -> npt.NDArray[np.uint8]:
+    bits = 0
+    previous = -1
+    for index in indices:
+        bits += ((index - previous - 1) >> rice) + rice + 2
+        previous = index
+    out = np.zeros((bits + 7) // 8, np.uint8)
+    at = 0
+    previous = -1
+    for entry in range(indices.size):
+        gap = indices[entry] - previous - 1
+        previous = indices[entry]
+        for _ in range(gap >> rice):
+            out[at >> 3] |= np.uint8(1 << (at & 7))
+            at += 1
+        at += 1
+        for bit in range(rice):
+            if (gap >> bit) & 1:
+                out[at >> 3] |= np.uint8(1 << (at & 7))
+            at += 1
+        if ups[entry]:
+            out[at >> 3] |= np.uint8(1 << (at & 7))
+        at += 1
+    return out
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _decode_entries(
+    data: npt.NDArray[np.uint8],
+    count: int,
+    rice: int,
+    limit: int,
+    indices: npt.NDArray[np.int64],
+    ups: npt.NDArray[np.uint8],
+) -> int:
+    """Return the bytes used, or the negative number of a problem."""
+    bits = data.size * 8
+    at = 0
+    previous = -1
+    for entry in range(count):
+        quotient = 0
+        while True:
+            if at >= bits:
+                return _TRUNCATED
+            one = (data[at >> 3] >> (at & 7)) & 1
+            at += 1
+            if one == 0:
+                break
+            quotient += 1
+            if (quotient << rice) > limit:
+                return _OUT_OF_RANGE
+        if at + rice + 1 > bits:
+            return _TRUNCATED
+        gap = quotient << rice
+        for bit in range(rice):
+            gap |= np.int64((data[at >> 3] >> (at & 7)) & 1) << bit
+            at += 1
+        previous += gap + 1
+        if previous >= limit:
+            return _OUT_OF_RANGE
+        indices[entry] = previous
+        ups[entry] = (data[at >> 3] >> (at & 7)) & 1
+        at += 1
+    while at & 7:
+        if (data[at >> 3] >> (at & 7)) & 1:
+            return _PADDING
+        at += 1
+    return at // 8

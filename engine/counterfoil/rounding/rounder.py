@@ -1,0 +1,249 @@
+"""Rounds the outputs of operators while a step runs: the trainer's side writes the log, the auditor's follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from counterfoil.bundle.schema import Precision
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import NonFiniteError
+from counterfoil.program.graph import Node, Program
+from counterfoil.rounding import scale
+from counterfoil.rounding.grid import (
+    ACCEPTANCE_FACTOR,
+    LARGEST_EXPONENT,
+    OMISSION_SHARE,
+    ZERO_SCALE,
+    Grid,
+    scale_exponent,
+)
+from counterfoil.rounding.kernel_cpu import CpuKernel, mix_values
+from counterfoil.rounding.kernel_torch import TorchKernel
+from counterfoil.rounding.log import SiteLog
+from counterfoil.rounding.result import Rounded
+
+_MASK64 = 2**64 - 1
+
+
+def step_key(order: Digest, step: int) -> int:
+    """The fingerprint key of a step: fixed by the order, so that values cannot be chosen to collide in advance."""
+    return int.from_bytes(Digest.of(order.value + b"fingerprint" + step.to_bytes(8, "little")).value[:8], "little")
+
+
+def site_key(key: int, site: int) -> int:
+    """The fingerprint key of a rounding site within a step."""
+    return (key + (site + 1) * 0xD6E8FEB86659FD93) & _MASK64
+
+
+@dataclass
+class SiteCounts:
+    """What following the trainer's log at one rounding site brought to light.
+
+    Attributes:
+        corrections: Entries whose direction differed from the own rounding.
+        contradictions: Entries that no honest trainer writes, and a scale exponent off by more than one.
+        omissions: Own values within a quarter of the margin that the trainer did not log.
+    """
+
+    corrections: int = 0
+    contradictions: int = 0
+    omissions: int = 0
+
+
+class Kernels:
+    """The rounding kernel for each kind of device; close it to end its threads."""
+
+    def __init__(self, device: torch.device, threads: int) -> None:
+        self._cpu = CpuKernel(threads)
+        self._torch = TorchKernel()
+        self._on_cpu = device.type == "cpu"
+
+    def close(self) -> None:
+        """End the threads."""
+        self._cpu.close()
+
+    def round(self, flat: Tensor, grid: Grid, tau: float, key: int) -> Rounded:
+        """Round a contiguous float64 tensor ``[n]`` in place."""
+        if self._on_cpu:
+            return self._cpu.round(flat.numpy(), grid, tau, key)
+        return self._torch.round(flat, grid, tau, key)
+
+
+class Rounder:
+    """What the recording and the replaying rounder share: scales, grids, order of the sites."""
+
+    def __init__(self, program: Program, precision: Precision, kernels: Kernels) -> None:
+        self._program = program
+        self._precision = precision
+        self._kernels = kernels
+        self._key = 0
+        self._site = 0
+        self.fingerprints = np.zeros(len(program.sites), np.uint64)
+        """uint64 ``[sites]``: the fingerprints of the step so far."""
+
+    def begin_step(self, key: int) -> None:
+        """Start a step with its fingerprint key."""
+        self._key = key
+        self._site = 0
+        self.fingerprints = np.zeros(len(self._program.sites), np.uint64)
+
+    def __call__(
+        self, node: Node, arguments: Callable[[], dict[str, Any]], outputs: list[Tensor | None]
+    ) -> list[Tensor | None]:
+        """Round the floating-point outputs of an operator of class rounded.
+
+        Args:
+            node: The operator.
+            arguments: Returns its arguments by name.
+            outputs: Its outputs; may be overwritten.
+
+        Raises:
+            NonFiniteError: A value is infinite, not a number, or beyond float32's range.
+        """
+        scales = scale.rule(node.entry.scale)(arguments(), outputs)
+        result: list[Tensor | None] = []
+        for position, output in enumerate(outputs):
+            described = node.outputs[position]
+            if output is None or described is None or not described.floating:
+                result.append(output)
+                continue
+            contiguous = output.contiguous()
+            exponent = scale_exponent(_number(scales[position]))
+            if exponent is None:
+                raise _non_finite(node)
+            flat = contiguous.view(-1)
+            fingerprint = self._round(node, exponent, flat)
+            self.fingerprints[self._site] = fingerprint
+            self._site += 1
+            result.append(contiguous)
+        return result
+
+    def _grid(self, node: Node, exponent: int) -> Grid:
+        return Grid.of(exponent, self._precision, node.entry.kind)
+
+    def _checked(self, node: Node, flat: Tensor, grid: Grid, tau: float) -> Rounded:
+        rounded = self._kernels.round(flat, grid, tau, site_key(self._key, self._site))
+        if rounded.largest_exponent > LARGEST_EXPONENT:
+            raise _non_finite(node)
+        return rounded
+
+    def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
+        raise NotImplementedError
+
+
+def _number(value: scale.Scale) -> float:
+    if value is None:
+        raise AssertionError("a scale rule gave no scale for a floating-point output")
+    return float(value)
+
+
+def _non_finite(node: Node) -> NonFiniteError:
+    return NonFiniteError(
+        f"The operator {node.where} produced a value that is infinite, not a number, or beyond float32's range.",
+        remedy="Training has diverged at this step: lower the learning rate, or clip the gradients.",
+    )
+
+
+class RecordingRounder(Rounder):
+    """The trainer's side: rounds by its own values and writes the log."""
+
+    def __init__(self, program: Program, precision: Precision, kernels: Kernels) -> None:
+        super().__init__(program, precision, kernels)
+        self.logs: list[SiteLog] = []
+        """One log for each rounding site of the step so far."""
+
+    def begin_step(self, key: int) -> None:
+        """Start a step with an empty log."""
+        super().begin_step(key)
+        self.logs = []
+
+    def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
+        grid = self._grid(node, exponent)
+        rounded = self._checked(node, flat, grid, grid.tau)
+        if exponent == ZERO_SCALE:
+            # Every term is zero, so every element is; the kernel has turned -0 into +0.
+            self.logs.append(SiteLog(ZERO_SCALE, rounded.indices[:0], rounded.ups[:0]))
+        else:
+            self.logs.append(SiteLog(exponent, rounded.indices, rounded.ups))
+        return rounded.fingerprint
+
+
+class ReplayingRounder(Rounder):
+    """The auditor's side: rounds by its own values, and takes the trainer's direction only where it is close itself."""
+
+    def __init__(self, program: Program, precision: Precision, kernels: Kernels) -> None:
+        super().__init__(program, precision, kernels)
+        self.counts: list[SiteCounts] = []
+        """What came to light at each rounding site of the step so far."""
+        self._logs: Sequence[SiteLog] = ()
+
+    def follow(self, key: int, logs: Sequence[SiteLog]) -> None:
+        """Start a step with the trainer's log of it."""
+        self.begin_step(key)
+        self._logs = logs
+        self.counts = []
+
+    def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
+        log = self._logs[self._site]
+        counts = SiteCounts()
+        self.counts.append(counts)
+        agreed = log.exponent == exponent if ZERO_SCALE in (log.exponent, exponent) else (
+            abs(log.exponent - exponent) <= 1
+        )
+        if not agreed:
+            counts.contradictions += 1
+        grid = self._grid(node, log.exponent if agreed else exponent)
+        logged = torch.from_numpy(log.indices).to(flat.device)
+        own = flat[logged].cpu().numpy()
+        rounded = self._checked(node, flat, grid, grid.tau / OMISSION_SHARE)
+        if grid.exponent != ZERO_SCALE:
+            counts.omissions += len(np.setdiff1d(rounded.indices, log.indices, assume_unique=True))
+        if not len(log.indices):
+            return rounded.fingerprint
+        before = flat[logged].cpu().numpy()
+        after, accepted = _directed(own, before, log.ups, grid)
+        changed = after != before
+        counts.contradictions += int(np.count_nonzero(~accepted))
+        counts.corrections += int(np.count_nonzero(changed))
+        if not changed.any():
+            return rounded.fingerprint
+        where = log.indices[changed]
+        flat[torch.from_numpy(where).to(flat.device)] = torch.from_numpy(after[changed]).to(flat.device)
+        key = np.uint64(site_key(self._key, self._site))
+        removed = int(mix_values(before[changed], where, key))
+        added = int(mix_values(after[changed], where, key))
+        return (rounded.fingerprint - removed + added) & _MASK64
+
+
+def _directed(
+    own: npt.NDArray[np.float64], rounded: npt.NDArray[np.float64], ups: npt.NDArray[np.bool_], grid: Grid
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Apply logged directions to single values.
+
+    Args:
+        own: float64 ``[k]``: the own values before rounding.
+        rounded: float64 ``[k]``: the same, rounded.
+        ups: bool ``[k]``: the trainer's directions.
+        grid: The grid.
+
+    Returns:
+        The values in the trainer's direction where the own value lies within 2 tau of the midpoint, else the own
+        rounding; and whether each direction was accepted.
+    """
+    exponent = np.maximum(np.frexp(own)[1] - 1, grid.floor_exponent)
+    quantum = np.ldexp(1.0, exponent - grid.significand_bits + 1)
+    remainder = own - rounded
+    accepted = np.abs(remainder) >= quantum / 2 - ACCEPTANCE_FACTOR * grid.tau
+    # The midpoint lies on the side of the remainder; its neighbours are the rounded value and the next on that side.
+    other = rounded + np.copysign(quantum, remainder)
+    is_up = remainder < 0
+    result = np.where(accepted & (ups != is_up), other, rounded)
+    return result + 0.0, accepted
+

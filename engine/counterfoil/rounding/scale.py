@@ -1,0 +1,508 @@
+"""Scale rules: for each rounded operator a bound S on the size of the terms that make an element of its output.
+
+The error of a computed sum is at most gamma_n times the sum of the magnitudes of its terms (Higham 2002, section 4.2),
+so it scales with S and not with the result, which may have cancelled. Where the terms are products, Cauchy-Schwarz
+bounds their sum by the product of two norms. S only has to be a bound within a modest factor: the grid needs its
+exponent alone. docs/numerics.md derives each rule.
+
+A rule takes the operator's arguments by name and its outputs, and returns one zero-dimensional float64 tensor or
+number for each output (None for an output that has no floating-point values).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+Arguments = Mapping[str, Any]
+Outputs = Sequence[Tensor | None]
+Scale = Tensor | float | None
+Rule = Callable[[Arguments, Outputs], Sequence[Scale]]
+
+_RULES: dict[str, Rule] = {}
+
+
+def rule(name: str) -> Rule:
+    """Return the scale rule of a name; the allow-list names one for each rounded operator."""
+    return _RULES[name]
+
+
+def rule_names() -> frozenset[str]:
+    """The names of all rules."""
+    return frozenset(_RULES)
+
+
+def _named(name: str) -> Callable[[Rule], Rule]:
+    def register(function: Rule) -> Rule:
+        _RULES[name] = function
+        return function
+
+    return register
+
+
+def largest(value: Any) -> Tensor | float:
+    """Return max |value| of a tensor or number; 0 for an empty tensor and for None; not a number stays so."""
+    if isinstance(value, Tensor):
+        if value.numel() == 0:
+            return 0.0
+        if not value.is_floating_point():
+            value = value.to(torch.float64)
+        low, high = torch.aminmax(value)
+        return torch.maximum(-low, high)
+    if isinstance(value, (list, tuple)):
+        return max((float(largest(item)) for item in value), default=0.0)
+    return 0.0 if value is None else abs(float(value))
+
+
+def _norm(x: Tensor, dims: Sequence[int] | int, order: float = 2.0) -> Tensor:
+    return torch.linalg.vector_norm(x, ord=order, dim=dims)
+
+
+def _top(x: Tensor) -> Tensor | float:
+    return x.amax() if x.numel() else 0.0
+
+
+def _floating(arguments: Arguments) -> list[Tensor]:
+    found = []
+    for value in arguments.values():
+        if isinstance(value, Tensor) and value.is_floating_point():
+            found.append(value)
+    return found
+
+
+def _add(*parts: Tensor | float) -> Tensor | float:
+    total: Tensor | float = 0.0
+    for part in parts:
+        total = total + part
+    return total
+
+
+@_named("output")
+def _output(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Elementwise functions with an error relative to the result: the largest output."""
+    return [None if out is None or not out.is_floating_point() else largest(out) for out in outputs]
+
+
+@_named("terms")
+def _terms(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Sums of a few terms: the sizes of the terms together."""
+    if "tensor1" in arguments:
+        # addcmul, addcdiv: what is added is the result less the first term, so no larger than both together.
+        return [_add(largest(arguments["self"]), largest(arguments["self"]), largest(outputs[0]))]
+    if "end" in arguments:
+        span = _add(largest(arguments["self"]), largest(arguments["end"]))
+        return [span * (1.0 + largest(arguments["weight"]))]
+    factor = abs(float(arguments.get("alpha", 1)))
+    return [_add(largest(arguments["self"]), largest(arguments["other"]) * factor)]
+
+
+@_named("inputs")
+def _inputs(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Means, weighted means and elementwise functions that add terms no larger than their inputs."""
+    top = _add(*(largest(x) for x in _floating(arguments)))
+    return [None if out is None or not out.is_floating_point() else _add(top, largest(out)) for out in outputs]
+
+
+@_named("mm")
+def _mm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Matrix products: largest row norm times largest column norm (Cauchy-Schwarz), and the matrix that is added."""
+    if "vec" in arguments or "tensor" in arguments:
+        matrix = arguments.get("mat", arguments["self"])
+        vector = arguments["vec"] if "vec" in arguments else arguments["tensor"]
+        product = _top(_norm(matrix, -1)) * _norm(vector, 0)
+        added = arguments["self"] if "mat" in arguments else None
+    else:
+        first = arguments.get("mat1", arguments["self"])
+        second = arguments["mat2"]
+        product = _top(_norm(first, 1)) * _top(_norm(second, 0))
+        added = arguments["self"] if "mat1" in arguments else None
+    return [
+        _add(
+            product * abs(float(arguments.get("alpha", 1))),
+            largest(added) * abs(float(arguments.get("beta", 1))) if added is not None else 0.0,
+        )
+    ]
+
+
+@_named("bmm")
+def _bmm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Batched matrix products: the largest of the batch."""
+    first = arguments.get("batch1", arguments["self"])
+    second = arguments["batch2"] if "batch2" in arguments else arguments["mat2"]
+    if first.numel() == 0 or second.numel() == 0:
+        product: Tensor | float = 0.0
+    else:
+        product = (_norm(first, 2).amax(1) * _norm(second, 1).amax(1)).amax()
+    if "batch1" not in arguments:
+        return [product]
+    added = largest(arguments["self"]) * abs(float(arguments["beta"]))
+    return [_add(product * abs(float(arguments["alpha"])), added)]
+
+
+def _grouped(x: Tensor, groups: int) -> Tensor:
+    """Split axis 1 (channels) into groups: ``[N, groups, C / groups, ...]``."""
+    return x.reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:])
+
+
+def _ones_kernel(weight: Tensor, groups: int) -> Tensor:
+    return torch.ones((groups, 1, *weight.shape[2:]), dtype=weight.dtype, device=weight.device)
+
+
+def _is_pointwise(weight: Tensor, arguments: Arguments) -> bool:
+    return all(n == 1 for n in weight.shape[2:]) and all(n == 0 for n in arguments["padding"])
+
+
+def _window_energy(x: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor:
+    """Sum of squares under each position of the kernel, per group: ``[N, groups, ...]``."""
+    energy = _grouped(x, groups).square().sum(2)
+    if _is_pointwise(weight, arguments):
+        return energy
+    return torch.ops.aten.convolution.default(
+        energy,
+        _ones_kernel(weight, groups),
+        None,
+        arguments["stride"],
+        arguments["padding"],
+        arguments["dilation"],
+        False,
+        [0] * (x.dim() - 2),
+        groups,
+    )
+
+
+def _scattered_energy(g: Tensor, like: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor:
+    """Sum of squares of all elements of ``g`` that the transposed kernel brings to a position of ``like``."""
+    energy = _grouped(g, groups).square().sum(2)
+    if _is_pointwise(weight, arguments) and all(n == 1 for n in arguments["stride"]):
+        return energy
+    shape = (like.shape[0], groups, *like.shape[2:])
+    result: Tensor = torch.ops.aten.convolution_backward.default(
+        energy,
+        torch.empty(shape, dtype=g.dtype, device=g.device),
+        _ones_kernel(weight, groups),
+        None,
+        arguments["stride"],
+        arguments["padding"],
+        arguments["dilation"],
+        False,
+        [0] * (g.dim() - 2),
+        groups,
+        [True, False, False],
+    )[0]
+    return result
+
+
+def _group_product(energy: Tensor, norms: Tensor) -> Tensor | float:
+    """Largest over the groups of the root of ``energy`` ``[N, groups, ...]`` times ``norms`` ``[groups, ...]``."""
+    if energy.numel() == 0 or norms.numel() == 0:
+        return 0.0
+    return (energy.transpose(0, 1).flatten(1).amax(1).sqrt() * norms.flatten(1).amax(1)).amax()
+
+
+def _output_channel_norms(weight: Tensor, groups: int) -> Tensor:
+    # weight is [O, C / groups, ...]: norm over everything that is summed for one output channel.
+    return _norm(weight.reshape(groups, weight.shape[0] // groups, -1), 2)
+
+
+def _input_channel_norms(weight: Tensor, groups: int) -> Tensor:
+    return _norm(weight.reshape(groups, weight.shape[0] // groups, weight.shape[1], -1), (1, 3))
+
+
+@_named("convolution")
+def _convolution(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Convolutions: largest norm of the input under the kernel times largest norm of a kernel."""
+    x, weight, groups = arguments["input"], arguments["weight"], arguments["groups"]
+    if arguments["transposed"]:
+        # A transposed convolution is the input gradient of a convolution whose weight has the same layout.
+        out = outputs[0]
+        assert out is not None
+        energy = _scattered_energy(x, out, weight, arguments, groups)
+        product = _group_product(energy, _input_channel_norms(weight, groups))
+    else:
+        energy = _window_energy(x, weight, arguments, groups)
+        product = _group_product(energy, _output_channel_norms(weight, groups))
+    return [_add(product, largest(arguments["bias"]))]
+
+
+@_named("convolution_backward")
+def _convolution_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Gradients of convolutions, by the same inequality over the axes that each of them sums."""
+    g, x, weight, groups = (arguments[n] for n in ("grad_output", "input", "weight", "groups"))
+    scales: list[Scale] = [None, None, None]
+    if outputs[0] is not None:
+        if arguments["transposed"]:
+            energy = _window_energy(g, weight, arguments, groups)
+            norms = _output_channel_norms(weight, groups)
+        else:
+            energy = _scattered_energy(g, x, weight, arguments, groups)
+            norms = _input_channel_norms(weight, groups)
+        scales[0] = _group_product(energy, norms)
+    if outputs[1] is not None:
+        axes = (0, *range(2, g.dim()))
+        g_norms = _norm(g, axes).reshape(groups, -1).amax(1)
+        x_norms = _norm(x, axes).reshape(groups, -1).amax(1)
+        scales[1] = _top(g_norms * x_norms)
+    if outputs[2] is not None:
+        scales[2] = _top(_norm(g, (0, *range(2, g.dim())), 1.0))
+    return scales
+
+
+def _axes(arguments: Arguments, x: Tensor) -> list[int]:
+    dims = arguments.get("dim")
+    if dims is None or (isinstance(dims, (list, tuple)) and not dims):
+        return list(range(x.dim()))
+    return [dims] if isinstance(dims, int) else list(dims)
+
+
+def _total(x: Tensor, axes: Sequence[int]) -> Tensor | float:
+    """Largest sum of magnitudes over the axes."""
+    if x.numel() == 0:
+        return 0.0
+    if not x.is_floating_point():
+        x = x.to(torch.float64)
+    return _top(_norm(x, list(axes), 1.0)) if x.dim() else x.abs()
+
+
+def _length(x: Tensor, axes: Sequence[int]) -> int:
+    return math.prod(x.shape[axis] for axis in axes) if x.dim() else 1
+
+
+@_named("sum")
+def _sum(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Sums: the largest sum of magnitudes, which bounds every partial sum in every order."""
+    x = arguments["self"]
+    return [_total(x, _axes(arguments, x))]
+
+
+@_named("mean")
+def _mean(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Means: the same, divided by the number of terms."""
+    x = arguments["self"]
+    axes = _axes(arguments, x)
+    return [_total(x, axes) / max(_length(x, axes), 1)]
+
+
+@_named("cumsum")
+def _cumsum(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Running sums: as the whole sum."""
+    return [_total(arguments["self"], [arguments["dim"]])]
+
+
+@_named("prod")
+def _prod(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Products: an error relative to the result."""
+    return [largest(outputs[0])]
+
+
+@_named("var")
+def _var(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Variances: deviations are differences of values as large as max|x|, so their squares err by its square."""
+    x = arguments["self"]
+    top = largest(x)
+    # var_mean returns (variance, mean); std divides the variance's error by itself, so the larger of both bounds it.
+    scales = [top * top if index == 0 and len(outputs) == 2 else _add(top, top * top) for index in range(len(outputs))]
+    if len(outputs) == 2:
+        scales[1] = top
+    return scales
+
+
+@_named("norm")
+def _vector_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Norms: sums of non-negative terms, so the error is relative to the result."""
+    return [largest(outputs[0])]
+
+
+@_named("softmax_backward")
+def _softmax_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """y * (g - sum(g * y)): twice the largest of y times that of g, since y sums to 1 along the axis."""
+    return [2.0 * largest(arguments["output"]) * largest(arguments["grad_output"])]
+
+
+@_named("log_softmax_backward")
+def _log_softmax_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """g - exp(y) * sum(g): the sum of magnitudes of g along the axis bounds each term."""
+    g = arguments["grad_output"]
+    return [_add(largest(g), _total(g, [arguments["dim"]]))]
+
+
+def _channel_axes(x: Tensor) -> tuple[int, ...]:
+    return (0, *range(2, x.dim()))
+
+
+def _times(values: Tensor, weight: Tensor | None) -> Tensor:
+    return values if weight is None else values * weight.abs()
+
+
+@_named("batch_norm")
+def _batch_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Batch norm: the size before the mean is taken off, times the factor that follows.
+
+    The variance's error is relative to std * max|x|, the reciprocal root's to rstd^2 * max|x| (derivative of x^-1/2).
+    """
+    x, weight, bias = arguments["input"], arguments["weight"], arguments["bias"]
+    out, save_mean, save_rstd = outputs[:3]
+    top = _norm(x, _channel_axes(x), math.inf)
+    if save_rstd is None or save_rstd.numel() == 0:  # evaluation: running statistics are used, nothing is saved
+        rstd = torch.rsqrt(arguments["running_var"] + arguments["eps"])
+        size = _top(_times((top + arguments["running_mean"].abs()) * rstd, weight))
+        return [_add(size, largest(bias)), 0.0, 0.0]
+    scales: list[Scale] = [
+        _add(2.0 * _top(_times(top * save_rstd, weight)), largest(bias)),
+        _top(top),
+        _top(save_rstd * (1.0 + top * save_rstd)),
+    ]
+    if len(outputs) == 5:
+        scales.append(_add(largest(arguments["running_mean"]), _top(top)))
+        scales.append(_add(largest(arguments["running_var"]), _top(top / save_rstd), _top(top * top) * 2.0**-20))
+    return scales
+
+
+@_named("batch_norm_backward")
+def _batch_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Gradients of batch norm: sizes before g's mean and g's projection on x are taken off."""
+    g, x, weight = arguments["grad_out"], arguments["input"], arguments["weight"]
+    axes = _channel_axes(x)
+    rstd = arguments["save_invstd"]
+    if not arguments["train"]:
+        rstd = torch.rsqrt(arguments["running_var"] + arguments["eps"])
+    g_norm = _norm(g, axes)
+    # x is centred with an error relative to x itself, so x's norm stands where the normalised one's would.
+    x_norm = _norm(x, axes) * rstd
+    scales: list[Scale] = [None, None, None]
+    if outputs[0] is not None:
+        count = max(x.numel() // max(x.shape[1], 1), 1)
+        projection = _norm(x, axes, math.inf) * rstd * g_norm * x_norm / count
+        scales[0] = _top(_times(rstd * (2.0 * _norm(g, axes, math.inf) + projection), weight))
+    if outputs[1] is not None:
+        scales[1] = _top(g_norm * x_norm)
+    if outputs[2] is not None:
+        scales[2] = _top(_norm(g, axes, 1.0))
+    return scales
+
+
+def _rows(x: Tensor, normalized_shape: Sequence[int]) -> Tensor:
+    return x.reshape(-1, math.prod(normalized_shape))
+
+
+@_named("layer_norm")
+def _layer_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Layer norm: as batch norm, with rows in the place of channels."""
+    x = _rows(arguments["input"], arguments["normalized_shape"])
+    out, mean, rstd = outputs
+    assert rstd is not None
+    top, flat = _norm(x, 1, math.inf), rstd.flatten()
+    factor = largest(arguments["weight"]) if arguments["weight"] is not None else 1.0
+    return [
+        _add(2.0 * _top(top * flat) * factor, largest(arguments["bias"])),
+        _top(top),
+        _top(flat * (1.0 + top * flat)),
+    ]
+
+
+@_named("layer_norm_backward")
+def _layer_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Gradients of layer norm: rows for the input's, columns for weight and bias."""
+    shape = arguments["normalized_shape"]
+    g, x = _rows(arguments["grad_out"], shape), _rows(arguments["input"], shape)
+    rstd = arguments["rstd"].flatten()
+    factor = largest(arguments["weight"]) if arguments["weight"] is not None else 1.0
+    spread = 1.0 + _norm(x, 1, math.inf) * rstd
+    return [
+        None if outputs[0] is None else _top(_norm(g, 1, math.inf) * rstd * spread) * factor,
+        None if outputs[1] is None else _top(_norm(g, 0, 1.0)) * _top(spread),
+        None if outputs[2] is None else _top(_norm(g, 0, 1.0)),
+    ]
+
+
+def _group_rows(x: Tensor, arguments: Arguments) -> Tensor:
+    return x.reshape(int(arguments["N"]) * int(arguments["group"]), -1)
+
+
+@_named("group_norm")
+def _group_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Group norm: as layer norm, a row for each sample and group."""
+    x = _group_rows(arguments["input"], arguments)
+    out, mean, rstd = outputs
+    assert rstd is not None
+    top, flat = _norm(x, 1, math.inf), rstd.flatten()
+    factor = largest(arguments["weight"]) if arguments["weight"] is not None else 1.0
+    return [
+        _add(2.0 * _top(top * flat) * factor, largest(arguments["bias"])),
+        _top(top),
+        _top(flat * (1.0 + top * flat)),
+    ]
+
+
+@_named("group_norm_backward")
+def _group_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Gradients of group norm."""
+    g, x = arguments["grad_out"], arguments["input"]
+    rstd = arguments["rstd"].flatten()
+    spread = 1.0 + _norm(_group_rows(x, arguments), 1, math.inf) * rstd
+    factor = largest(arguments["weight"]) if arguments["weight"] is not None else 1.0
+    sums = _top(_norm(g, _channel_axes(g), 1.0))
+    return [
+        None if outputs[0] is None else _top(_norm(_group_rows(g, arguments), 1, math.inf) * rstd * spread) * factor,
+        None if outputs[1] is None else sums * _top(spread),
+        None if outputs[2] is None else sums,
+    ]
+
+
+@_named("loss")
+def _loss(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Losses: the size of one term (a mean) or of all terms together (a sum, or a result without reduction)."""
+    out = outputs[0]
+    assert out is not None
+    terms = max(_floating(arguments), key=lambda x: x.numel())
+    top = _add(*(largest(x) for x in _floating(arguments)))
+    top = _add(top, top * top, largest(out))  # squared and logarithmic losses
+    total: Scale = top * float(terms.shape[0] if terms.dim() else 1) if arguments.get("reduction") == 2 else top
+    # nll_loss also returns the total weight: a sum of at most one weight for each row.
+    weight = arguments.get("weight")
+    rows = float(terms.numel() // max(terms.shape[1], 1)) if terms.dim() > 1 else 1.0
+    return [total, *([rows * (largest(weight) if weight is not None else 1.0)] if len(outputs) > 1 else [])]
+
+
+@_named("scatter")
+def _scatter(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Sums over repeated indices: all magnitudes that can meet in one element."""
+    out = outputs[0]
+    assert out is not None
+    if "grad_output" in arguments:  # embedding: rows of grad_output meet where their indices are equal
+        indices = arguments["indices"].flatten()
+        repeats = torch.bincount(indices, minlength=1).amax() if indices.numel() else 0
+        return [largest(arguments["grad_output"]) * repeats]
+    # The same sum over magnitudes, onto zeros: exactly the terms that meet in each element.
+    zeros = torch.zeros_like(arguments["self"])
+    if "values" in arguments:
+        met = torch.ops.aten.index_put.default(zeros, arguments["indices"], arguments["values"].abs(), True)
+    elif "src" in arguments:
+        met = torch.ops.aten.scatter_add.default(zeros, arguments["dim"], arguments["index"], arguments["src"].abs())
+    else:
+        source = arguments["source"].abs() * abs(float(arguments.get("alpha", 1)))
+        met = torch.ops.aten.index_add.default(zeros, arguments["dim"], arguments["index"], source)
+    return [_add(largest(arguments["self"]), largest(met))]
+
+
+@_named("overlap")
+def _overlap(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Gradients that overlapping windows bring together: the windows over one element times the largest of them."""
+    g = arguments["grad_output"] if "grad_output" in arguments else _floating(arguments)[0]
+    windows = 1.0
+    if "kernel_size" in arguments:
+        kernel = arguments["kernel_size"]
+        stride = arguments.get("stride") or kernel
+        windows = math.prod(
+            float(-(-k // s)) for k, s in zip(_pair(kernel, stride), _pair(stride, kernel), strict=True)
+        )
+    elif outputs[0] is not None and outputs[0].numel():
+        windows = float(max(1, -(-g.numel() // outputs[0].numel()))) * 8.0
+    return [largest(g) * windows]
+
+
+def _pair(value: Sequence[int], other: Sequence[int]) -> list[int]:
+    return list(value) if len(value) == max(len(value), len(other)) else list(value) * len(other)
