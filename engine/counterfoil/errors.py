@@ -50,6 +50,10 @@ class KeyFileError(CounterfoilError):
     """A key file cannot be read or written, or its passphrase is wrong."""
 
 
+class FileWriteError(CounterfoilError):
+    """A file cannot be written: no room left, no permission, no such folder."""
+
+
 class ProgramError(RefusedError):
     """A program is malformed, or holds an operator outside the allow-list."""
 

@@ -237,6 +237,11 @@ class OrderManifest:
         return self.steps // self.commit_every + 1 + (self.steps % self.commit_every != 0)
 
     @property
+    def checkpoint_count(self) -> int:
+        """How many states are stored."""
+        return self.steps // self.checkpoint_every + (self.steps % self.checkpoint_every != 0)
+
+    @property
     def checkpoint_steps(self) -> tuple[int, ...]:
         """The steps at which a state is stored, ascending."""
         regular = range(self.checkpoint_every, self.steps + 1, self.checkpoint_every)

@@ -1,0 +1,99 @@
+"""The only module that imports h5py, with what every user of it needs: settings, types, and errors in our own words.
+
+h5py is used through its low-level interface: the file id that the guard checked is the one that is read through,
+and nothing is converted on the way.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# libhdf5 reads both when it is loaded, so they come before the import. "::" forbids loading filter plugins: a file
+# that names an unknown filter would otherwise make libhdf5 load a library from the disk. File locks are of no use for
+# files that are renamed into place when complete, and fail on read-only media and some network drives.
+os.environ["HDF5_PLUGIN_PRELOAD"] = "::"
+os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
+
+import numpy as np
+from h5py import h5a, h5d, h5f, h5g, h5l, h5o, h5p, h5s, h5t
+
+from counterfoil.errors import BundleError, FileWriteError
+
+__all__ = [
+    "DTYPES",
+    "FAILURES",
+    "FILE_TYPES",
+    "access_properties",
+    "h5a",
+    "h5d",
+    "h5f",
+    "h5g",
+    "h5l",
+    "h5o",
+    "h5p",
+    "h5s",
+    "h5t",
+    "reading",
+    "writing",
+]
+
+FAILURES = (OSError, RuntimeError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError, MemoryError)
+"""What h5py raises on damaged files and full disks (UnicodeDecodeError is a ValueError, KeyError a LookupError)."""
+
+FILE_TYPES = {
+    "float32": h5t.IEEE_F32LE,
+    "float64": h5t.IEEE_F64LE,
+    "int64": h5t.STD_I64LE,
+    "int32": h5t.STD_I32LE,
+    "uint8": h5t.STD_U8LE,
+    "uint32": h5t.STD_U32LE,
+    "uint64": h5t.STD_U64LE,
+    "bool": h5t.STD_B8LE,
+}
+"""The HDF5 type of each numpy dtype name. A truth value is a bit field of 8 bits, 0 or 1, so that it is no integer."""
+
+DTYPES = {
+    name: np.dtype(np.uint8) if name == "bool" else np.dtype(name).newbyteorder("<") for name in FILE_TYPES
+}
+"""The numpy dtype whose memory holds exactly the bytes in the file; truth values are read as uint8 and checked."""
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Turn everything that h5py raises on a damaged file into a BundleError."""
+    try:
+        yield
+    except MemoryError as error:
+        raise BundleError(f"Reading {what} needs more memory than this machine has.", detail=str(error)) from error
+    except FAILURES as error:
+        raise BundleError(
+            f"Reading {what} failed: the file is damaged.",
+            remedy="Ask for the bundle again.",
+            detail=f"{type(error).__name__}: {error}",
+        ) from error
+
+
+@contextmanager
+def writing(what: str) -> Iterator[None]:
+    """Turn everything that h5py and the operating system raise while writing into a FileWriteError."""
+    try:
+        yield
+    except FAILURES as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise FileWriteError(
+            f"Writing {what} failed: {reason}.",
+            remedy="Check that the folder exists, can be written to and has room.",
+            detail=f"{type(error).__name__}: {error}",
+        ) from error
+
+
+def access_properties() -> h5p.PropFAID:
+    """Return file access properties: one plain file, no locks, and closing the file closes all that is open in it."""
+    properties = h5p.create(h5p.FILE_ACCESS)
+    properties.set_fapl_sec2()
+    properties.set_fclose_degree(h5f.CLOSE_STRONG)
+    properties.set_libver_bounds(h5f.LIBVER_V110, h5f.LIBVER_V110)
+    properties.set_file_locking(False, True)
+    return properties

@@ -1,0 +1,140 @@
+"""Where the parts of a bundle lie in the file, and the check that a file holds these parts and nothing else.
+
+Pure: works on the guard's inventory and the order's manifest.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from counterfoil.bundle.guard import DatasetInfo, Inventory
+from counterfoil.bundle.schema import STATE_DTYPES, OrderManifest
+from counterfoil.errors import BundleError
+
+ORDER = "/order"
+MANIFEST = "/order/manifest"
+PROGRAM = "/order/program"
+SCHEDULE = "/order/schedule"
+SCALARS = "/order/scalars"
+DATA = "/order/data"
+INITIAL = "/order/initial"
+RUN = "/run"
+CLAIM = "/run/claim"
+STATE_ROOTS = "/run/state_roots"
+LOSSES = "/run/losses"
+LOG = "/run/log"
+LOG_ENDS = "/run/log_ends"
+LOG_ENTRIES = "/run/log_entries"
+FINGERPRINTS = "/run/fingerprints"
+CHECKPOINTS = "/run/checkpoints"
+
+MAX_MANIFEST_BYTES = 16 * 2**20
+MAX_PROGRAM_BYTES = 256 * 2**20
+MAX_CLAIM_BYTES = 2**20
+
+
+def checkpoint_path(step: int) -> str:
+    """Return the path of the group that holds the state after ``step``."""
+    return f"{CHECKPOINTS}/{step:010d}"
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What a dataset must look like; None stands for any length."""
+
+    dtype: str
+    shape: tuple[int | None, ...]
+    most: int | None = None
+
+    def check(self, path: str, found: DatasetInfo) -> None:
+        fits = len(found.shape) == len(self.shape) and all(
+            want is None or want == have for want, have in zip(self.shape, found.shape, strict=True)
+        )
+        if found.dtype != self.dtype or not fits:
+            wanted = ", ".join("any" if length is None else str(length) for length in self.shape)
+            raise BundleError(
+                f"{path} has the dtype {found.dtype} and the shape {list(found.shape)}; "
+                f"it should have {self.dtype} and [{wanted}]."
+            )
+        if self.most is not None and math.prod(found.shape) > self.most:
+            raise BundleError(f"{path} is longer than {self.most} bytes.")
+
+
+def check_manifest_part(inventory: Inventory) -> None:
+    """Check that the manifest is there and of a bearable size, so that it can be read first; raises BundleError."""
+    found = inventory.datasets.get(MANIFEST)
+    if found is None:
+        raise BundleError(f"The bundle lacks {MANIFEST}.")
+    _Part("uint8", (None,), MAX_MANIFEST_BYTES).check(MANIFEST, found)
+
+
+def members(inventory: Inventory, group: str) -> dict[str, DatasetInfo]:
+    """Return the datasets right in ``group``, by name, sorted."""
+    prefix = f"{group}/"
+    return {
+        path.removeprefix(prefix): info
+        for path, info in sorted(inventory.datasets.items())
+        if path.startswith(prefix) and "/" not in path.removeprefix(prefix)
+    }
+
+
+def check_layout(inventory: Inventory, manifest: OrderManifest) -> None:
+    """Check that the file holds exactly the parts that its order calls for, each of the right dtype and shape.
+
+    Raises:
+        BundleError: A part is missing, unknown, or of another dtype or shape.
+    """
+    groups = {"/", ORDER, DATA, INITIAL}
+    parts = {
+        MANIFEST: _Part("uint8", (None,), MAX_MANIFEST_BYTES),
+        PROGRAM: _Part("uint8", (None,), MAX_PROGRAM_BYTES),
+        SCHEDULE: _Part(manifest.schedule.dtype, manifest.schedule.shape),
+        SCALARS: _Part(manifest.scalars.dtype, manifest.scalars.shape),
+    }
+    parts.update({f"{DATA}/{name}": _Part(spec.dtype, spec.shape) for name, spec in manifest.data.items()})
+    initial = members(inventory, INITIAL)
+    for name, info in initial.items():
+        if info.dtype not in STATE_DTYPES:
+            raise BundleError(f"The state tensor {name!r} has the dtype {info.dtype}, which no state has.")
+        parts[f"{INITIAL}/{name}"] = _Part(info.dtype, info.shape)
+    if not initial:
+        raise BundleError("The bundle's initial state is empty.")
+    if RUN in inventory.groups:
+        _add_run(inventory, manifest, initial, groups, parts)
+    unknown = sorted((inventory.groups - groups) | (inventory.datasets.keys() - parts.keys()))
+    if unknown:
+        raise BundleError(f"The bundle holds {unknown[0]}, which its format and its order do not know.")
+    missing = sorted((groups - inventory.groups) | (parts.keys() - inventory.datasets.keys()))
+    if missing:
+        raise BundleError(f"The bundle lacks {missing[0]}.")
+    for path, part in parts.items():
+        part.check(path, inventory.datasets[path])
+
+
+def _add_run(
+    inventory: Inventory,
+    manifest: OrderManifest,
+    initial: dict[str, DatasetInfo],
+    groups: set[str],
+    parts: dict[str, _Part],
+) -> None:
+    steps = manifest.steps
+    stored = sum(path.startswith(f"{CHECKPOINTS}/") for path in inventory.groups)
+    # Compared before the list is made: the order may call for millions, and the file is what bounds the work.
+    if stored != manifest.checkpoint_count:
+        raise BundleError(f"The bundle stores {stored} checkpoints; its order asks for {manifest.checkpoint_count}.")
+    groups |= {RUN, CHECKPOINTS}
+    parts |= {
+        CLAIM: _Part("uint8", (None,), MAX_CLAIM_BYTES),
+        STATE_ROOTS: _Part("uint8", (manifest.committed_steps, 32)),
+        LOSSES: _Part("float64", (steps,)),
+        LOG: _Part("uint8", (None,)),
+        LOG_ENDS: _Part("uint64", (steps,)),
+        LOG_ENTRIES: _Part("uint32", (steps,)),
+        FINGERPRINTS: _Part("uint64", (steps, None)),
+    }
+    for step in manifest.checkpoint_steps:
+        groups.add(checkpoint_path(step))
+        for name, info in initial.items():
+            parts[f"{checkpoint_path(step)}/{name}"] = _Part(info.dtype, info.shape)

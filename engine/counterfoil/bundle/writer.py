@@ -1,0 +1,345 @@
+"""Writes a bundle: to a temporary file beside its target, renamed into place when it is complete."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterfoil.bundle import layout
+from counterfoil.bundle._hdf5 import (
+    DTYPES,
+    FAILURES,
+    FILE_TYPES,
+    access_properties,
+    h5a,
+    h5d,
+    h5f,
+    h5g,
+    h5o,
+    h5p,
+    h5s,
+    h5t,
+    writing,
+)
+from counterfoil.bundle.guard import FORMAT_ATTRIBUTE, FORMAT_BYTES, FORMAT_MAGIC
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import STATE_DTYPES, OrderManifest, check_name
+from counterfoil.commit.digest import DIGEST_BYTES, Digest
+from counterfoil.errors import BundleError
+
+LOG_CHUNK_BYTES = 64 * 2**10
+"""Chunk of the log, the one dataset whose length is not known beforehand."""
+
+Array = NDArray[Any]
+
+
+class BundleWriter:
+    """A bundle being written; use it as a context manager, which aborts when an exception passes.
+
+    First the order (:meth:`write_order` or :meth:`copy_order`), then for a run :meth:`begin_run`, every step in
+    order with :meth:`append_step`, each checkpoint that the order asks for with :meth:`write_checkpoint`, and
+    :meth:`finish_run`. Until :meth:`close`, nothing lies under the target's name.
+
+    Every method raises FileWriteError when the disk is full or cannot be written, and BundleError when what it is
+    given does not fit the order.
+    """
+
+    def __init__(self, path: Path, temporary: Path, file: Any) -> None:
+        """Take over an empty HDF5 file; made by :meth:`create`."""
+        self.path = path
+        self._temporary = temporary
+        self._file: Any = file
+        self._manifest: OrderManifest | None = None
+        self._state: dict[str, tuple[str, tuple[int, ...]]] = {}
+        self._columns: dict[str, Any] = {}
+        self._steps_written = 0
+        self._log_bytes = 0
+        self._checkpoints: set[int] = set()
+        self._running = False
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str]) -> BundleWriter:
+        """Start a bundle that will lie at ``path``; a file that lies there stays until :meth:`close`.
+
+        Raises:
+            FileWriteError: The folder does not exist or cannot be written to.
+        """
+        path = Path(path)
+        what = f"the bundle {path}"
+        temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}.part"
+        try:
+            with writing(what):
+                properties = h5p.create(h5p.FILE_CREATE)
+                file = h5f.create(os.fsencode(temporary), h5f.ACC_EXCL, properties, access_properties())
+                kind = h5t.TypeID.copy(h5t.C_S1)
+                kind.set_size(FORMAT_BYTES)
+                attribute = h5a.create(file, FORMAT_ATTRIBUTE, kind, h5s.create(h5s.SCALAR))
+                attribute.write(np.array(FORMAT_MAGIC, f"S{FORMAT_BYTES}"))
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        return cls(path, temporary, file)
+
+    def __enter__(self) -> BundleWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is None:
+            return
+        if kind is None:
+            self.close()
+        else:
+            self.abort()
+
+    # The order.
+
+    def write_order(
+        self,
+        manifest: OrderManifest,
+        program: bytes,
+        schedule: Array,
+        scalars: Array,
+        data: Mapping[str, Array],
+        initial: Mapping[str, Array],
+    ) -> None:
+        """Write an order.
+
+        Args:
+            manifest: What is ordered.
+            program: The program's canonical JSON.
+            schedule: int64 ``[steps, batch_size]``.
+            scalars: float64 ``[steps, number of scalars]``.
+            data: The data arrays, named and shaped as the manifest says.
+            initial: The initial state by tensor name; dtypes as in ``STATE_DTYPES``.
+        """
+        if data.keys() != manifest.data.keys():
+            raise BundleError("The data arrays are not those that the order's manifest names.")
+        for group in (layout.ORDER, layout.DATA, layout.INITIAL):
+            self._group(group)
+        self._bytes(layout.MANIFEST, manifest.to_bytes())
+        self._bytes(layout.PROGRAM, program)
+        self._array(layout.SCHEDULE, schedule, manifest.schedule.dtype, manifest.schedule.shape)
+        self._array(layout.SCALARS, scalars, manifest.scalars.dtype, manifest.scalars.shape)
+        for name, spec in manifest.data.items():
+            self._array(f"{layout.DATA}/{check_name(name)}", data[name], spec.dtype, spec.shape)
+        for name, array in initial.items():
+            if array.dtype.name not in STATE_DTYPES:
+                raise BundleError(f"The state tensor {name!r} has the dtype {array.dtype.name}, which no state has.")
+            self._array(f"{layout.INITIAL}/{check_name(name)}", array, array.dtype.name, array.shape)
+        self._take_order(manifest, {name: (array.dtype.name, array.shape) for name, array in initial.items()})
+
+    def copy_order(self, reader: BundleReader) -> None:
+        """Copy the order of another bundle as it is stored there."""
+        with writing(f"the order into {self.path}"):
+            h5o.copy(reader.file_id, layout.ORDER.encode(), self._file, layout.ORDER.encode())
+        self._take_order(reader.manifest, reader.state_layout())
+
+    def _take_order(self, manifest: OrderManifest, state: dict[str, tuple[str, tuple[int, ...]]]) -> None:
+        self._manifest = manifest
+        self._state = state
+
+    # The run.
+
+    def begin_run(self, fingerprints_per_step: int) -> None:
+        """Start the run of the order written before; the state root of step 0 is the order's initial root."""
+        manifest = self._order()
+        steps = manifest.steps
+        self._group(layout.RUN)
+        self._group(layout.CHECKPOINTS)
+        self._columns = {
+            layout.STATE_ROOTS: self._create(layout.STATE_ROOTS, "uint8", (manifest.committed_steps, DIGEST_BYTES)),
+            layout.LOSSES: self._create(layout.LOSSES, "float64", (steps,)),
+            layout.LOG: self._create_log(),
+            layout.LOG_ENDS: self._create(layout.LOG_ENDS, "uint64", (steps,)),
+            layout.LOG_ENTRIES: self._create(layout.LOG_ENTRIES, "uint32", (steps,)),
+            layout.FINGERPRINTS: self._create(layout.FINGERPRINTS, "uint64", (steps, fingerprints_per_step)),
+        }
+        self._running = True
+        self._state_root(0, manifest.initial_root)
+
+    def append_step(
+        self,
+        step: int,
+        *,
+        log: bytes,
+        log_entries: int,
+        fingerprints: Array,
+        loss: float,
+        state_root: Digest | None,
+    ) -> None:
+        """Add the next step.
+
+        Args:
+            step: Step number, from 1; each one more than the last.
+            log: The step's rounding log.
+            log_entries: Number of entries in it.
+            fingerprints: uint64 ``[fingerprints_per_step]``.
+            loss: The step's loss.
+            state_root: State root after the step, at the steps that the order wants committed; None at the others.
+        """
+        manifest = self._run()
+        if step != self._steps_written + 1 or step > manifest.steps:
+            raise BundleError(f"Step {step} cannot follow step {self._steps_written} of {manifest.steps}.")
+        if (state_root is not None) != manifest.is_committed(step):
+            raise BundleError(f"The order and the recorder disagree on whether the state of step {step} is committed.")
+        end = self._log_bytes + len(log)
+        if log:
+            with writing(f"step {step} into {self.path}"):
+                self._columns[layout.LOG].set_extent((end,))
+            self._rows(layout.LOG, self._log_bytes, np.frombuffer(log, np.uint8))
+        self._rows(layout.LOG_ENDS, step - 1, np.array([end], np.uint64))
+        self._rows(layout.LOG_ENTRIES, step - 1, np.array([log_entries], np.uint32))
+        self._rows(layout.LOSSES, step - 1, np.array([loss], np.float64))
+        self._rows(layout.FINGERPRINTS, step - 1, np.asarray(fingerprints, np.uint64)[None])
+        if state_root is not None:
+            self._state_root(step, state_root)
+        self._log_bytes = end
+        self._steps_written = step
+
+    def write_checkpoint(self, step: int, state: Mapping[str, Array]) -> None:
+        """Store the state after ``step``: the tensors of the initial state, of the same dtypes and shapes."""
+        manifest = self._run()
+        if not manifest.is_checkpoint(step) or step in self._checkpoints:
+            raise BundleError(f"The order asks for no state of step {step} at this point.")
+        if state.keys() != self._state.keys():
+            raise BundleError(f"The state of step {step} has other tensors than the initial state.")
+        self._group(layout.checkpoint_path(step))
+        for name, (dtype, shape) in self._state.items():
+            self._array(f"{layout.checkpoint_path(step)}/{name}", state[name], dtype, shape)
+        self._checkpoints.add(step)
+
+    def finish_run(self, claim: bytes) -> None:
+        """Add the DSSE envelope that the trainer signed; every step and checkpoint must be there."""
+        manifest = self._run()
+        if self._steps_written != manifest.steps:
+            raise BundleError(f"The run has {self._steps_written} steps; its order asks for {manifest.steps}.")
+        if len(self._checkpoints) != manifest.checkpoint_count:
+            raise BundleError("The run lacks a checkpoint that its order asks for.")
+        self._bytes(layout.CLAIM, claim)
+        self._running = False
+
+    # The file.
+
+    def close(self) -> None:
+        """Put the finished bundle in place: write everything out, wait for the disk, and rename.
+
+        Raises:
+            FileWriteError: The disk is full, or the target cannot be replaced; nothing new lies there then.
+            BundleError: No order was written, or a run was begun and not finished.
+        """
+        try:
+            self._order()
+            if self._running:
+                raise BundleError("The run was begun and not finished, so the bundle is not complete.")
+            with writing(f"the bundle {self.path}"):
+                self._columns.clear()
+                h5f.flush(self._file)
+                self._file.close()
+                with self._temporary.open("rb+") as handle:
+                    os.fsync(handle.fileno())
+                self._temporary.replace(self.path)
+                _sync_folder(self.path.parent)
+            self._file = None
+        except BaseException:
+            self.abort()
+            raise
+
+    def abort(self) -> None:
+        """Give the bundle up and remove the temporary file."""
+        self._columns.clear()
+        if self._file is not None:
+            # On a full disk closing fails as the writing before it did, and that error is already on its way.
+            with suppress(*FAILURES):
+                self._file.close()
+            self._file = None
+        with suppress(OSError):
+            self._temporary.unlink(missing_ok=True)
+
+    # Writing.
+
+    def _order(self) -> OrderManifest:
+        if self._manifest is None:
+            raise BundleError("The bundle has no order yet.")
+        return self._manifest
+
+    def _run(self) -> OrderManifest:
+        if not self._running:
+            raise BundleError("The bundle has no run that could be added to.")
+        return self._order()
+
+    def _group(self, path: str) -> None:
+        with writing(f"{path} into {self.path}"):
+            h5g.create(self._file, path.encode())
+
+    def _create(self, path: str, dtype: str, shape: tuple[int, ...]) -> Any:
+        """Create a contiguous dataset whose room is taken at once, so that its size never exceeds what is stored."""
+        with writing(f"{path} into {self.path}"):
+            properties = h5p.create(h5p.DATASET_CREATE)
+            properties.set_layout(h5d.CONTIGUOUS)
+            properties.set_alloc_time(h5d.ALLOC_TIME_EARLY)
+            properties.set_fill_time(h5d.FILL_TIME_NEVER)
+            properties.set_obj_track_times(False)
+            space = h5s.create_simple(shape) if shape else h5s.create(h5s.SCALAR)
+            return h5d.create(self._file, path.encode(), FILE_TYPES[dtype], space, properties)
+
+    def _create_log(self) -> Any:
+        with writing(f"{layout.LOG} into {self.path}"):
+            properties = h5p.create(h5p.DATASET_CREATE)
+            properties.set_chunk((LOG_CHUNK_BYTES,))
+            properties.set_obj_track_times(False)
+            space = h5s.create_simple((0,), (h5s.UNLIMITED,))
+            return h5d.create(self._file, layout.LOG.encode(), FILE_TYPES["uint8"], space, properties)
+
+    def _array(self, path: str, array: Array, dtype: str, shape: tuple[int, ...]) -> None:
+        if array.dtype.name != dtype or array.shape != shape:
+            raise BundleError(
+                f"{path} should have the dtype {dtype} and the shape {list(shape)}; "
+                f"it has {array.dtype.name} and {list(array.shape)}."
+            )
+        dataset = self._create(path, dtype, shape)
+        if array.size:
+            plain = array.view(np.uint8) if dtype == "bool" else array
+            with writing(f"{path} into {self.path}"):
+                # HDF5 wants C order; reshape keeps zero-dimensional arrays so, which ascontiguousarray does not.
+                buffer = np.ascontiguousarray(plain, DTYPES[dtype]).reshape(shape)
+                dataset.write(h5s.ALL, h5s.ALL, buffer, FILE_TYPES[dtype])
+
+    def _bytes(self, path: str, data: bytes) -> None:
+        self._array(path, np.frombuffer(data, np.uint8), "uint8", (len(data),))
+
+    def _rows(self, path: str, first: int, rows: Array) -> None:
+        dataset = self._columns[path]
+        with writing(f"{path} into {self.path}"):
+            space = dataset.get_space()
+            if rows.shape[1:] != space.get_simple_extent_dims()[1:]:
+                raise BundleError(f"A row of {path} has the shape {list(rows.shape[1:])}, which does not fit.")
+            if not rows.size:
+                return
+            space.select_hyperslab((first, *(0 for _ in rows.shape[1:])), rows.shape)
+            dtype = rows.dtype.name
+            plain = np.ascontiguousarray(rows, DTYPES[dtype])
+            dataset.write(h5s.create_simple(rows.shape), space, plain, FILE_TYPES[dtype])
+
+    def _state_root(self, step: int, root: Digest) -> None:
+        row = -(-step // self._order().commit_every)
+        self._rows(layout.STATE_ROOTS, row, np.frombuffer(root.value, np.uint8)[None])
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename survive a power loss, where folders can be opened (not on Windows)."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
