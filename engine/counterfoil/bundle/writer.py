@@ -78,6 +78,8 @@ class BundleWriter:
         try:
             with writing(what):
                 properties = h5p.create(h5p.FILE_CREATE)
+                # Nothing in a bundle keeps the time: the same contents give the same file.
+                properties.set_obj_track_times(False)
                 file = h5f.create(os.fsencode(temporary), h5f.ACC_EXCL, properties, access_properties())
                 kind = h5t.TypeID.copy(h5t.C_S1)
                 kind.set_size(FORMAT_BYTES)
@@ -279,7 +281,9 @@ class BundleWriter:
 
     def _group(self, path: str) -> None:
         with writing(f"{path} into {self.path}"):
-            h5g.create(self._file, path.encode())
+            properties = h5p.create(h5p.GROUP_CREATE)
+            properties.set_obj_track_times(False)
+            h5g.create(self._file, path.encode(), gcpl=properties)
 
     def _create(self, path: str, dtype: str, shape: tuple[int, ...]) -> Any:
         """Create a contiguous dataset whose room is taken at once, so that its size never exceeds what is stored."""

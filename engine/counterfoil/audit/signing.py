@@ -1,0 +1,328 @@
+"""Keys and signed statements: Ed25519 (RFC 8032), in-toto Statement v1, DSSE v1 envelopes.
+
+A signature covers bytes. So a verifier checks the signature over the received bytes first, and only then parses
+them and looks at what they say.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    KeySerializationEncryption,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+    load_pem_public_key,
+)
+from securesystemslib.dsse import Envelope
+from securesystemslib.exceptions import Error as SecureSystemsError
+from securesystemslib.signer import CryptoSigner, SSlibKey  # type: ignore[attr-defined]
+
+from counterfoil import canonical
+from counterfoil.bundle.schema import RunClaim
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import BundleError, FileWriteError, KeyFileError, SignatureError
+
+PAYLOAD_TYPE = "application/vnd.in-toto+json"
+"""What the payload of an envelope is (in-toto attestation framework, envelope layer)."""
+STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
+RUN_PREDICATE = "urn:counterfoil:run:v1"
+"""Predicate type of a run's claim."""
+VERDICT_PREDICATE = "urn:counterfoil:verdict:v1"
+"""Predicate type of a verdict."""
+_MAX_KEY_BYTES = 64 * 1024
+_MALFORMED = (LookupError, ValueError, TypeError, AttributeError, RecursionError, SecureSystemsError)
+
+
+@dataclass(frozen=True)
+class PublicKey:
+    """An Ed25519 public key.
+
+    Attributes:
+        key_id: SHA-256, as 64 hexadecimal digits, of the key's canonical JSON as securesystemslib writes it.
+        pem: The key as PEM text (SubjectPublicKeyInfo).
+    """
+
+    key_id: str
+    pem: str
+    _key: SSlibKey = field(repr=False, compare=False)
+
+    @classmethod
+    def from_pem(cls, pem: bytes) -> PublicKey:
+        """Read PEM bytes.
+
+        Raises:
+            KeyFileError: They are not a PEM public key, or not an Ed25519 one.
+        """
+        try:
+            key = load_pem_public_key(pem)
+        except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+            raise KeyFileError("This is not a public key in PEM form.", detail=str(error)) from error
+        if not isinstance(key, Ed25519PublicKey):
+            raise KeyFileError("The public key is not an Ed25519 key.")
+        return cls.of(key)
+
+    @classmethod
+    def of(cls, key: Ed25519PublicKey) -> PublicKey:
+        """Wrap a key of the cryptography library."""
+        wrapped = SSlibKey.from_crypto(key)
+        pem = key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+        return cls(wrapped.keyid, pem, wrapped)
+
+
+@dataclass(frozen=True)
+class SigningKey:
+    """An Ed25519 private key, ready to sign.
+
+    Attributes:
+        public: The public key that belongs to it.
+    """
+
+    public: PublicKey
+    _signer: CryptoSigner = field(repr=False, compare=False)
+
+
+def public_path(private_path: Path) -> Path:
+    """Return where the public key of a private key file lies: ``trainer.pem`` has ``trainer.pub.pem``."""
+    return private_path.with_name(f"{private_path.stem}.pub.pem")
+
+
+def generate_key(private_path: str | os.PathLike[str], passphrase: str | None) -> Path:
+    """Make an Ed25519 key and write it as PKCS #8 PEM, with its public key beside it.
+
+    Args:
+        private_path: Where the private key goes, for instance ``trainer.pem``; only its owner may read it (mode 0600).
+        passphrase: Encrypts the private key; None leaves it readable to whoever gets the file.
+
+    Returns:
+        The path of the public key, ``trainer.pub.pem`` for ``trainer.pem``.
+
+    Raises:
+        KeyFileError: One of the files exists already, or the passphrase is empty.
+        FileWriteError: The folder cannot be written to.
+    """
+    private_path = Path(private_path)
+    if passphrase == "":
+        raise KeyFileError("An empty passphrase protects nothing.", remedy="Give a passphrase, or none at all.")
+    encryption: KeySerializationEncryption = (
+        NoEncryption() if passphrase is None else BestAvailableEncryption(passphrase.encode())
+    )
+    key = Ed25519PrivateKey.generate()
+    target = public_path(private_path)
+    if target.exists():
+        raise _exists(target)
+    _write_new(private_path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption), 0o600)
+    try:
+        _write_new(target, PublicKey.of(key.public_key()).pem.encode(), 0o644)
+    except BaseException:
+        private_path.unlink(missing_ok=True)
+        raise
+    return target
+
+
+def load_private_key(path: str | os.PathLike[str], passphrase: str | None) -> SigningKey:
+    """Load a private key for signing.
+
+    Args:
+        path: A PKCS #8 PEM file.
+        passphrase: The passphrase; None or empty when the file has none.
+
+    Raises:
+        KeyFileError: The file is missing or no Ed25519 private key, or the passphrase is wrong, missing or not needed.
+    """
+    path = Path(path)
+    pem = _read_key_file(path)
+    try:
+        key = load_pem_private_key(pem, passphrase.encode() if passphrase else None)
+    except TypeError as error:
+        # cryptography tells a missing passphrase and one too many by this type alone.
+        if passphrase:
+            raise KeyFileError(f"The key in {path.name} has no passphrase.", remedy="Leave it empty.") from error
+        raise KeyFileError(f"The key in {path.name} needs its passphrase.", remedy="Give it.") from error
+    except (ValueError, UnsupportedAlgorithm) as error:
+        if passphrase and b"ENCRYPTED" in pem:
+            raise KeyFileError(
+                f"The passphrase of {path.name} is wrong, or the file is damaged.", remedy="Try again.", detail=str(error)
+            ) from error
+        raise KeyFileError(f"{path.name} holds no private key in PEM form.", detail=str(error)) from error
+    if not isinstance(key, Ed25519PrivateKey):
+        raise KeyFileError(
+            f"The key in {path.name} is not an Ed25519 key.", remedy="Make one with 'counterfoil keygen'."
+        )
+    public = PublicKey.of(key.public_key())
+    return SigningKey(public, CryptoSigner(key, public._key))
+
+
+def load_public_key(path: str | os.PathLike[str]) -> PublicKey:
+    """Load a public key; raises KeyFileError when the file is missing or holds no Ed25519 public key."""
+    path = Path(path)
+    pem = _read_key_file(path)
+    if b"PRIVATE KEY" in pem:
+        raise KeyFileError(
+            f"{path.name} holds a private key; a public one is needed.", remedy=f"Use {public_path(path).name}."
+        )
+    try:
+        return PublicKey.from_pem(pem)
+    except KeyFileError as error:
+        raise KeyFileError(f"{path.name} holds no Ed25519 public key in PEM form.", detail=str(error)) from error
+
+
+def make_statement(subjects: Sequence[dict[str, Any]], predicate_type: str, predicate: dict[str, Any]) -> dict[str, Any]:
+    """Return an in-toto Statement v1.
+
+    Args:
+        subjects: Each with ``name`` and ``digest`` (algorithm to hexadecimal digits).
+        predicate_type: For instance ``RUN_PREDICATE``.
+        predicate: What is said about the subjects.
+    """
+    return {"_type": STATEMENT_TYPE, "subject": list(subjects), "predicateType": predicate_type, "predicate": predicate}
+
+
+def sign_statement(statement: dict[str, Any], key: SigningKey) -> bytes:
+    """Sign the canonical JSON of a statement.
+
+    Returns:
+        The DSSE envelope as JSON bytes.
+
+    Raises:
+        CanonicalError: The statement has no canonical form, for instance because it holds a float.
+    """
+    envelope = Envelope(canonical.encode(statement), PAYLOAD_TYPE, {})
+    envelope.sign(key._signer)
+    return canonical.encode(envelope.to_dict())
+
+
+def open_statement(envelope: bytes, key: PublicKey) -> dict[str, Any]:
+    """Check the signature of an envelope, then read the statement in it.
+
+    Args:
+        envelope: A DSSE envelope as JSON bytes; may be junk.
+        key: The key that must have signed it.
+
+    Raises:
+        SignatureError: The envelope is malformed, not signed by this key, or holds no canonical in-toto statement.
+    """
+    return _open(_parse_envelope(envelope), key)
+
+
+def sign_claim(claim: RunClaim, key: SigningKey) -> bytes:
+    """Sign a run's claim; returns the DSSE envelope as JSON bytes.
+
+    Raises:
+        SignatureError: The claim names another public key than the one that would sign it.
+    """
+    if claim.public_key != key.public.pem:
+        raise SignatureError("The run's claim names another public key than the one that signs it.")
+    return sign_statement(make_statement(_run_subjects(claim), RUN_PREDICATE, claim.to_json()), key)
+
+
+def open_claim(envelope: bytes, key: PublicKey | None = None) -> RunClaim:
+    """Check the signature of a run's claim, then read it.
+
+    Args:
+        envelope: A DSSE envelope as JSON bytes; may be junk.
+        key: The trainer's key if the reader knows it. With None the key that the claim itself names is used: this
+            shows that whoever holds that key signed the claim, and not who that is.
+
+    Raises:
+        SignatureError: The envelope is malformed, the signature does not hold, or the statement is no run's claim.
+    """
+    parsed = _parse_envelope(envelope)
+    key = key or _named_key(parsed.payload)
+    statement = _open(parsed, key)
+    if statement["predicateType"] != RUN_PREDICATE:
+        raise SignatureError("What is signed is not the claim of a run.")
+    try:
+        claim = RunClaim.from_json(statement["predicate"])
+    except BundleError as error:
+        raise SignatureError("The signed claim of the run is malformed.", detail=str(error)) from error
+    if claim.public_key != key.pem:
+        raise SignatureError("The run's claim names another public key than the one that signed it.")
+    if statement["subject"] != _run_subjects(claim):
+        raise SignatureError("The subjects of the run's claim are not the order and the run that it speaks of.")
+    return claim
+
+
+def _run_subjects(claim: RunClaim) -> list[dict[str, Any]]:
+    # A run root is no SHA-256 of a file, so it stands under an algorithm name of its own.
+    return [_subject("order", "sha256", claim.order), _subject("run", "rfc9162Sha256", claim.run_root)]
+
+
+def _subject(name: str, algorithm: str, digest: Digest) -> dict[str, Any]:
+    return {"name": name, "digest": {algorithm: digest.hex}}
+
+
+def _parse_envelope(envelope: bytes) -> Envelope:
+    try:
+        return Envelope.from_dict(json.loads(envelope))
+    except _MALFORMED as error:
+        raise SignatureError("The signature's envelope is malformed.", detail=repr(error)) from error
+
+
+def _open(envelope: Envelope, key: PublicKey) -> dict[str, Any]:
+    try:
+        envelope.verify([key._key], 1)
+    except _MALFORMED as error:
+        raise SignatureError(f"The signature does not hold for the key {key.key_id[:12]}.", detail=repr(error)) from error
+    if envelope.payload_type != PAYLOAD_TYPE:
+        raise SignatureError(f"The signed payload is of the type {envelope.payload_type!r}, not {PAYLOAD_TYPE!r}.")
+    try:
+        statement = canonical.decode(envelope.payload)
+    except canonical.CanonicalError as error:
+        raise SignatureError("The signed payload is not canonical JSON.", detail=str(error)) from error
+    if not isinstance(statement, dict) or statement.keys() != {"_type", "subject", "predicateType", "predicate"}:
+        raise SignatureError("The signed payload is not an in-toto statement.")
+    if statement["_type"] != STATEMENT_TYPE:
+        raise SignatureError("The signed payload is not an in-toto statement of version 1.")
+    return statement
+
+
+def _named_key(payload: bytes) -> PublicKey:
+    """Read the public key out of a payload that nobody has verified yet."""
+    try:
+        pem = json.loads(payload)["predicate"]["public_key"]
+        return PublicKey.from_pem(pem.encode())
+    except (*_MALFORMED, KeyFileError) as error:
+        raise SignatureError("The run's claim names no Ed25519 public key.", detail=repr(error)) from error
+
+
+def _read_key_file(path: Path) -> bytes:
+    try:
+        if not path.is_file():
+            raise KeyFileError(f"There is no key file {path}.", remedy="Make one with 'counterfoil keygen'.")
+        with path.open("rb") as handle:
+            return handle.read(_MAX_KEY_BYTES)
+    except (OSError, ValueError) as error:
+        raise KeyFileError(f"The key file {path} cannot be read.", detail=str(error)) from error
+
+
+def _exists(path: Path) -> KeyFileError:
+    return KeyFileError(f"{path} exists already; a key is never overwritten.", remedy="Choose another name.")
+
+
+def _write_new(path: Path, data: bytes, mode: int) -> None:
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    except FileExistsError as error:
+        raise _exists(path) from error
+    except (OSError, ValueError) as error:
+        raise FileWriteError(f"The key file {path} cannot be written.", detail=str(error)) from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise FileWriteError(f"The key file {path} cannot be written.", detail=str(error)) from error
