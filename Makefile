@@ -1,0 +1,52 @@
+# `make demo` on a fresh machine sets everything up and shows the main job. README.md says more.
+PYTHON ?=
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.counterfoil-is-set-up
+DEMO ?= counterfoil-demo
+
+.PHONY: help setup demo screenshots lint test test-all bench clean
+
+help:
+	@echo "make demo         order, record and replay an honest and a tampered run of digit training"
+	@echo "make test         format, lint, types, import contracts and tests, as CI runs them"
+	@echo "make test-all     the same with the slow tests"
+	@echo "make lint         format, lint, types and import contracts only"
+	@echo "make bench        measure step time, log size and memory"
+	@echo "make screenshots  make the pictures of README.md again"
+	@echo "make setup        virtual environment with everything; the others call it"
+	@echo "make clean        remove what was made, the virtual environment included"
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt packaging/bootstrap.sh
+	PYTHON="$(PYTHON)" bash packaging/bootstrap.sh
+	@touch $@
+
+demo: setup
+	$(BIN)/counterfoil demo --folder $(DEMO)
+
+screenshots: setup
+	QT_QPA_PLATFORM=offscreen $(BIN)/counterfoil demo --folder build/screenshots
+	mkdir -p docs/images
+	cp build/screenshots/honest.png build/screenshots/tampered.png docs/images/
+
+lint: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/python -m pytest -m "not slow" --cov --cov-report=term
+
+test-all: lint
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .coverage coverage.xml htmlcov counterfoil-demo bench-results
+	find engine app resources tests -name __pycache__ -type d -prune -exec rm -rf {} +
