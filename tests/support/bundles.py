@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from counterfoil.audit.signing import SigningKey, generate_key, load_private_key, sign_claim
+from counterfoil.signing import SigningKey, generate_key, load_private_key, sign_claim
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, Precision, RunClaim, StepRecord, run_tree
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.digest import Digest
