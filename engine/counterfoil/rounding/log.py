@@ -1,7 +1,7 @@
 """The rounding log of a step: which decisions were close, and which way the trainer's went.
 
-For each rounding site, in the program's order: E, the number of entries, and the entries as gaps between ascending
-indices in Golomb-Rice code, each followed by its direction bit. Close decisions lie at random places, so gaps are
+For each rounding site, in the program's order: E, the number of entries, and, if there are any, the Rice parameter and
+the entries as gaps between ascending indices in Golomb-Rice code, each followed by its direction bit. Close decisions lie at random places, so gaps are
 geometrically distributed and Rice coding is within a few percent of their entropy (Golomb 1966, Rice 1979).
 
 The bytes are specified in docs/bundle-format.md; the Merkle leaf of the step commits to their SHA-256.
@@ -20,7 +20,6 @@ from counterfoil.errors import LogError
 from counterfoil.rounding.grid import LARGEST_EXPONENT, ZERO_SCALE
 
 VERSION = 1
-_HEADER = np.dtype([("exponent", "<i2"), ("count", "<u4"), ("rice", "u1")])
 _SMALLEST_EXPONENT = -1074
 _MAX_RICE = 40
 
@@ -42,15 +41,16 @@ class SiteLog:
 
 def encode(sites: Sequence[SiteLog]) -> bytes:
     """Encode the log of a step."""
-    headers = np.zeros(len(sites), _HEADER)
-    bodies: list[bytes] = []
-    for position, site in enumerate(sites):
+    out = bytearray([VERSION])
+    for site in sites:
         count = len(site.indices)
-        rice = _rice_parameter(site.indices)
-        headers[position] = (site.exponent, count, rice)
+        _write_number(out, _exponent_code(site.exponent))
+        _write_number(out, count)
         if count:
-            bodies.append(_encode_entries(site.indices, site.ups.astype(np.uint8), rice).tobytes())
-    return bytes([VERSION]) + headers.tobytes() + b"".join(bodies)
+            rice = _rice_parameter(site.indices)
+            out.append(rice)
+            out += _encode_entries(site.indices, site.ups.astype(np.uint8), rice).tobytes()
+    return bytes(out)
 
 
 def decode(data: bytes, elements: Sequence[int]) -> tuple[SiteLog, ...]:
@@ -63,29 +63,70 @@ def decode(data: bytes, elements: Sequence[int]) -> tuple[SiteLog, ...]:
     Raises:
         LogError: The bytes are truncated, have a rest, or hold an index that is out of range or out of order.
     """
-    if len(data) < 1 + len(elements) * _HEADER.itemsize or data[0] != VERSION:
+    if not data or data[0] != VERSION:
         raise LogError("A rounding log is truncated, or not one of this format.")
-    headers = np.frombuffer(data, _HEADER, len(elements), offset=1)
-    body = np.frombuffer(data, np.uint8, offset=1 + headers.nbytes)
+    view = np.frombuffer(data, np.uint8)
     sites: list[SiteLog] = []
-    position = 0
-    for number, (header, limit) in enumerate(zip(headers, elements, strict=True)):
-        exponent, count, rice = int(header["exponent"]), int(header["count"]), int(header["rice"])
+    position = 1
+    for number, limit in enumerate(elements):
+        code, position = _read_number(data, position)
+        count, position = _read_number(data, position)
+        exponent = _exponent_of(code)
         if exponent != ZERO_SCALE and not _SMALLEST_EXPONENT <= exponent <= LARGEST_EXPONENT:
             raise LogError(f"Rounding site {number} of a log has the impossible scale exponent {exponent}.")
-        if count > limit or rice > _MAX_RICE or (count == 0 and rice):
+        # An entry takes at least two bits, so a claim beyond that is refused before memory is set aside for it.
+        if count > limit or count > 4 * (len(data) - position):
             raise LogError(f"Rounding site {number} of a log claims {count} entries for {limit} elements.")
         indices = np.empty(count, np.int64)
         ups = np.empty(count, np.uint8)
         if count:
-            used = _decode_entries(body[position:], count, rice, limit, indices, ups)
+            if position >= len(data) or data[position] > _MAX_RICE:
+                raise LogError(f"Rounding site {number} of a log is truncated, or has no proper Rice parameter.")
+            used = _decode_entries(view[position + 1 :], count, int(data[position]), limit, indices, ups)
             if used < 0:
                 raise LogError(f"The entries of rounding site {number} of a log are {_PROBLEMS[used]}.")
-            position += used
+            position += 1 + used
         sites.append(SiteLog(exponent, indices, ups.astype(np.bool_)))
-    if position != len(body):
-        raise LogError(f"A rounding log has {len(body) - position} bytes too many.")
+    if position != len(data):
+        raise LogError(f"A rounding log has {len(data) - position} bytes too many.")
     return tuple(sites)
+
+
+def _exponent_code(exponent: int) -> int:
+    # 0 stands for a scale of zero; small exponents of either sign have small codes (zigzag).
+    if exponent == ZERO_SCALE:
+        return 0
+    return 1 + (2 * exponent if exponent >= 0 else -2 * exponent - 1)
+
+
+def _exponent_of(code: int) -> int:
+    if code == 0:
+        return ZERO_SCALE
+    half, odd = divmod(code - 1, 2)
+    return -half - 1 if odd else half
+
+
+def _write_number(out: bytearray, number: int) -> None:
+    """LEB128: seven bits a byte, least significant first, the high bit set on all but the last."""
+    while number >= 0x80:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+
+
+def _read_number(data: bytes, position: int) -> tuple[int, int]:
+    number = 0
+    for shift in range(0, 42, 7):
+        if position >= len(data):
+            break
+        byte = data[position]
+        position += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            if byte == 0 and shift:
+                break
+            return number, position
+    raise LogError("A number in a rounding log is truncated, too large, or not in its shortest form.")
 
 
 def _rice_parameter(indices: npt.NDArray[np.int64]) -> int:

@@ -1,0 +1,1 @@
+"""Training: orders, recipes, and the recorder that a trainer uses."""

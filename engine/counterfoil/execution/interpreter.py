@@ -1,0 +1,340 @@
+"""Interprets a program operator by operator."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from counterfoil.cancel import CancelToken
+from counterfoil.errors import NonFiniteError, ProgramError
+from counterfoil.execution.philox import uniform
+from counterfoil.program.graph import Keyword, Node, Program, TensorType, Value, map_argument
+from counterfoil.program.operators import UNIFORM, OperatorClass
+
+Outputs = list[Tensor | None]
+Compute = Callable[["Operation", list[Any], dict[str, Any]], Any]
+"""Runs one operator on its arguments; :func:`native` or a perturbed executor."""
+Round = Callable[[Node, Callable[[], dict[str, Any]], Outputs], Outputs]
+"""Rounds the outputs of an operator of class rounded; see :class:`counterfoil.rounding.rounder.Rounder`."""
+_Event = TypeVar("_Event")
+_PROGRESS_SECONDS = 0.1
+"""Time between two reports of progress inside a step."""
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What keys the random draws of a step: the order's seed and the step number."""
+
+    seed: int
+    step: int
+
+
+@dataclass(frozen=True)
+class StepInputs:
+    """The inputs of one step.
+
+    Attributes:
+        state: State tensors by name, as stored: floating ones float32.
+        batch: Rows of each data array by name.
+        scalars: Per-step scalars by name.
+        draws: Key of the random draws.
+    """
+
+    state: Mapping[str, Tensor]
+    batch: Mapping[str, Tensor]
+    scalars: Mapping[str, float]
+    draws: Draws
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """The outcome of one step: the new state as stored, floating tensors float32, and the loss."""
+
+    state: dict[str, Tensor]
+    loss: float
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A node together with the torch function that computes it."""
+
+    node: Node
+    function: Any
+    takes_device: bool
+    takes_dtype: bool
+
+    @cached_property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Names of the function's parameters, in order."""
+        return tuple(argument.name for argument in self.function._schema.arguments)
+
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """Default values of the parameters that have one."""
+        return {a.name: a.default_value for a in self.function._schema.arguments if a.has_default_value()}
+
+    def named(self, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments by name, with defaults filled in."""
+        return {**self.defaults, **dict(zip(self.parameter_names, args, strict=False)), **kwargs}
+
+
+def native(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Compute an operator as the device does."""
+    return operation.function(*args, **kwargs)
+
+
+class Interpreter:
+    """Runs a program on a device.
+
+    Args:
+        program: The program; from a stranger it must pass :meth:`check_types` first.
+        device: Where to compute.
+        dtype: The compute dtype that takes the place of ``float32``.
+
+    Raises:
+        ProgramError: This version of torch lacks an operator.
+    """
+
+    def __init__(self, program: Program, device: torch.device, dtype: torch.dtype = torch.float64) -> None:
+        self.program = program
+        self.device = device
+        self.dtype = dtype
+        self._operations = tuple(_operation(node) for node in program.nodes)
+
+    def run(
+        self,
+        inputs: StepInputs,
+        *,
+        rounder: Round | None = None,
+        compute: Compute = native,
+        cancel: CancelToken | None = None,
+    ) -> StepResult:
+        """Execute one step; :meth:`execute` without the reports of progress."""
+        execution = self.execute(inputs, rounder=rounder, compute=compute, cancel=cancel)
+        while True:
+            try:
+                next(execution)
+            except StopIteration as end:
+                result: StepResult = end.value
+                return result
+
+    def execute(
+        self,
+        inputs: StepInputs,
+        *,
+        rounder: Round | None = None,
+        compute: Compute = native,
+        cancel: CancelToken | None = None,
+    ) -> Generator[int, None, StepResult]:
+        """Execute one step, and report the number of operators done about ten times a second.
+
+        Args:
+            inputs: State, batch, scalars and the key of the draws.
+            rounder: Rounds the outputs of rounded operators; None leaves them as computed.
+            compute: Runs one operator.
+            cancel: Looked at between operators.
+
+        Yields:
+            The number of operators done.
+
+        Returns:
+            The new state and the loss.
+
+        Raises:
+            CancelledError: ``cancel`` was set.
+            NonFiniteError: An operator's result, or the new state, does not fit float32.
+            ProgramError: An operator rejects its arguments, or gives other shapes than the program says.
+        """
+        values = self._load(inputs)
+        reported = time.monotonic()
+        for index, operation in enumerate(self._operations):
+            if cancel is not None:
+                cancel.check()
+            self._advance(index, operation, values, inputs.draws, compute, rounder)
+            now = time.monotonic()
+            if now - reported >= _PROGRESS_SECONDS:
+                reported = now
+                yield index + 1
+        return self._results(values, inputs)
+
+    def check_types(self) -> None:
+        """Run the program on fake tensors, which have shapes and dtypes but no memory.
+
+        An operator that rejects its arguments, or a result of another size than declared, is found before anything
+        large is allocated.
+
+        Raises:
+            ProgramError: The message names the operator and its module.
+        """
+        with FakeTensorMode():
+            values: dict[int, Any] = {
+                number: torch.empty(item.type.shape, dtype=self._torch_dtype(item.type.dtype), device=self.device)
+                for number, item in enumerate(self.program.inputs)
+            }
+            for index, operation in enumerate(self._operations):
+                self._advance(index, operation, values, Draws(0, 0), native, None)
+
+    def _advance(
+        self,
+        index: int,
+        operation: Operation,
+        values: dict[int, Any],
+        draws: Draws,
+        compute: Compute,
+        rounder: Round | None,
+    ) -> None:
+        outputs = self._compute(operation, values, draws, compute, rounder)
+        values.update(enumerate(outputs, operation.node.first_value))
+        for number in self.program.last_uses[index]:
+            del values[number]
+
+    def _load(self, inputs: StepInputs) -> dict[int, Any]:
+        values: dict[int, Any] = {}
+        for number, item in enumerate(self.program.inputs):
+            if item.kind == "scalar":
+                values[number] = torch.tensor(inputs.scalars[item.name], dtype=self.dtype, device=self.device)
+                continue
+            tensor = (inputs.state if item.kind == "state" else inputs.batch)[item.name]
+            values[number] = tensor.to(device=self.device, dtype=self._torch_dtype(item.type.dtype))
+        return values
+
+    def _torch_dtype(self, name: str) -> torch.dtype:
+        return self.dtype if name == "float32" else _DTYPES[name]
+
+    def _compute(
+        self, operation: Operation, values: dict[int, Any], draws: Draws, compute: Compute, rounder: Round | None
+    ) -> Outputs:
+        node = operation.node
+        if node.operator == UNIFORM:
+            shape, draw = node.args
+            assert isinstance(shape, tuple)
+            assert isinstance(draw, int)
+            lengths = tuple(int(n) for n in shape)  # type: ignore[arg-type]
+            return [uniform(lengths, seed=draws.seed, step=draws.step, draw=draw, dtype=self.dtype, device=self.device)]
+
+        def convert(item: Value | Keyword) -> Any:
+            if isinstance(item, Value):
+                return values[item.number]
+            return self._torch_dtype(item.name) if item.kind == "dtype" else _KEYWORDS[item.kind][item.name]
+
+        args = [map_argument(argument, convert) for argument in node.args]
+        kwargs = {name: map_argument(argument, convert) for name, argument in node.kwargs}
+        if operation.takes_device:
+            kwargs["device"] = self.device
+        if operation.takes_dtype:
+            output = node.outputs[0]
+            assert output is not None
+            kwargs["dtype"] = self._torch_dtype(output.dtype)
+        try:
+            result = compute(operation, args, kwargs)
+        except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as error:
+            if isinstance(error, torch.OutOfMemoryError):
+                raise
+            raise ProgramError(f"The operator {node.where} cannot be computed.", detail=str(error)) from error
+        outputs: Outputs = list(result) if isinstance(result, (tuple, list)) else [result]
+        outputs = self._agreed(node, outputs)
+        if rounder is not None and node.entry.operator_class is OperatorClass.ROUNDED:
+            outputs = rounder(node, lambda: operation.named(args, kwargs), _unshared(outputs, args))
+        return outputs
+
+    def _agreed(self, node: Node, outputs: Outputs) -> Outputs:
+        """Compare the outputs with what the program says of them; drop those that it does not have."""
+        if len(outputs) != len(node.outputs):
+            raise ProgramError(f"The operator {node.where} has {len(outputs)} outputs, not {len(node.outputs)}.")
+        agreed: Outputs = []
+        for output, expected in zip(outputs, node.outputs, strict=True):
+            if expected is None:
+                agreed.append(None)
+            elif output is None or tuple(output.shape) != expected.shape or (
+                output.dtype != self._torch_dtype(expected.dtype)
+            ):
+                raise ProgramError(
+                    f"The operator {node.where} gives another shape or dtype than the program says.",
+                    detail=f"{None if output is None else (output.dtype, tuple(output.shape))} for {expected}",
+                )
+            else:
+                agreed.append(output)
+        return agreed
+
+    def _results(self, values: dict[int, Any], inputs: StepInputs) -> StepResult:
+        state: dict[str, Tensor] = {}
+        for item in self.program.state_inputs():
+            update = self.program.updates.get(item.name)
+            if update is None:
+                state[item.name] = inputs.state[item.name]
+                continue
+            state[item.name] = stored(values[update.number], item.type)
+            if item.type.floating and not bool(torch.isfinite(state[item.name]).all()):
+                raise NonFiniteError(
+                    f"The new state tensor {item.name!r} holds a value that is infinite, not a number, or beyond "
+                    "float32's range.",
+                    remedy="Training has diverged at this step: lower the learning rate, or clip the gradients.",
+                )
+        return StepResult(state, float(values[self.program.loss.number]))
+
+
+def with_progress(
+    execution: Generator[int, None, StepResult], event: Callable[[int], _Event]
+) -> Generator[_Event, None, StepResult]:
+    """Turn the reports of :meth:`Interpreter.execute` into events; returns its result."""
+    while True:
+        try:
+            done = next(execution)
+        except StopIteration as end:
+            result: StepResult = end.value
+            return result
+        yield event(done)
+
+
+def stored(tensor: Tensor, described: TensorType) -> Tensor:
+    """Return a state tensor as it is stored: contiguous, floating ones rounded to float32, ties to even."""
+    dtype = torch.float32 if described.floating else _DTYPES[described.dtype]
+    return tensor.to(dtype).contiguous()
+
+
+def _unshared(outputs: Outputs, args: list[Any]) -> Outputs:
+    """Copy outputs that share memory with an argument: rounding happens in place."""
+    pointers = {a.untyped_storage().data_ptr() for a in args if isinstance(a, Tensor) and a.numel()}
+    return [o.clone() if o is not None and o.untyped_storage().data_ptr() in pointers else o for o in outputs]
+
+
+_DTYPES = {"int64": torch.int64, "int32": torch.int32, "uint8": torch.uint8, "bool": torch.bool}
+_KEYWORDS: dict[str, dict[str, Any]] = {
+    "memory_format": {
+        "contiguous_format": torch.contiguous_format,
+        "preserve_format": torch.preserve_format,
+        "channels_last": torch.channels_last,
+        "channels_last_3d": torch.channels_last_3d,
+    },
+    "layout": {"strided": torch.strided},
+}
+_FACTORIES = frozenset(
+    f"aten.{name}"
+    for name in (
+        "full.default", "zeros.default", "ones.default", "scalar_tensor.default", "eye.default", "eye.m",
+        "arange.default", "arange.start", "arange.start_step",
+    )
+)  # fmt: skip
+"""Operators without a tensor argument: they must be told the device, and the dtype that the program gives them."""
+
+
+def _operation(node: Node) -> Operation:
+    if node.operator == UNIFORM:
+        return Operation(node, None, False, False)
+    _, name, overload = node.operator.split(".")
+    try:
+        function = getattr(getattr(torch.ops.aten, name), overload)
+    except AttributeError as error:
+        raise ProgramError(
+            f"The torch {torch.__version__} of this machine lacks the operator {node.operator}.",
+            remedy="Install a torch version that Counterfoil supports (2.11 to 2.13).",
+        ) from error
+    factory = node.operator in _FACTORIES
+    return Operation(node, function, factory, factory)

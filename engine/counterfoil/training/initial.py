@@ -1,0 +1,51 @@
+"""Initial weights that come out the same on every machine.
+
+torch's own initialisers draw from its generators, whose numbers differ between instruction sets. These draw from
+Philox and use operations that are exact or correctly rounded.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from counterfoil.execution.philox import uniform
+
+_STEP = 0
+"""Random draws of training begin at step 1; initial weights are drawn as step 0."""
+_TERMS = 12
+
+
+def _draw(shape: tuple[int, ...], seed: int, draw: int) -> Tensor:
+    return uniform(shape, seed=seed, step=_STEP, draw=draw, dtype=torch.float64, device="cpu")
+
+
+def fan_in_uniform(model: nn.Module, seed: int) -> None:
+    """Fill weights of two or more axes uniformly in +-sqrt(3 / fan_in) times 1/sqrt(3), biases likewise with theirs.
+
+    The distribution of torch's linear and convolution layers (LeCun et al. 1998). Norm layers keep ones and zeros.
+    """
+    draw = 0
+    with torch.no_grad():
+        for module in model.modules():
+            weight = getattr(module, "weight", None)
+            if not isinstance(weight, Tensor) or weight.dim() < 2:
+                continue
+            bound = 1.0 / math.sqrt(weight[0].numel())
+            for tensor in (weight, getattr(module, "bias", None)):
+                if isinstance(tensor, Tensor):
+                    tensor.copy_((_draw(tuple(tensor.shape), seed, draw) * 2.0 - 1.0) * bound)
+                    draw += 1
+
+
+def normal(shape: tuple[int, ...], deviation: float, seed: int, draw: int) -> Tensor:
+    """Draw nearly normal numbers: the sum of twelve uniform ones, less six (Irwin-Hall), times ``deviation``.
+
+    Unlike Box-Muller it needs no logarithm or cosine, so every machine gives the same bits.
+    """
+    total = torch.zeros(shape, dtype=torch.float64)
+    for term in range(_TERMS):
+        total += _draw(shape, seed, draw * _TERMS + term)
+    return ((total - _TERMS / 2) * deviation).to(torch.float32)

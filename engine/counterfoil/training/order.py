@@ -1,0 +1,204 @@
+"""Writing an order, and loading one for execution."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import ArraySpec, OrderManifest, Precision
+from counterfoil.bundle.writer import BundleWriter
+from counterfoil.commit.state import state_root, tensor_digest
+from counterfoil.errors import BundleError, DataError, ProgramError
+from counterfoil.execution.interpreter import Draws, StepInputs
+from counterfoil.program.capture import CapturedStep
+from counterfoil.program.graph import Program
+from counterfoil.program.update import UpdateRule
+
+Array = npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True)
+class OrderDraft:
+    """An order before it is written.
+
+    Attributes:
+        manifest: The manifest.
+        program: The program.
+        schedule: int64 ``[steps, batch_size]``.
+        scalars: float64 ``[steps, scalars]``.
+        data: The data arrays by name.
+        initial: The initial state by name.
+    """
+
+    manifest: OrderManifest
+    program: Program
+    schedule: npt.NDArray[np.int64]
+    scalars: npt.NDArray[np.float64]
+    data: Mapping[str, Array]
+    initial: Mapping[str, Array]
+
+    def write(self, path: str | os.PathLike[str]) -> OrderManifest:
+        """Write the order as a bundle; returns its manifest.
+
+        Raises:
+            BundleError: The file cannot be written.
+        """
+        with BundleWriter.create(path) as writer:
+            writer.write_order(
+                self.manifest, self.program.to_bytes(), self.schedule, self.scalars, self.data, self.initial
+            )
+        return self.manifest
+
+
+def draft_order(
+    *,
+    title: str,
+    recipe: str,
+    captured: CapturedStep,
+    rule: UpdateRule,
+    learning_rates: Sequence[float],
+    schedule: npt.NDArray[np.int64],
+    data: Mapping[str, Array],
+    seed: int,
+    precision: Precision | None = None,
+    commit_every: int = 1,
+    checkpoint_every: int = 10,
+) -> OrderDraft:
+    """Put an order together.
+
+    Args:
+        title: The client's name for the job.
+        recipe: Name of the recipe.
+        captured: The captured step.
+        rule: The optimizer's update rule that was captured with it.
+        learning_rates: One for each step.
+        schedule: int64 ``[steps, batch_size]``: the dataset rows of each step.
+        data: The arrays that the batch inputs read, by name; the first axis is the row.
+        seed: Seed of every random draw, 0 to 2^64 - 1.
+        precision: The precision profile; float64 to 24 significand bits by default.
+        commit_every: See :class:`counterfoil.bundle.schema.OrderManifest`.
+        checkpoint_every: See the same.
+
+    Raises:
+        DataError: The schedule, the data and the program do not fit together.
+    """
+    schedule = np.ascontiguousarray(schedule, np.int64)
+    if schedule.ndim != 2 or schedule.shape[0] != len(learning_rates) or not schedule.size:
+        raise DataError("The schedule must hold one row of dataset rows for each step's learning rate.")
+    if not 0 <= seed < 2**64:
+        raise DataError(f"The seed {seed} does not fit 64 bits.", remedy="Choose one in 0 to 2^64 - 1.")
+    for name, array in data.items():
+        if schedule.min() < 0 or schedule.max() >= len(array):
+            raise DataError(f"The schedule asks for rows that the data array {name!r} does not have.")
+    scalars = np.array([rule.scalars(step, lr) for step, lr in enumerate(learning_rates, start=1)], np.float64)
+    scalars = scalars.reshape(len(schedule), len(rule.scalar_names))
+    initial = {name: tensor.detach().cpu().contiguous().numpy() for name, tensor in captured.initial_state.items()}
+    program = captured.program
+    manifest = OrderManifest(
+        title=title,
+        recipe=recipe,
+        optimizer=rule.describe(),
+        seed=seed,
+        steps=schedule.shape[0],
+        batch_size=schedule.shape[1],
+        commit_every=commit_every,
+        checkpoint_every=checkpoint_every,
+        precision=precision or Precision(),
+        program=program.digest,
+        schedule=_spec("schedule", schedule),
+        scalars=_spec("scalars", scalars),
+        scalar_names=rule.scalar_names,
+        data={name: _spec(name, array) for name, array in data.items()},
+        data_root=state_root(data),
+        initial_root=state_root(initial),
+    )
+    draft = OrderDraft(manifest, program, schedule, scalars, data, initial)
+    try:
+        _check_inputs(manifest, program, initial)
+    except ProgramError as error:
+        raise DataError(f"The order does not fit together. {error.sentence}") from error
+    return draft
+
+
+def _spec(name: str, array: Array) -> ArraySpec:
+    return ArraySpec(array.dtype.name, tuple(array.shape), tensor_digest(name, array))
+
+
+def _check_inputs(manifest: OrderManifest, program: Program, initial: Mapping[str, Array]) -> None:
+    """Check that the program's inputs are what the order provides."""
+    state = {item.name: item.type for item in program.state_inputs()}
+    if set(state) != set(initial):
+        raise ProgramError("The program's state tensors are not those of the initial state.")
+    for item in program.inputs:
+        if item.kind == "state":
+            given: tuple[str, tuple[int, ...]] = (initial[item.name].dtype.name, initial[item.name].shape)
+        elif item.kind == "batch":
+            spec = manifest.data.get(item.name)
+            if spec is None:
+                raise ProgramError(f"The program reads the data array {item.name!r}, which the order does not have.")
+            given = (spec.dtype, (manifest.batch_size, *spec.shape[1:]))
+        else:
+            if item.name not in manifest.scalar_names:
+                raise ProgramError(f"The program reads the scalar {item.name!r}, which the order does not list.")
+            given = ("float32", ())
+        if given != (item.type.dtype, item.type.shape):
+            raise ProgramError(
+                f"The program expects {item.kind} input {item.name!r} as {item.type.dtype} of shape {item.type.shape}; "
+                f"the order has {given[0]} of shape {given[1]}."
+            )
+
+
+@dataclass(frozen=True)
+class LoadedOrder:
+    """An order ready to be executed.
+
+    Attributes:
+        manifest: The manifest.
+        program: The program, checked.
+        initial: The initial state as stored.
+    """
+
+    manifest: OrderManifest
+    program: Program
+    initial: dict[str, Tensor]
+    _schedule: npt.NDArray[np.int64]
+    _scalars: npt.NDArray[np.float64]
+    _data: Mapping[str, Array]
+
+    def inputs(self, step: int, state: Mapping[str, Tensor]) -> StepInputs:
+        """Return the inputs of a step, from 1, that starts from ``state``."""
+        rows = self._schedule[step - 1]
+        return StepInputs(
+            state=state,
+            batch={name: torch.from_numpy(array[rows]) for name, array in self._data.items()},
+            scalars=dict(zip(self.manifest.scalar_names, self._scalars[step - 1].tolist(), strict=True)),
+            draws=Draws(self.manifest.seed, step),
+        )
+
+
+def load_order(reader: BundleReader) -> LoadedOrder:
+    """Load the order of a bundle. Its contents must have been checked against the manifest.
+
+    Raises:
+        ProgramError: The program is malformed, unsupported, or does not fit the order.
+        BundleError: The schedule asks for rows that the data does not have.
+    """
+    manifest = reader.manifest
+    program = Program.from_bytes(reader.program())
+    initial = reader.initial_state()
+    _check_inputs(manifest, program, initial)
+    schedule = reader.schedule()
+    used = {item.name for item in program.inputs if item.kind == "batch"}
+    data = {name: reader.data(name) for name in sorted(used)}
+    for name, array in data.items():
+        if schedule.min() < 0 or schedule.max() >= len(array):
+            raise BundleError(f"The schedule asks for rows that the data array {name!r} does not have.")
+    tensors = {name: torch.from_numpy(array) for name, array in initial.items()}
+    return LoadedOrder(manifest, program, tensors, schedule, reader.scalars(), data)

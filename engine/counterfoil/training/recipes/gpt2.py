@@ -1,0 +1,223 @@
+"""``gpt2``: the GPT-2 architecture (Radford et al. 2019) at any size, on the bytes of any text.
+
+Tensor names and layouts are those of the public weights: projections are stored ``[in, out]``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from counterfoil.bundle.schema import Precision
+from counterfoil.errors import DataError
+from counterfoil.program.capture import capture
+from counterfoil.program.graph import TensorType
+from counterfoil.program.update import AdamW
+from counterfoil.training.initial import normal
+from counterfoil.training.order import OrderDraft, draft_order
+from counterfoil.training.schedules import shuffled_epochs, warmup_linear
+
+RECIPE = "gpt2"
+BYTES = 256
+DEVIATION = 0.02
+
+
+@dataclass(frozen=True)
+class Gpt2Size:
+    """The size of a GPT-2.
+
+    Attributes:
+        layers: Transformer blocks.
+        heads: Attention heads.
+        width: Width of the residual stream; a multiple of ``heads``.
+        context: Longest sequence.
+        vocabulary: Number of tokens.
+        dropout: Dropout in the three usual places: embeddings, attention, residual branches.
+    """
+
+    layers: int = 4
+    heads: int = 4
+    width: int = 128
+    context: int = 64
+    vocabulary: int = BYTES
+    dropout: float = 0.1
+
+
+class Projection(nn.Module):
+    """An affine map whose weight is stored ``[in, out]``."""
+
+    def __init__(self, size_in: int, size_out: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(size_in, size_out))
+        self.bias = nn.Parameter(torch.zeros(size_out))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map ``[..., in]`` to ``[..., out]``."""
+        flat = torch.addmm(self.bias, x.reshape(-1, x.shape[-1]), self.weight)
+        return flat.reshape(*x.shape[:-1], -1)
+
+
+class Attention(nn.Module):
+    """Causal self-attention."""
+
+    def __init__(self, size: Gpt2Size) -> None:
+        super().__init__()
+        self.c_attn = Projection(size.width, 3 * size.width)
+        self.c_proj = Projection(size.width, size.width)
+        self.heads = size.heads
+        self.dropout = size.dropout
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map ``[N, T, width]`` to the same shape."""
+        query, key, value = (
+            part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in self.c_attn(x).chunk(3, dim=-1)
+        )
+        scores = query @ key.transpose(-1, -2) * (1.0 / math.sqrt(query.shape[-1]))
+        future = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+        weights = functional.softmax(scores.masked_fill(future, -math.inf), dim=-1)
+        weights = functional.dropout(weights, self.dropout, self.training)
+        mixed = (weights @ value).transpose(1, 2).flatten(-2)
+        return functional.dropout(self.c_proj(mixed), self.dropout, self.training)
+
+
+class Mlp(nn.Module):
+    """The feed-forward part, with GELU in its tanh form."""
+
+    def __init__(self, size: Gpt2Size) -> None:
+        super().__init__()
+        self.c_fc = Projection(size.width, 4 * size.width)
+        self.c_proj = Projection(4 * size.width, size.width)
+        self.dropout = size.dropout
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map ``[N, T, width]`` to the same shape."""
+        hidden = functional.gelu(self.c_fc(x), approximate="tanh")
+        return functional.dropout(self.c_proj(hidden), self.dropout, self.training)
+
+
+class Block(nn.Module):
+    """One transformer block."""
+
+    def __init__(self, size: Gpt2Size) -> None:
+        super().__init__()
+        self.ln_1 = nn.LayerNorm(size.width)
+        self.attn = Attention(size)
+        self.ln_2 = nn.LayerNorm(size.width)
+        self.mlp = Mlp(size)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map ``[N, T, width]`` to the same shape."""
+        x = x + self.attn(self.ln_1(x))
+        return x + self.mlp(self.ln_2(x))
+
+
+class Gpt2(nn.Module):
+    """GPT-2 with the output projection tied to the token embedding."""
+
+    def __init__(self, size: Gpt2Size) -> None:
+        super().__init__()
+        self.wte = nn.Embedding(size.vocabulary, size.width)
+        self.wpe = nn.Embedding(size.context, size.width)
+        self.h = nn.ModuleList(Block(size) for _ in range(size.layers))
+        self.ln_f = nn.LayerNorm(size.width)
+        self.dropout = size.dropout
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Map tokens int64 ``[N, T]`` to logits ``[N, T, vocabulary]``."""
+        x = self.wte(tokens) + self.wpe.weight[: tokens.shape[1]]
+        x = functional.dropout(x, self.dropout, self.training)
+        for block in self.h:
+            x = block(x)
+        return self.ln_f(x) @ self.wte.weight.t()
+
+
+def initialise(model: Gpt2, layers: int, seed: int) -> None:
+    """Fill the weights as GPT-2 does: deviation 0.02, residual projections smaller by sqrt(2 layers), biases zero."""
+    with torch.no_grad():
+        for draw, (name, parameter) in enumerate(model.named_parameters()):
+            if parameter.dim() < 2:
+                continue
+            deviation = DEVIATION / math.sqrt(2 * layers) if name.endswith("c_proj.weight") else DEVIATION
+            parameter.copy_(normal(tuple(parameter.shape), deviation, seed, draw))
+
+
+def objective(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
+    """Cross entropy of each next token; the batch holds ``tokens`` ``[N, context + 1]``."""
+    tokens = batch["tokens"].to(torch.int64)
+    logits = model(tokens[:, :-1])
+    return functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+
+
+def order_gpt2(
+    text: bytes,
+    *,
+    size: Gpt2Size | None = None,
+    batch_size: int = 8,
+    steps: int = 100,
+    warmup: int = 10,
+    learning_rate: float = 1e-3,
+    weight_decay: float = 0.01,
+    clip_norm: float | None = 1.0,
+    seed: int = 0,
+    commit_every: int = 1,
+    checkpoint_every: int = 10,
+    precision: Precision | None = None,
+) -> OrderDraft:
+    """Draft an order that trains GPT-2 on bytes with AdamW, warm-up and linear decay.
+
+    Args:
+        text: The training text; cut into rows of ``context + 1`` bytes.
+        size: The size of the model.
+        batch_size: Sequences per step.
+        steps: Training steps.
+        warmup: Steps over which the learning rate rises.
+        learning_rate: Highest learning rate.
+        weight_decay: Decoupled weight decay of matrices and embeddings; biases and norms do not decay.
+        clip_norm: Largest joint norm of the gradients, or None.
+        seed: Seed of initial weights, shuffling and dropout.
+        commit_every: A state is digested every so many steps.
+        checkpoint_every: A state is stored every so many steps.
+        precision: The precision profile.
+
+    Raises:
+        DataError: The size is impossible, or the text too short for one batch.
+    """
+    size = size or Gpt2Size()
+    if min(size.layers, size.heads, size.width, size.context) < 1 or size.width % size.heads:
+        raise DataError(
+            f"A GPT-2 of width {size.width} cannot have {size.heads} heads in {size.layers} layers.",
+            remedy="Choose positive numbers, the width a multiple of the heads.",
+        )
+    if size.vocabulary != BYTES:
+        raise DataError("A GPT-2 on bytes has a vocabulary of 256.")
+    length = size.context + 1
+    rows = len(text) // length
+    if rows < batch_size:
+        raise DataError(
+            f"The text has {len(text)} bytes; one batch needs {batch_size * length}.",
+            remedy="Use a longer text, a smaller batch or a shorter context.",
+        )
+    tokens = np.frombuffer(text, np.uint8)[: rows * length].reshape(rows, length)
+    model = Gpt2(size)
+    initialise(model, size.layers, seed)
+    decaying = frozenset(name for name, parameter in model.named_parameters() if parameter.dim() >= 2)
+    rule = AdamW(weight_decay=weight_decay, decays=decaying.__contains__, clip_norm=clip_norm)
+    return draft_order(
+        title=f"GPT-2, {size.layers} layers of width {size.width}, bytes",
+        recipe=RECIPE,
+        captured=capture(model, objective, rule, {"tokens": TensorType("uint8", (batch_size, length))}),
+        rule=rule,
+        learning_rates=warmup_linear(learning_rate, steps, warmup),
+        schedule=shuffled_epochs(rows, batch_size, steps, seed),
+        data={"tokens": tokens},
+        seed=seed,
+        precision=precision,
+        commit_every=commit_every,
+        checkpoint_every=checkpoint_every,
+    )

@@ -1,0 +1,44 @@
+"""Trainers who do not do as ordered, for demonstrations and tests.
+
+A tamper changes the inputs of a step behind the order's back. The recorder then signs what really happened, so the run
+is consistent in itself: only replay can tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from counterfoil.errors import DataError
+from counterfoil.execution.interpreter import StepInputs
+
+Tamper = Callable[[StepInputs], StepInputs]
+"""Changes the inputs of a step, or returns them as they are."""
+
+
+@dataclass(frozen=True)
+class LabelFlip:
+    """Flips the labels of one batch: label k becomes ``classes - 1 - k``.
+
+    Attributes:
+        step: The step whose batch is poisoned.
+        array: Name of the label array.
+        classes: Number of classes.
+    """
+
+    step: int
+    array: str = "labels"
+    classes: int = 10
+
+    def __call__(self, inputs: StepInputs) -> StepInputs:
+        """Flip the labels at the step; leave every other step alone.
+
+        Raises:
+            DataError: The batch has no array of that name.
+        """
+        if inputs.draws.step != self.step:
+            return inputs
+        if self.array not in inputs.batch:
+            raise DataError(f"The batch has no array {self.array!r} to tamper with.")
+        flipped = self.classes - 1 - inputs.batch[self.array]
+        return replace(inputs, batch={**inputs.batch, self.array: flipped})
