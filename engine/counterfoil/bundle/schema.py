@@ -15,6 +15,7 @@ from counterfoil import canonical
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.errors import BundleError
+from counterfoil.fields import Fields
 
 FORMAT_VERSION = 1
 MAX_STEPS = 10_000_000
@@ -37,42 +38,8 @@ def check_name(name: str) -> str:
     return name
 
 
-class _Fields:
-    """Strict access to the fields of a JSON object: every field typed, none left over."""
-
-    def __init__(self, value: Any, what: str) -> None:
-        if not isinstance(value, dict):
-            raise BundleError(f"The {what} is not a JSON object.")
-        self._value = dict(value)
-        self._what = what
-
-    def take(self, key: str, kind: type) -> Any:
-        if key not in self._value:
-            raise BundleError(f"The {self._what} lacks the field {key!r}.")
-        value = self._value.pop(key)
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise BundleError(f"The field {key!r} of the {self._what} should be of type {kind.__name__}.")
-        return value
-
-    def integer(self, key: str, low: int, high: int) -> int:
-        value = int(self.take(key, int))
-        if not low <= value <= high:
-            raise BundleError(f"The field {key!r} of the {self._what} is {value}; it must lie in {low} to {high}.")
-        return value
-
-    def digest(self, key: str) -> Digest:
-        return _digest(self.take(key, str), f"field {key!r} of the {self._what}")
-
-    def end(self) -> None:
-        if self._value:
-            raise BundleError(f"The {self._what} has the unknown field {sorted(self._value)[0]!r}.")
-
-
-def _digest(text: Any, what: str) -> Digest:
-    try:
-        return Digest.from_hex(text)
-    except (ValueError, TypeError) as error:
-        raise BundleError(f"The {what} is not a SHA-256 digest.") from error
+def _fields(value: Any, what: str) -> Fields:
+    return Fields(value, what, BundleError)
 
 
 @dataclass(frozen=True)
@@ -132,7 +99,7 @@ class Precision:
     @classmethod
     def from_json(cls, value: Any) -> Precision:
         """Read the JSON form; raises BundleError."""
-        fields = _Fields(value, "precision")
+        fields = _fields(value, "precision")
         margins = fields.take("margins", dict)
         for bits in margins.values():
             if not isinstance(bits, int) or isinstance(bits, bool):
@@ -163,7 +130,7 @@ class ArraySpec:
     @classmethod
     def from_json(cls, value: Any, what: str, dtypes: tuple[str, ...]) -> ArraySpec:
         """Read the JSON form; raises BundleError."""
-        fields = _Fields(value, what)
+        fields = _fields(value, what)
         dtype = fields.take("dtype", str)
         shape = fields.take("shape", list)
         digest = fields.digest("digest")
@@ -217,7 +184,9 @@ class OrderManifest:
 
     def __post_init__(self) -> None:
         if self.checkpoint_every % self.commit_every:
-            raise BundleError("checkpoint_every must be a multiple of commit_every, so that every stored state is committed.")
+            raise BundleError(
+                "checkpoint_every must be a multiple of commit_every, so that every stored state is committed."
+            )
         if self.schedule.shape != (self.steps, self.batch_size):
             raise BundleError("The schedule's shape is not (steps, batch size).")
         if self.scalars.shape != (self.steps, len(self.scalar_names)):
@@ -287,7 +256,7 @@ class OrderManifest:
             value = canonical.decode(data)
         except canonical.CanonicalError as error:
             raise BundleError("The order's manifest is damaged.", detail=str(error)) from error
-        fields = _Fields(value, "order's manifest")
+        fields = _fields(value, "order's manifest")
         version = fields.take("format", int)
         if version != FORMAT_VERSION:
             raise BundleError(
@@ -396,7 +365,7 @@ class RunClaim:
     @classmethod
     def from_json(cls, value: Any) -> RunClaim:
         """Read the JSON form; raises BundleError."""
-        fields = _Fields(value, "run's claim")
+        fields = _fields(value, "run's claim")
         environment = fields.take("environment", dict)
         if not all(isinstance(text, str) for text in environment.values()):
             raise BundleError("The environment of the run's claim holds something that is not text.")

@@ -1,0 +1,58 @@
+"""Strict access to JSON objects that may come from a stranger: every field typed, none left over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import CounterfoilError
+
+
+class Fields:
+    """The fields of one JSON object, taken one after the other.
+
+    Args:
+        value: The object; anything else is refused.
+        what: What it is, for the sentence of an error, for instance ``order's manifest``.
+        error: The class of every error raised here.
+    """
+
+    def __init__(self, value: Any, what: str, error: type[CounterfoilError]) -> None:
+        self._what = what
+        self._error = error
+        if not isinstance(value, dict):
+            raise error(f"The {what} is not a JSON object.")
+        self._value = dict(value)
+
+    def take(self, key: str, *kinds: type) -> Any:
+        """Remove and return a field that must be of one of ``kinds``; True and False are no integers."""
+        if key not in self._value:
+            raise self._error(f"The {self._what} lacks the field {key!r}.")
+        value = self._value.pop(key)
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            names = " or ".join(kind.__name__ for kind in kinds)
+            raise self._error(f"The field {key!r} of the {self._what} should be of type {names}.")
+        return value
+
+    def integer(self, key: str, low: int, high: int) -> int:
+        """Take an integer from ``low`` to ``high``."""
+        value = int(self.take(key, int))
+        if not low <= value <= high:
+            raise self._error(f"The field {key!r} of the {self._what} is {value}; it must lie in {low} to {high}.")
+        return value
+
+    def digest(self, key: str) -> Digest:
+        """Take a SHA-256 digest written as 64 lower-case hexadecimal digits."""
+        return self.as_digest(self.take(key, str), f"field {key!r} of the {self._what}")
+
+    def as_digest(self, text: Any, what: str) -> Digest:
+        """Read the text of a digest that stands somewhere inside a field."""
+        try:
+            return Digest.from_hex(text)
+        except (ValueError, TypeError) as error:
+            raise self._error(f"The {what} is not a SHA-256 digest.") from error
+
+    def end(self) -> None:
+        """Refuse what nobody took."""
+        if self._value:
+            raise self._error(f"The {self._what} has the unknown field {min(self._value)!r}.")
