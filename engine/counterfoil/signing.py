@@ -153,7 +153,9 @@ def load_private_key(path: str | os.PathLike[str], passphrase: str | None) -> Si
     except (ValueError, UnsupportedAlgorithm) as error:
         if passphrase and b"ENCRYPTED" in pem:
             raise KeyFileError(
-                f"The passphrase of {path.name} is wrong, or the file is damaged.", remedy="Try again.", detail=str(error)
+                f"The passphrase of {path.name} is wrong, or the file is damaged.",
+                remedy="Try again.",
+                detail=str(error),
             ) from error
         raise KeyFileError(f"{path.name} holds no private key in PEM form.", detail=str(error)) from error
     if not isinstance(key, Ed25519PrivateKey):
@@ -178,7 +180,9 @@ def load_public_key(path: str | os.PathLike[str]) -> PublicKey:
         raise KeyFileError(f"{path.name} holds no Ed25519 public key in PEM form.", detail=str(error)) from error
 
 
-def make_statement(subjects: Sequence[dict[str, Any]], predicate_type: str, predicate: dict[str, Any]) -> dict[str, Any]:
+def make_statement(
+    subjects: Sequence[dict[str, Any]], predicate_type: str, predicate: dict[str, Any]
+) -> dict[str, Any]:
     """Return an in-toto Statement v1.
 
     Args:
@@ -274,7 +278,9 @@ def _open(envelope: Envelope, key: PublicKey) -> dict[str, Any]:
     try:
         envelope.verify([key._key], 1)
     except _MALFORMED as error:
-        raise SignatureError(f"The signature does not hold for the key {key.key_id[:12]}.", detail=repr(error)) from error
+        raise SignatureError(
+            f"The signature does not hold for the key {key.key_id[:12]}.", detail=repr(error)
+        ) from error
     if envelope.payload_type != PAYLOAD_TYPE:
         raise SignatureError(f"The signed payload is of the type {envelope.payload_type!r}, not {PAYLOAD_TYPE!r}.")
     try:

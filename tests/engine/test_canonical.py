@@ -4,10 +4,11 @@ import json
 import math
 
 import pytest
-from counterfoil import canonical
-from counterfoil.canonical import CanonicalError
 from hypothesis import given
 from hypothesis import strategies as st
+
+from counterfoil import canonical
+from counterfoil.canonical import CanonicalError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 LARGEST = canonical.MAX_EXACT_INTEGER
@@ -31,7 +32,7 @@ def test_the_order_of_keys_does_not_matter(value: dict[str, int]) -> None:
 
 
 def test_known_bytes() -> None:
-    value = {"b": [1, True, None], "a": "\u00e9\n\"", "": {}}
+    value = {"b": [1, True, None], "a": '\u00e9\n"', "": {}}
     assert canonical.encode(value) == '{"":{},"a":"é\\n\\"","b":[1,true,null]}'.encode()
 
 

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from counterfoil.signing import SigningKey, generate_key, load_private_key, sign_claim
+from numpy.typing import NDArray
+
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, Precision, RunClaim, StepRecord, run_tree
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root, tensor_digest
-from numpy.typing import NDArray
+from counterfoil.signing import SigningKey, generate_key, load_private_key, sign_claim
 
 Array = NDArray[Any]
 
@@ -165,8 +166,9 @@ def write_run(writer: BundleWriter, contents: Contents, key: SigningKey) -> None
 @contextmanager
 def opened_for_change(path: Path) -> Iterator[Any]:
     """Open a bundle with h5py to change it in place, as an attacker would."""
-    import counterfoil.bundle._hdf5  # noqa: F401  (its settings come before h5py)
     import h5py
+
+    import counterfoil.bundle._hdf5  # noqa: F401  (its settings come before h5py)
 
     with h5py.File(path, "r+", libver=("v110", "v110"), locking=False) as file:
         yield file
@@ -180,7 +182,7 @@ def change(path: Path, dataset: str, edit: Callable[[Array], Array]) -> None:
 
 
 def flip_bit(path: Path, dataset: str, element: int = 0, bit: int = 0) -> None:
-    """Flip one bit of one element of a dataset: ``element`` counts in C order, bit 0 is the lowest of its first byte."""
+    """Flip one bit of an element of a dataset; elements count in C order, bit 0 is the lowest of the first byte."""
 
     def edit(array: Array) -> Array:
         flat = np.array(array, order="C").reshape(-1)

@@ -54,9 +54,7 @@ FILE_TYPES = {
 }
 """The HDF5 type of each numpy dtype name. A truth value is a bit field of 8 bits, 0 or 1, so that it is no integer."""
 
-DTYPES = {
-    name: np.dtype(np.uint8) if name == "bool" else np.dtype(name).newbyteorder("<") for name in FILE_TYPES
-}
+DTYPES = {name: np.dtype(np.uint8) if name == "bool" else np.dtype(name).newbyteorder("<") for name in FILE_TYPES}
 """The numpy dtype whose memory holds exactly the bytes in the file; truth values are read as uint8 and checked."""
 
 

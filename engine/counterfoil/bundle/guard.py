@@ -198,7 +198,9 @@ class _Walk:
         chunk = properties.get_chunk()
         chunk_bytes = math.prod(chunk) * itemsize
         if chunk_bytes > self._limits.chunk_bytes:
-            raise BundleError(f"{path} has chunks of {chunk_bytes} bytes; at most {self._limits.chunk_bytes} are allowed.")
+            raise BundleError(
+                f"{path} has chunks of {chunk_bytes} bytes; at most {self._limits.chunk_bytes} are allowed."
+            )
         filters = [properties.get_filter(index)[0] for index in range(properties.get_nfilters())]
         for code in filters:
             if code not in _FILTERS:

@@ -364,9 +364,7 @@ def _open_plain(path: Path) -> BinaryIO:
     except FileNotFoundError as error:
         raise BundleError(f"There is no file {path}.", detail=str(error)) from error
     except (OSError, ValueError) as error:
-        raise BundleError(
-            f"{path} cannot be read.", remedy="Check that you may read it.", detail=str(error)
-        ) from error
+        raise BundleError(f"{path} cannot be read.", remedy="Check that you may read it.", detail=str(error)) from error
 
 
 def _close_file(file: Any) -> None:

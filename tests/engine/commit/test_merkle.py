@@ -5,6 +5,9 @@ from itertools import pairwise
 
 import pymerkle
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import (
     MerkleTree,
@@ -15,8 +18,6 @@ from counterfoil.commit.merkle import (
     verify_inclusion,
 )
 from counterfoil.errors import ProofError
-from hypothesis import given
-from hypothesis import strategies as st
 
 # The vectors of RFC 6962's reference implementation (certificate-transparency, merkle tree tests), which RFC 9162
 # leaves unchanged.

@@ -6,6 +6,10 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
 from counterfoil.commit import state as module
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
@@ -21,9 +25,6 @@ from counterfoil.commit.state import (
     verify_chunk,
 )
 from counterfoil.errors import DataError, ProofError
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 EMPTY = hashlib.sha256(b"").hexdigest()
 ARRAYS = hnp.arrays(
