@@ -45,7 +45,7 @@ _EXPORTS = {
     "load_public_key": "counterfoil.signing",
     "sign_verdict": "counterfoil.audit.verdict",
     "verify_verdict": "counterfoil.audit.verdict",
-    "write_steps_csv": "counterfoil.audit.verdict",
+    "write_steps_csv": "counterfoil.audit.table",
 }
 
 __all__ = sorted(_EXPORTS)

@@ -1,0 +1,473 @@
+"""The signed verdict: an audit's report as an in-toto statement in a DSSE envelope. docs/verdict.md lists every field.
+
+The predicate is shaped like SLSA's verification summary (slsa.dev/spec/v1.1/verification_summary), under a type of
+its own, since that one knows no result between PASSED and FAILED.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from itertools import pairwise
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from counterfoil import __version__
+from counterfoil.audit.events import AuditReport, Dispute, TensorDivergence
+from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.bundle.schema import MAX_STEPS
+from counterfoil.canonical import float_text
+from counterfoil.commit.digest import Digest
+from counterfoil.commit.merkle import verify_inclusion
+from counterfoil.errors import BundleError, ProofError, SignatureError
+from counterfoil.fields import Fields
+from counterfoil.signing import (
+    RUN_PREDICATE,
+    VERDICT_PREDICATE,
+    PublicKey,
+    SigningKey,
+    make_statement,
+    open_statement,
+    sign_statement,
+)
+
+VERIFIER_ID = "urn:counterfoil"
+"""What made the verdict; the version stands beside it."""
+EnumT = TypeVar("EnumT", bound=Enum)
+ORDER_SOURCES = ("client", "bundle")
+_COUNTS = ("roundedValues", "logEntries", "logBytes", "corrections", "contradictions", "omissions")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+_COUNT = re.compile(r"0|[1-9][0-9]{0,19}")
+_HEX_FLOAT = re.compile(r"-?0x[01]\.[0-9a-f]+p[+-][0-9]{1,4}|-?inf|nan")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A verdict whose signature holds and whose contents are consistent.
+
+    Attributes:
+        outcome: The conclusion.
+        reason: One or two plain sentences that say why.
+        bundle_name: File name of the audited bundle, as the auditor had it.
+        bundle_digest: SHA-256 of the bundle file.
+        run_root: The signed run root; None when the audit could not read it.
+        order_digest: Digest of the order; None when the audit could not read it.
+        order_source: ``client`` when the order came from the client, ``bundle`` when it was taken from the run.
+        checks: All ten checks, in order.
+        steps_ordered: Number of steps ordered.
+        steps_replayed: Number of steps replayed and judged.
+        disputed_step: The first step that differs; None when there is no dispute.
+        signed_at: When the auditor signed, ISO 8601 in UTC, as the auditor says.
+        key_id: SHA-256 key id of the key that signed.
+        predicate: The whole predicate as JSON, as docs/verdict.md describes it.
+    """
+
+    outcome: Outcome
+    reason: str
+    bundle_name: str
+    bundle_digest: Digest
+    run_root: Digest | None
+    order_digest: Digest | None
+    order_source: str
+    checks: tuple[Check, ...]
+    steps_ordered: int
+    steps_replayed: int
+    disputed_step: int | None
+    signed_at: str
+    key_id: str
+    predicate: dict[str, Any]
+
+
+def sign_verdict(report: AuditReport, key: SigningKey) -> bytes:
+    """Sign what an audit found.
+
+    Args:
+        report: The report of the audit's last event.
+        key: The auditor's key.
+
+    Returns:
+        A DSSE envelope as JSON bytes.
+
+    Raises:
+        SignatureError: The audit could not read the bundle file, so that there is nothing to make a statement about.
+    """
+    return sign_statement(verdict_statement(report, datetime.now(UTC)), key)
+
+
+def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any]:
+    """Return the in-toto Statement v1 that says what ``report`` says; raises SignatureError as sign_verdict does."""
+    if report.bundle_digest is None:
+        raise SignatureError(
+            "There is no verdict to sign: the bundle file could not be read, so nothing is known of it.",
+            remedy="Look at the reason that the audit gave.",
+        )
+    name = report.bundle_name.encode("utf-8", "replace").decode()
+    subjects = [{"name": name, "digest": {"sha256": report.bundle_digest.hex}}]
+    if report.run_root is not None:
+        subjects.append({"name": "run", "digest": {"rfc9162Sha256": report.run_root.hex}})
+    return make_statement(subjects, VERDICT_PREDICATE, _predicate(report, signed_at))
+
+
+def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
+    """Check a verdict: its signature first, then its form, then that it does not contradict itself.
+
+    A dispute carries the inclusion proof of the trainer's Merkle leaf in the run root; it is checked too.
+
+    Args:
+        envelope: A DSSE envelope as JSON bytes; may be junk.
+        key: The auditor's public key.
+
+    Raises:
+        SignatureError: The envelope is malformed, not signed by this key, no verdict, or contradicts itself.
+    """
+    statement = open_statement(envelope, key)
+    if statement["predicateType"] != VERDICT_PREDICATE:
+        raise SignatureError("What is signed is not a verdict of Counterfoil.")
+    name, bundle_digest, run_root = _read_subjects(statement["subject"])
+    predicate = _fields(statement["predicate"], "verdict")
+
+    verifier = _fields(predicate.take("verifier", dict), "verdict's verifier")
+    if verifier.take("id", str) != VERIFIER_ID:
+        raise SignatureError("The verdict was not made by Counterfoil.")
+    verifier.take("version", str)
+    verifier.end()
+
+    signed_at = predicate.take("timeVerified", str)
+    if not _TIME.fullmatch(signed_at):
+        raise SignatureError(f"The verdict's time {signed_at!r} is not of the form 2026-01-31T12:00:00Z.")
+    predicate.take("resourceUri", str)
+    predicate.take("title", str)
+    order_digest, order_source = _read_policy(predicate.take("policy", dict))
+    _check_attestations(predicate.take("inputAttestations", list))
+    outcome = _read_enum(Outcome, predicate.take("result", str), "result")
+    reason = predicate.take("reason", str)
+    checks = _read_checks(predicate.take("checks", list))
+    ordered, replayed, mismatches = _read_coverage(predicate.take("coverage", dict))
+    counts = _fields(predicate.take("counts", dict), "verdict's counts")
+    for count in _COUNTS:
+        _check_count(counts.take(count, str))
+    counts.end()
+    _check_float(predicate.take("seconds", dict))
+    disputed = _check_dispute(predicate.take("dispute", dict, type(None)), ordered, run_root)
+    environment = _fields(predicate.take("environment", dict), "verdict's environment")
+    for party in ("auditor", "trainer"):
+        if not all(isinstance(text, str) for text in environment.take(party, dict).values()):
+            raise SignatureError("An environment of the verdict holds something that is not text.")
+    environment.end()
+    predicate.end()
+
+    verdict = Verdict(
+        outcome, reason, name, bundle_digest, run_root, order_digest, order_source, checks, ordered, replayed, disputed,
+        signed_at, key.key_id, statement["predicate"],
+    )  # fmt: skip
+    _check_consistency(verdict, mismatches)
+    return verdict
+
+
+def check_bundle_file(verdict: Verdict, path: str | os.PathLike[str]) -> None:
+    """Check that a verdict speaks of the file at ``path``.
+
+    Raises:
+        SignatureError: The file is another one.
+        BundleError: It cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            digest = Digest(hashlib.file_digest(file, "sha256").digest())
+    except (OSError, ValueError) as error:
+        raise BundleError(f"The file {os.fspath(path)} cannot be read.", detail=str(error)) from error
+    if digest != verdict.bundle_digest:
+        raise SignatureError(
+            f"The verdict is about another file: its SHA-256 is {verdict.bundle_digest.short}..., "
+            f"that of {os.path.basename(path)} is {digest.short}...."
+        )
+
+
+def _predicate(report: AuditReport, signed_at: datetime) -> dict[str, Any]:
+    counts = (
+        report.rounded_values, report.log_entries, report.log_bytes, report.corrections, report.contradictions,
+        report.omissions,
+    )  # fmt: skip
+    trainer = {"predicateType": RUN_PREDICATE, "keyId": report.trainer_key}
+    return {
+        "verifier": {"id": VERIFIER_ID, "version": __version__},
+        "timeVerified": signed_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "resourceUri": "file:" + quote(report.bundle_name, errors="surrogateescape"),
+        "title": report.title,
+        "policy": {
+            "orderDigest": None if report.order_digest is None else {"sha256": report.order_digest.hex},
+            "orderSource": report.order_source,
+        },
+        "inputAttestations": [trainer] if report.trainer_key else [],
+        "result": report.outcome.value,
+        "reason": report.reason,
+        "checks": [
+            {
+                "number": int(check.number),
+                "title": check.number.title,
+                "state": check.state.value,
+                "detail": check.detail,
+            }
+            for check in report.checks
+        ],
+        "coverage": {
+            "stepsOrdered": report.steps_ordered,
+            "stepsReplayed": report.steps_replayed,
+            "mismatchedSteps": [list(span) for span in _ranges(report.mismatched_steps)],
+        },
+        "counts": dict(zip(_COUNTS, map(str, counts), strict=True)),
+        "seconds": _float(report.seconds),
+        "dispute": None if report.dispute is None else _dispute(report.dispute),
+        "environment": {"auditor": dict(report.environment), "trainer": dict(report.trainer_environment)},
+    }
+
+
+def _dispute(dispute: Dispute) -> dict[str, Any]:
+    return {
+        "step": dispute.step,
+        "trainerLeaf": dispute.trainer_leaf.hex,
+        "replayLeaf": dispute.replay_leaf.hex,
+        "parts": list(dispute.parts),
+        "comparisons": [
+            {
+                "firstLeaf": comparison.first_leaf,
+                "lastLeaf": comparison.last_leaf,
+                "trainer": comparison.trainer.hex,
+                "replay": comparison.replay.hex,
+            }
+            for comparison in dispute.path
+        ],
+        "inclusionProof": [digest.hex for digest in dispute.inclusion_proof],
+        "comparedAt": dispute.compared_at,
+        "tensors": [_tensor(tensor) for tensor in dispute.tensors],
+        "trainerLoss": _float(dispute.trainer_loss),
+        "replayLoss": _float(dispute.replay_loss),
+        "confirmed": dispute.confirmed,
+    }
+
+
+def _tensor(tensor: TensorDivergence) -> dict[str, Any]:
+    return {
+        "name": tensor.name,
+        "shape": list(tensor.shape),
+        "differing": str(tensor.differing),
+        "maxAbs": _float(tensor.max_abs),
+        "maxUlps": str(tensor.max_ulps),
+        "l2": _float(tensor.l2),
+        "index": list(tensor.index),
+        "trainer": _float(tensor.trainer),
+        "replay": _float(tensor.replay),
+    }
+
+
+def _float(value: float) -> dict[str, str]:
+    """Write a float64 twice: exactly, and as people read it."""
+    return {"hex": float_text(value), "decimal": repr(float(value))}
+
+
+def _ranges(steps: Iterable[int]) -> list[tuple[int, int]]:
+    """Merge ascending steps into first and last of each run of neighbours, so that a million of them stay short."""
+    ranges: list[tuple[int, int]] = []
+    for step in steps:
+        if ranges and step == ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], step)
+        else:
+            ranges.append((step, step))
+    return ranges
+
+
+def _fields(value: Any, what: str) -> Fields:
+    return Fields(value, what, SignatureError)
+
+
+def _read_enum(kind: type[EnumT], text: str, what: str) -> EnumT:
+    try:
+        return kind(text)
+    except ValueError as error:
+        raise SignatureError(f"The verdict's {what} {text!r} is unknown.") from error
+
+
+def _read_subjects(subjects: Any) -> tuple[str, Digest, Digest | None]:
+    if not isinstance(subjects, list) or len(subjects) not in (1, 2):
+        raise SignatureError("The verdict's subjects should be the bundle file and the run.")
+    name, bundle_digest = _read_subject(subjects[0], "sha256")
+    if len(subjects) == 1:
+        return name, bundle_digest, None
+    run, run_root = _read_subject(subjects[1], "rfc9162Sha256")
+    if run != "run":
+        raise SignatureError("The verdict's second subject is not the run.")
+    return name, bundle_digest, run_root
+
+
+def _read_subject(subject: Any, algorithm: str) -> tuple[str, Digest]:
+    fields = _fields(subject, "verdict's subject")
+    name: str = fields.take("name", str)
+    digest = _fields(fields.take("digest", dict), "digest of the verdict's subject")
+    value = digest.digest(algorithm)
+    digest.end()
+    fields.end()
+    return name, value
+
+
+def _read_policy(policy: Any) -> tuple[Digest | None, str]:
+    fields = _fields(policy, "verdict's policy")
+    order = fields.take("orderDigest", dict, type(None))
+    source: str = fields.take("orderSource", str)
+    fields.end()
+    if source not in ORDER_SOURCES:
+        raise SignatureError(f"The verdict's order comes from {source!r}, which is unknown.")
+    if order is None:
+        return None, source
+    digest = _fields(order, "verdict's order digest")
+    value = digest.digest("sha256")
+    digest.end()
+    return value, source
+
+
+def _check_attestations(attestations: list[Any]) -> None:
+    if len(attestations) > 1:
+        raise SignatureError("The verdict rests on more than one run.")
+    for attestation in attestations:
+        fields = _fields(attestation, "verdict's input attestation")
+        if fields.take("predicateType", str) != RUN_PREDICATE:
+            raise SignatureError("The verdict rests on something that is not the claim of a run.")
+        fields.digest("keyId")
+        fields.end()
+
+
+def _read_checks(values: list[Any]) -> tuple[Check, ...]:
+    checks = []
+    for value in values:
+        fields = _fields(value, "verdict's check")
+        number = fields.integer("number", min(CheckNumber), max(CheckNumber))
+        fields.take("title", str)
+        state = _read_enum(CheckState, fields.take("state", str), "check state")
+        checks.append(Check(CheckNumber(number), state, fields.take("detail", str)))
+        fields.end()
+    if [check.number for check in checks] != list(CheckNumber):
+        raise SignatureError("The verdict does not list every check once and in order.")
+    return tuple(checks)
+
+
+def _read_coverage(value: Any) -> tuple[int, int, list[tuple[int, int]]]:
+    fields = _fields(value, "verdict's coverage")
+    ordered = fields.integer("stepsOrdered", 0, MAX_STEPS)
+    replayed = fields.integer("stepsReplayed", 0, ordered)
+    spans = fields.take("mismatchedSteps", list)
+    fields.end()
+    for span in spans:
+        if not (
+            isinstance(span, list)
+            and len(span) == 2
+            and all(type(step) is int for step in span)
+            and 0 <= span[0] <= span[1] <= ordered
+        ):
+            raise SignatureError("The verdict's mismatched steps are not ranges of steps.")
+    if any(later[0] <= earlier[1] + 1 for earlier, later in pairwise(spans)):
+        raise SignatureError("The verdict's mismatched steps are not in order.")
+    return ordered, replayed, [(span[0], span[1]) for span in spans]
+
+
+def _check_count(text: str) -> None:
+    if not _COUNT.fullmatch(text):
+        raise SignatureError(f"The verdict's count {text!r} is not a whole number.")
+
+
+def _check_float(value: Any) -> None:
+    fields = _fields(value, "number of the verdict")
+    exact = fields.take("hex", str)
+    decimal = fields.take("decimal", str)
+    fields.end()
+    if not _HEX_FLOAT.fullmatch(exact):
+        raise SignatureError(f"The verdict's number {exact!r} is not a hexadecimal floating-point number.")
+    try:
+        same = repr(float.fromhex(exact)) == decimal
+    except (ValueError, OverflowError):
+        same = False
+    if not same:
+        raise SignatureError(f"The verdict writes {exact!r} as {decimal!r}, which is another number.")
+
+
+def _check_integers(values: list[Any], what: str) -> None:
+    if len(values) > 64 or not all(type(value) is int and value >= 0 for value in values):
+        raise SignatureError(f"The {what} is not a list of lengths.")
+
+
+def _check_dispute(value: Any, steps: int, run_root: Digest | None) -> int | None:
+    """Check the form of a dispute, and that the run root contains the trainer's Merkle leaf; returns the step."""
+    if value is None:
+        return None
+    fields = _fields(value, "verdict's dispute")
+    step = fields.integer("step", 0, steps)
+    trainer_leaf = fields.digest("trainerLeaf")
+    replay_leaf = fields.digest("replayLeaf")
+    if not all(isinstance(part, str) for part in fields.take("parts", list)):
+        raise SignatureError("The differing parts of the verdict's dispute are not texts.")
+    _check_comparisons(fields.take("comparisons", list), steps)
+    proof = [fields.as_digest(text, "inclusion proof of the verdict") for text in fields.take("inclusionProof", list)]
+    compared_at = fields.take("comparedAt", int, type(None))
+    if compared_at is not None and not step <= compared_at <= steps:
+        raise SignatureError("The verdict's dispute was compared at a step that cannot be.")
+    for tensor in fields.take("tensors", list):
+        _check_tensor(tensor)
+    _check_float(fields.take("trainerLoss", dict))
+    _check_float(fields.take("replayLoss", dict))
+    fields.take("confirmed", bool)
+    fields.end()
+    if trainer_leaf == replay_leaf:
+        raise SignatureError("The verdict disputes a step whose Merkle leaves are equal.")
+    if run_root is None:
+        raise SignatureError("The verdict disputes a step of a run that it does not name.")
+    _check_inclusion(trainer_leaf, step, steps, proof, run_root)
+    return step
+
+
+def _check_inclusion(leaf: Digest, step: int, steps: int, proof: Sequence[Digest], run_root: Digest) -> None:
+    try:
+        verify_inclusion(leaf, step, steps + 1, proof, run_root)
+    except ProofError as error:
+        raise SignatureError(
+            f"The verdict does not prove that the run contains the trainer's leaf of step {step}.", detail=str(error)
+        ) from error
+
+
+def _check_comparisons(values: list[Any], steps: int) -> None:
+    for value in values:
+        fields = _fields(value, "verdict's comparison")
+        fields.integer("lastLeaf", fields.integer("firstLeaf", 0, steps), steps)
+        fields.digest("trainer")
+        fields.digest("replay")
+        fields.end()
+
+
+def _check_tensor(value: Any) -> None:
+    fields = _fields(value, "verdict's tensor")
+    fields.take("name", str)
+    _check_integers(fields.take("shape", list), "shape of the verdict's tensor")
+    _check_integers(fields.take("index", list), "index of the verdict's tensor")
+    for key in ("differing", "maxUlps"):
+        _check_count(fields.take(key, str))
+    for key in ("maxAbs", "l2", "trainer", "replay"):
+        _check_float(fields.take(key, dict))
+    fields.end()
+
+
+def _check_consistency(verdict: Verdict, mismatches: list[tuple[int, int]]) -> None:
+    """Refuse a conclusion that the rest of the verdict does not bear out."""
+    failed = [check for check in verdict.checks if check.state not in (CheckState.PASSED, CheckState.WARNING)]
+    if verdict.outcome is Outcome.VERIFIED and (
+        failed
+        or mismatches
+        or verdict.disputed_step is not None
+        or verdict.steps_replayed != verdict.steps_ordered
+        or verdict.run_root is None
+        or verdict.order_digest is None
+    ):
+        raise SignatureError("The verdict contradicts itself: it says VERIFIED, but its checks and steps do not.")
+    if verdict.outcome is Outcome.DISPUTED and (verdict.disputed_step is None or verdict.order_digest is None):
+        raise SignatureError("The verdict contradicts itself: it says DISPUTED, but names no step.")

@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+import copy
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from counterfoil import canonical
+from counterfoil.audit.outcome import CheckState, Outcome
+from counterfoil.audit.verdict import check_bundle_file, sign_verdict, verdict_statement, verify_verdict
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import BundleError, SignatureError
+from counterfoil.signing import SigningKey, generate_key, load_private_key, load_public_key, sign_statement
+from support.reports import STEP, checks, disputed_report, trees, verified_report
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "verdict.md"
+
+
+@pytest.fixture(scope="module")
+def key_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("keys") / "auditor.pem"
+    generate_key(path, None)
+    return path
+
+
+@pytest.fixture(scope="module")
+def key(key_path: Path) -> SigningKey:
+    return load_private_key(key_path, None)
+
+
+def statement(report: Any) -> dict[str, Any]:
+    return copy.deepcopy(verdict_statement(report, datetime(2026, 1, 31, 12, tzinfo=UTC)))
+
+
+def test_a_verdict_says_what_the_report_said(key: SigningKey) -> None:
+    report = verified_report()
+    verdict = verify_verdict(sign_verdict(report, key), key.public)
+    assert verdict.outcome is Outcome.VERIFIED
+    assert verdict.reason == report.reason
+    assert verdict.bundle_name == report.bundle_name
+    assert verdict.bundle_digest == report.bundle_digest
+    assert verdict.run_root == report.run_root
+    assert verdict.order_digest == report.order_digest
+    assert verdict.order_source == "client"
+    assert verdict.checks == report.checks
+    assert (verdict.steps_ordered, verdict.steps_replayed) == (60, 60)
+    assert verdict.disputed_step is None
+    assert verdict.key_id == key.public.key_id
+    assert verdict.predicate["counts"]["roundedValues"] == str(2**60)
+    assert verdict.predicate["seconds"] == {"hex": (0.1).hex(), "decimal": "0.1"}
+
+
+def test_a_dispute_names_the_step_and_its_tensors(key: SigningKey) -> None:
+    verdict = verify_verdict(sign_verdict(disputed_report(), key), key.public)
+    assert verdict.outcome is Outcome.DISPUTED
+    assert verdict.disputed_step == STEP
+    assert verdict.predicate["coverage"]["mismatchedSteps"] == [[37, 40], [45, 45]]
+    tensor = verdict.predicate["dispute"]["tensors"][0]
+    assert tensor["name"] == "conv1.weight"
+    assert tensor["maxUlps"] == str(2**40)
+    assert tensor["replay"] == {"hex": "-inf", "decimal": "-inf"}
+
+
+@pytest.mark.parametrize("outcome", [Outcome.INCONCLUSIVE, Outcome.REFUSED, Outcome.ERROR])
+def test_outcomes_without_a_conclusion(key: SigningKey, outcome: Outcome) -> None:
+    report = replace(
+        verified_report(),
+        outcome=outcome,
+        checks=checks(REPLAY=CheckState.SKIPPED),
+        order_digest=None,
+        run_root=None,
+        trainer_key="",
+        steps_ordered=0,
+        steps_replayed=0,
+    )
+    verdict = verify_verdict(sign_verdict(report, key), key.public)
+    assert verdict.outcome is outcome
+    assert verdict.run_root is None
+    assert verdict.order_digest is None
+
+
+def test_no_verdict_on_a_file_that_could_not_be_read(key: SigningKey) -> None:
+    with pytest.raises(SignatureError, match="could not be read"):
+        sign_verdict(replace(verified_report(), bundle_digest=None), key)
+
+
+def test_another_key_does_not_verify(key: SigningKey, tmp_path: Path) -> None:
+    other = load_public_key(generate_key(tmp_path / "other.pem", None))
+    with pytest.raises(SignatureError, match="does not hold"):
+        verify_verdict(sign_verdict(verified_report(), key), other)
+
+
+def test_every_flipped_byte_of_the_payload_is_noticed(key: SigningKey) -> None:
+    envelope = sign_verdict(verified_report(), key)
+    start = envelope.index(b'"payload":"') + len(b'"payload":"')
+    for position in range(start, start + 200):
+        spoiled = bytearray(envelope)
+        spoiled[position] = ord("A") if spoiled[position] != ord("A") else ord("B")
+        with pytest.raises(SignatureError):
+            verify_verdict(bytes(spoiled), key.public)
+
+
+@given(junk=st.binary(max_size=300))
+def test_junk_ends_in_a_signature_error(junk: bytes, key: SigningKey) -> None:
+    with pytest.raises(SignatureError):
+        verify_verdict(junk, key.public)
+
+
+def paths(value: Any, prefix: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the path of every value inside a JSON value."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    found = [prefix] if prefix else []
+    for key, item in items:
+        found += paths(item, (*prefix, key))
+    return found
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53) + 1, 2**53 - 1)
+    | st.text(st.characters(codec="utf-8"), max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("abc", max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(data=st.data())
+def test_signed_nonsense_ends_in_a_signature_error_or_is_a_verdict(data: st.DataObject, key: SigningKey) -> None:
+    value = statement(disputed_report())
+    path = data.draw(st.sampled_from(paths(value)))
+    parent = value
+    for step in path[:-1]:
+        parent = parent[step]
+    if data.draw(st.booleans()):
+        del parent[path[-1]]
+    else:
+        parent[path[-1]] = data.draw(json_values)
+    try:
+        verdict = verify_verdict(sign_statement(value, key), key.public)
+    except SignatureError:
+        return
+    assert verdict.predicate == value["predicate"]
+
+
+@pytest.mark.parametrize("field", sorted(statement(verified_report())["predicate"]))
+def test_a_missing_field_is_refused(key: SigningKey, field: str) -> None:
+    value = statement(verified_report())
+    del value["predicate"][field]
+    with pytest.raises(SignatureError, match=field):
+        verify_verdict(sign_statement(value, key), key.public)
+
+
+def refused(value: dict[str, Any], key: SigningKey, match: str) -> None:
+    with pytest.raises(SignatureError, match=match):
+        verify_verdict(sign_statement(value, key), key.public)
+
+
+def test_an_unknown_field_is_refused(key: SigningKey) -> None:
+    value = statement(verified_report())
+    value["predicate"]["extra"] = 1
+    refused(value, key, "unknown field 'extra'")
+
+
+def test_another_predicate_type_is_refused(key: SigningKey) -> None:
+    value = statement(verified_report())
+    value["predicateType"] = "https://slsa.dev/verification_summary/v1"
+    refused(value, key, "not a verdict")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"steps_replayed": 59},
+        {"mismatched_steps": (37,)},
+        {"checks": checks(LOG=CheckState.FAILED)},
+        {"checks": checks(SIGNATURE=CheckState.SKIPPED)},
+        {"run_root": None},
+        {"order_digest": None},
+    ],
+    ids=str,
+)
+def test_verified_must_follow_from_the_rest(key: SigningKey, change: dict[str, Any]) -> None:
+    refused(statement(replace(verified_report(), **change)), key, "contradicts itself")
+
+
+def test_verified_with_a_warning_is_no_contradiction(key: SigningKey) -> None:
+    report = replace(verified_report(), order_source="bundle", checks=checks(ORDER=CheckState.WARNING))
+    assert verify_verdict(sign_verdict(report, key), key.public).order_source == "bundle"
+
+
+def test_disputed_must_name_a_step(key: SigningKey) -> None:
+    refused(statement(replace(disputed_report(), dispute=None)), key, "contradicts itself")
+
+
+def test_the_disputed_leaf_must_be_in_the_run(key: SigningKey) -> None:
+    value = statement(disputed_report())
+    value["predicate"]["dispute"]["trainerLeaf"] = Digest.of(b"never committed to").hex
+    refused(value, key, "does not prove")
+    value = statement(disputed_report())
+    value["predicate"]["dispute"]["step"] = STEP + 1
+    refused(value, key, "does not prove")
+    value = statement(replace(disputed_report(), run_root=trees()[1].root))
+    refused(value, key, "does not prove")
+
+
+def test_a_number_must_be_the_same_in_both_forms(key: SigningKey) -> None:
+    value = statement(disputed_report())
+    value["predicate"]["dispute"]["tensors"][0]["maxAbs"]["decimal"] = "0.2"
+    refused(value, key, "another number")
+
+
+def test_the_payload_is_canonical(key: SigningKey) -> None:
+    value = statement(disputed_report())
+    assert canonical.decode(canonical.encode(value)) == value
+
+
+def test_a_verdict_knows_its_file(key: SigningKey, tmp_path: Path) -> None:
+    bundle = tmp_path / "run.cfoil"
+    bundle.write_bytes(b"bundle")
+    verdict = verify_verdict(sign_verdict(verified_report(), key), key.public)
+    check_bundle_file(verdict, bundle)
+    bundle.write_bytes(b"bundlE")
+    with pytest.raises(SignatureError, match="another file"):
+        check_bundle_file(verdict, bundle)
+    with pytest.raises(BundleError, match="cannot be read"):
+        check_bundle_file(verdict, tmp_path / "none.cfoil")
+
+
+def shell_lines() -> str:
+    blocks = re.findall(r"^```sh\n(.*?)^```", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return "set -e\n" + "".join(blocks)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+def test_the_documented_openssl_lines_check_a_verdict(key: SigningKey, key_path: Path, tmp_path: Path) -> None:
+    bundle = tmp_path / "run.cfoil"
+    bundle.write_bytes(b"bundle")
+    shutil.copy(key_path.with_name("auditor.pub.pem"), tmp_path)
+    envelope = sign_verdict(disputed_report(), key)
+    (tmp_path / "verdict.json").write_bytes(envelope)
+
+    def check() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["sh", "-c", shell_lines()], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    done = check()
+    assert done.returncode == 0, done.stderr
+    assert "Signature Verified Successfully" in done.stdout
+    assert Digest.of(b"bundle").hex in done.stdout
+    # Control: one other character in the signed payload, and the same lines refuse it.
+    (tmp_path / "verdict.json").write_bytes(envelope.replace(b'"payload":"ey', b'"payload":"eX'))
+    assert check().returncode != 0

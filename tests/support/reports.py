@@ -1,0 +1,93 @@
+"""Audit reports as a replay would make them, without a replay."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from counterfoil.audit.events import AuditReport, Dispute, StepMatch, StepRow, TensorDivergence
+from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.commit.digest import Digest
+from counterfoil.commit.merkle import MerkleTree, first_difference, leaf_hash
+
+STEPS = 60
+STEP = 37
+
+
+def trees() -> tuple[MerkleTree, MerkleTree]:
+    """Return the trainer's and the replay's tree; they part at step 37."""
+    trainer = [leaf_hash(f"step {step}".encode()) for step in range(STEPS + 1)]
+    replay = [*trainer[:STEP], *(leaf_hash(f"replay {step}".encode()) for step in range(STEP, STEPS + 1))]
+    return MerkleTree(trainer), MerkleTree(replay)
+
+
+def checks(**states: CheckState) -> tuple[Check, ...]:
+    """Return all ten checks, passed unless another state is given by the check's name."""
+    return tuple(
+        Check(number, states.get(number.name, CheckState.PASSED), f"Détail of {number.name}.") for number in CheckNumber
+    )
+
+
+def verified_report() -> AuditReport:
+    """Return the report of an honest run."""
+    return AuditReport(
+        outcome=Outcome.VERIFIED,
+        reason="All 60 steps came out bit for bit the same.",
+        checks=checks(),
+        order_digest=Digest.of(b"order"),
+        order_source="client",
+        run_root=trees()[0].root,
+        bundle_digest=Digest.of(b"bundle"),
+        bundle_name="run é.cfoil",
+        trainer_key=Digest.of(b"trainer").hex,
+        title="Digits",
+        steps_ordered=STEPS,
+        steps_replayed=STEPS,
+        rounded_values=2**60,
+        log_entries=12345,
+        log_bytes=67890,
+        corrections=12,
+        seconds=0.1,
+        environment=(("device", "cpu"), ("torch", "2.13.0")),
+        trainer_environment=(("device", "cuda:0"),),
+    )
+
+
+def dispute() -> Dispute:
+    """Return a dispute whose inclusion proof holds."""
+    trainer, replay = trees()
+    step, path = first_difference(trainer, replay)
+    assert step == STEP
+    return Dispute(
+        step=step,
+        trainer_leaf=leaf_hash(b"step 37"),
+        replay_leaf=leaf_hash(b"replay 37"),
+        parts=("state", "loss"),
+        path=path,
+        inclusion_proof=trainer.inclusion_proof(step),
+        compared_at=40,
+        tensors=(TensorDivergence("conv1.weight", (8, 1, 3, 3), 71, 0.1, 2**40, 0.25, (7, 0, 2, 1), 1.5, -math.inf),),
+        trainer_loss=2.3,
+        replay_loss=math.nan,
+        confirmed=True,
+    )
+
+
+def disputed_report() -> AuditReport:
+    """Return the report of a tampered run."""
+    return replace(
+        verified_report(),
+        outcome=Outcome.DISPUTED,
+        reason="Step 37 came out different.",
+        checks=checks(REPLAY=CheckState.FAILED, ORDER=CheckState.WARNING),
+        order_source="bundle",
+        steps_replayed=57,
+        mismatched_steps=(37, 38, 39, 40, 45),
+        dispute=dispute(),
+    )
+
+
+def step_row(step: int = 1) -> StepRow:
+    """Return a row of the step table."""
+    leaf = leaf_hash(b"leaf")
+    return StepRow(step, StepMatch.MATCH, leaf, leaf, 0.1, 0.1, 10, 20, 3, 0, 0, 2**40, 0.5)
