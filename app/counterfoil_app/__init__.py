@@ -1,0 +1,1 @@
+"""Counterfoil's window: shows what the engine finds out. It knows the engine by the public names of ``counterfoil``."""

@@ -294,7 +294,7 @@ class FakeEngine:
 
     def report(self, plan: ReplayPlan, checks: dict[CheckNumber, Check], done: int, outcome: Outcome) -> AuditReport:
         reasons = {
-            Outcome.VERIFIED: f"All {self.steps} ordered steps were replayed on {plan.device}, and every Merkle leaf is equal.",
+            Outcome.VERIFIED: f"All {self.steps} ordered steps were replayed on {plan.device}; every leaf is equal.",
             Outcome.DISPUTED: f"Step {self.disputed} was replayed and came out different from what the trainer signed.",
             Outcome.INCONCLUSIVE: f"The replay was stopped after {done} of {self.steps} steps.",
             Outcome.REFUSED: "The run was not made for this order, so nothing was replayed.",

@@ -1,0 +1,109 @@
+"""Drives the window without a user: opens a bundle, replays it, exports the verdict, and takes a picture.
+
+The same actions and the same session as a user's clicks; the demo and the README's pictures come from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QEventLoop, QTimer
+
+from counterfoil import AuditReport, CounterfoilError
+from counterfoil_app.session import Phase, SigningRequest
+from counterfoil_app.window import MainWindow
+from counterfoil_app.worker import Failure
+
+DEFAULT_TIMEOUT_SECONDS = 600.0
+LOOK_MILLISECONDS = 20
+SETTLE_MILLISECONDS = 300
+"""After the end, time for the plots' last redraw and for fonts and layouts to settle before the picture."""
+
+
+def replay_and_capture(
+    window: MainWindow,
+    bundle: Path,
+    order: Path | None,
+    screenshot: Path,
+    key: Path,
+    verdict: Path,
+    *,
+    passphrase: str | None = None,
+    timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+) -> AuditReport:
+    """Open a bundle in a window, replay it, export the signed verdict, and save a picture of the window.
+
+    Args:
+        window: The window, shown.
+        bundle: The run to replay.
+        order: The client's order file, if any.
+        screenshot: Where the picture goes (PNG).
+        key: The auditor's private key file.
+        verdict: Where the signed verdict goes.
+        passphrase: Passphrase of the key; None when it has none.
+        timeout_seconds: Longest wait for each of opening, replay and export.
+
+    Returns:
+        What the replay found.
+
+    Raises:
+        CounterfoilError: A step of this failed or took too long.
+    """
+    session = window.session
+    failures: list[Failure] = []
+    session.failed.connect(failures.append)
+    try:
+        window.open_bundle(bundle, order)
+        _wait(lambda: session.phase is not Phase.LOADING, "opening the bundle", timeout_seconds, failures)
+        if not window.replay_action.isEnabled():
+            raise CounterfoilError(f"{bundle.name} holds nothing to replay.")
+        window.replay_action.trigger()
+        _wait(lambda: not session.running, "the replay", timeout_seconds, failures)
+        report: AuditReport | None = session.report
+        if report is None:
+            failure = session.failure
+            sentence = failure.sentence if failure is not None else "The replay ended without a report."
+            raise CounterfoilError(sentence, remedy=failure.remedy if failure is not None else "")
+        session.export_verdict(SigningRequest(private_key=key, passphrase=passphrase, create=False, target=verdict))
+        _wait(lambda: session.verdict_file is not None, "signing the verdict", timeout_seconds, failures)
+    finally:
+        session.failed.disconnect(failures.append)
+    capture(window, screenshot)
+    return report
+
+
+def capture(window: MainWindow, screenshot: Path) -> None:
+    """Save a picture of the window (PNG) once it has settled.
+
+    Raises:
+        CounterfoilError: The file cannot be written.
+    """
+    loop = QEventLoop()
+    QTimer.singleShot(SETTLE_MILLISECONDS, loop.quit)
+    loop.exec()
+    window.plots.redraw()
+    if not window.grab().save(str(screenshot), "PNG"):
+        raise CounterfoilError(
+            f"The picture {screenshot} could not be written.", remedy="Choose a folder that exists and is writable."
+        )
+
+
+def _wait(done: Callable[[], bool], what: str, timeout_seconds: float, failures: list[Failure]) -> None:
+    loop = QEventLoop()
+    timer = QTimer()
+    timer.setInterval(LOOK_MILLISECONDS)
+    timer.timeout.connect(lambda: loop.quit() if done() or failures else None)
+    limit = QTimer()
+    limit.setSingleShot(True)
+    limit.timeout.connect(loop.quit)
+    timer.start()
+    limit.start(int(timeout_seconds * 1000))
+    if not done() and not failures:
+        loop.exec()
+    timer.stop()
+    limit.stop()
+    if failures:
+        raise CounterfoilError(failures[0].sentence, remedy=failures[0].remedy, detail=failures[0].detail)
+    if not done():
+        raise CounterfoilError(f"Waited {timeout_seconds:.0f} seconds for {what}, in vain.")

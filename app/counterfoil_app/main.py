@@ -1,0 +1,79 @@
+"""Starts the window."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
+
+from counterfoil import __version__
+from counterfoil_app import startup
+from counterfoil_app.engine_port import Engine, LibraryEngine
+from counterfoil_app.settings import Settings
+from counterfoil_app.theme import Theme
+from counterfoil_app.window import MainWindow
+
+DESKTOP_ID = "counterfoil"
+
+
+def application() -> QApplication:
+    """The one QApplication of the process, made on the first call.
+
+    Raises:
+        CounterfoilError: There is no display to show a window on, or no font to write with.
+    """
+    existing = QApplication.instance()
+    if isinstance(existing, QApplication):
+        return existing
+    startup.check_display(os.environ)
+    QGuiApplication.setDesktopFileName(DESKTOP_ID)
+    result = QApplication(sys.argv[:1])
+    result.setApplicationName("Counterfoil")
+    result.setApplicationVersion(__version__)
+    startup.check_fonts()
+    return result
+
+
+def make_window(*, fresh: bool = False, engine: Engine | None = None, settings: Settings | None = None) -> MainWindow:
+    """Make the window, not yet shown.
+
+    Args:
+        fresh: Start without the stored settings.
+        engine: The engine; the installed library unless given.
+        settings: The settings; the user's unless given.
+
+    Raises:
+        CounterfoilError: There is no display to show a window on, or no font to write with.
+    """
+    qt = application()
+    settings = settings if settings is not None else Settings.of_user(fresh=fresh)
+    theme = Theme(qt, settings.theme)
+    window = MainWindow(engine if engine is not None else LibraryEngine(), settings, theme)
+    theme.setParent(window)
+    return window
+
+
+def run(paths: Sequence[Path] = (), order: Path | None = None, *, fresh: bool = False) -> int:
+    """Show the window until it is closed.
+
+    Args:
+        paths: Bundles to open; the window shows one at a time, so the first is opened.
+        order: The client's order file to compare with.
+        fresh: Start without the stored settings.
+
+    Returns:
+        The exit code of the event loop.
+
+    Raises:
+        CounterfoilError: There is no display to show a window on, or no font to write with.
+    """
+    window = make_window(fresh=fresh)
+    window.show()
+    if paths:
+        window.open_bundle(paths[0], order)
+    window.session.look_for_devices()
+    return application().exec()

@@ -1,0 +1,57 @@
+"""Numbers, sizes and times as text."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("text", text)
+
+
+def count(value: int) -> str:
+    """An integer with the locale's thousands separators."""
+    return QLocale().toString(value)
+
+
+def number(value: float) -> str:
+    """A floating-point number with six significant digits; not-a-number and infinities in words."""
+    if math.isnan(value):
+        return _tr("not a number")
+    if math.isinf(value):
+        return _tr("infinite") if value > 0 else _tr("minus infinite")
+    return f"{value:.6g}"
+
+
+def size(value: int) -> str:
+    """A number of bytes in binary units."""
+    return QLocale().formattedDataSize(value, 1, QLocale.DataSizeFormat.DataSizeIecFormat)
+
+
+def duration(seconds: float) -> str:
+    """A duration, coarse enough to be read at a glance: ``8 s``, ``3 min 20 s``, ``2 h 05 min``."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def rate(steps_per_second: float) -> str:
+    """A speed: steps per second, or seconds per step when that is easier to read."""
+    if steps_per_second >= 1:
+        return _tr("{0} steps/s").format(f"{steps_per_second:,.1f}")
+    return _tr("{0} s/step").format(f"{1 / steps_per_second:,.1f}")
+
+
+def shape(dimensions: tuple[int, ...]) -> str:
+    """A tensor shape, for instance ``16 x 8 x 3 x 3``; ``scalar`` when it has no dimension."""
+    return " \u00d7 ".join(str(n) for n in dimensions) if dimensions else _tr("scalar")
+
+
+def index(position: tuple[int, ...]) -> str:
+    """A multi-index, for instance ``[0, 3]``."""
+    return "[" + ", ".join(str(n) for n in position) + "]"

@@ -1,0 +1,224 @@
+"""The strip at the top: the outcome so far in words, colour and icon, and what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
+
+from counterfoil_app import icons, text
+from counterfoil_app.session import Phase, Session
+from counterfoil_app.theme import Theme, Tone
+from counterfoil_app.views import words
+from counterfoil_app.views.parts import label, restyle
+from counterfoil_app.views.words import Look
+
+ICON_PIXELS = 44
+
+
+@dataclass(frozen=True)
+class HeaderActions:
+    """The window's actions that the header offers."""
+
+    open: QAction
+    replay: QAction
+    pause: QAction
+    stop: QAction
+    export_verdict: QAction
+
+
+class ActionButton(QPushButton):
+    """A button that shows and triggers one of the window's actions."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.shown: QAction | None = None
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.clicked.connect(self._trigger)
+
+    def show_action(self, action: QAction | None, *, primary: bool) -> None:
+        """Take over an action; None hides the button."""
+        if self.shown is not None:
+            self.shown.changed.disconnect(self._refresh)
+        self.shown = action
+        self.setVisible(action is not None)
+        restyle(self, "primary", primary)
+        if action is not None:
+            action.changed.connect(self._refresh)
+            self._refresh()
+
+    def _refresh(self) -> None:
+        if self.shown is not None:
+            self.setText(self.shown.text())
+            self.setToolTip(self.shown.toolTip())
+            self.setEnabled(self.shown.isEnabled())
+            self.setAccessibleName(self.shown.text().replace("&", ""))
+
+    def _trigger(self) -> None:
+        if self.shown is not None:
+            self.shown.trigger()
+
+
+class HeaderView(QFrame):
+    """The outcome so far, the progress, and the next sensible action as the obvious button."""
+
+    def __init__(self, session: Session, theme: Theme, actions: HeaderActions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("header")
+        self._session = session
+        self._theme = theme
+        self._actions = actions
+        self.icon = QLabel()
+        self.icon.setFixedSize(ICON_PIXELS, ICON_PIXELS)
+        self.outcome = label(wrap=False)
+        self.outcome.setObjectName("outcome")
+        font = self.outcome.font()
+        font.setPointSizeF(font.pointSizeF() * 1.5)
+        self.outcome.setFont(font)
+        self.sentence = label()
+        self.sentence.setMinimumWidth(200)
+        self.progress = QProgressBar()
+        self.progress.setRange(0, 1000)
+        self.progress.setAccessibleName(self.tr("Progress of the replay"))
+        self.device = QComboBox()
+        self.device.setAccessibleName(self.tr("Device of the replay"))
+        self.device.setToolTip(self.tr("The device on which the replay runs"))
+        self.primary = ActionButton()
+        self.secondary = ActionButton()
+        right = QHBoxLayout()
+        for widget in (self.device, self.secondary, self.primary):
+            right.addWidget(widget)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(14, 10, 14, 10)
+        grid.setHorizontalSpacing(14)
+        grid.setVerticalSpacing(3)
+        grid.addWidget(self.icon, 0, 0, 2, 1)
+        grid.addWidget(self.outcome, 0, 1)
+        grid.addWidget(self.sentence, 1, 1)
+        grid.addLayout(right, 0, 2, 2, 1)
+        grid.addWidget(self.progress, 2, 0, 1, 3)
+        grid.setColumnStretch(1, 1)
+        self.device.activated.connect(self._choose_device)
+        session.phase_changed.connect(self.refresh)
+        session.bundle_changed.connect(self.refresh)
+        session.progress_changed.connect(self.refresh)
+        session.dispute_changed.connect(self.refresh)
+        session.devices_changed.connect(self.show_devices)
+        theme.changed.connect(self.refresh)
+        self.show_devices()
+        self.refresh()
+
+    def show_devices(self) -> None:
+        """List the devices; until they are known, the one that is chosen."""
+        self.device.clear()
+        for device in self._session.devices:
+            same = device.title.casefold() == device.name.casefold()
+            self.device.addItem(device.name if same else f"{device.name}: {device.title}", device.name)
+            self.device.setItemData(self.device.count() - 1, device.float64_note, Qt.ItemDataRole.ToolTipRole)
+        if not self._session.devices:
+            self.device.addItem(self._session.device, self._session.device)
+        self.device.setCurrentIndex(max(0, self.device.findData(self._session.device)))
+
+    def refresh(self) -> None:
+        """Show where the session stands."""
+        look, sentence = self._headline(), self._sentence()
+        tokens = self._theme.tokens
+        self.icon.setPixmap(icons.pixmap(look.icon, tokens.tone(look.tone), ICON_PIXELS, self.devicePixelRatioF()))
+        self.icon.setAccessibleName(look.word)
+        self.outcome.setText(look.word)
+        self.sentence.setText(sentence)
+        for widget in (self, self.outcome):
+            restyle(widget, "tone", look.tone.value)
+        self._show_progress()
+        first, second = self._next_actions()
+        if self.primary.shown is not first:
+            self.primary.show_action(first, primary=True)
+        if self.secondary.shown is not second:
+            self.secondary.show_action(second, primary=False)
+        self.device.setVisible(self._session.can_replay and self._session.report is None)
+
+    def _headline(self) -> Look:
+        session = self._session
+        if session.phase is Phase.CONCLUDED and session.report is not None:
+            return words.outcome(session.report.outcome)
+        if session.phase is Phase.READY and session.summary is not None:
+            if session.summary.run is None:
+                return Look(self.tr("Order, not yet run"), "order", Tone.INFO)
+            if session.refused_so_far:
+                return Look(self.tr("Cannot be accepted"), "refused", Tone.WARN)
+            return Look(self.tr("Not yet replayed"), "waiting", Tone.INFO)
+        running = Tone.INFO if session.dispute is None else Tone.BAD
+        return {
+            Phase.LOADING: Look(self.tr("Opening"), "waiting", Tone.INFO),
+            Phase.UNREADABLE: Look(self.tr("REFUSED"), "refused", Tone.WARN),
+            Phase.REPLAYING: Look(self.tr("Replaying"), "running", running),
+            Phase.PAUSED: Look(self.tr("Paused"), "pause", running),
+            Phase.STOPPING: Look(self.tr("Stopping"), "waiting", running),
+            Phase.FAILED: self._failed_look(),
+        }.get(session.phase, Look(self.tr("Nothing is open"), "waiting", Tone.MUTED))
+
+    def _failed_look(self) -> Look:
+        failure = self._session.failure
+        if failure is not None and not failure.expected:
+            return Look(self.tr("ERROR"), "error", Tone.WARN)
+        return Look(self.tr("INCONCLUSIVE"), "inconclusive", Tone.WARN)
+
+    def _sentence(self) -> str:
+        session = self._session
+        if session.verdict_file is not None and session.report is not None:
+            return session.report.reason + " " + self.tr("The signed verdict is in {0}.").format(session.verdict_file)
+        if session.phase is Phase.CONCLUDED and session.report is not None:
+            return session.report.reason
+        if session.failure is not None:
+            return f"{session.failure.sentence} {session.failure.remedy}".strip()
+        if session.phase is Phase.LOADING and session.path is not None:
+            return self.tr("Reading {0}").format(session.path.name)
+        if session.running:
+            return self._running_sentence()
+        return session.summary.sentence if session.summary is not None else ""
+
+    def _running_sentence(self) -> str:
+        session = self._session
+        progress = session.progress
+        if session.dispute is not None:
+            found = self.tr("Step {0} differs.").format(text.count(session.dispute.step))
+            if session.resumed_from is not None:
+                found += " " + self.tr("The replay goes on from the trainer's state of step {0}.").format(
+                    text.count(session.resumed_from)
+                )
+            return found
+        if not progress.replayed:
+            return self.tr("Checking the bundle and preparing the first step.")
+        return self.tr("All {0} steps replayed so far match.").format(text.count(progress.replayed))
+
+    def _show_progress(self) -> None:
+        session = self._session
+        progress = session.progress
+        self.progress.setVisible(session.running)
+        self.progress.setValue(int(1000 * progress.done / progress.total) if progress.total else 0)
+        parts = [self.tr("{0} of {1} steps").format(text.count(progress.replayed), text.count(progress.total))]
+        if progress.done > progress.replayed:
+            percent = int(100 * (progress.done - progress.replayed))
+            parts.append(self.tr("step {0}: {1} %").format(text.count(progress.step), percent))
+        if progress.rate is not None and progress.seconds_left is not None:
+            parts.append(text.rate(progress.rate))
+            parts.append(self.tr("{0} left").format(text.duration(progress.seconds_left)))
+        self.progress.setFormat("   \u00b7   ".join(parts))
+
+    def _next_actions(self) -> tuple[QAction | None, QAction | None]:
+        actions, session = self._actions, self._session
+        if session.running:
+            return actions.pause, actions.stop
+        if session.phase is Phase.CONCLUDED:
+            done = session.verdict_file is not None
+            return (actions.open, actions.export_verdict) if done else (actions.export_verdict, actions.replay)
+        if session.phase is Phase.UNREADABLE:
+            return actions.open, actions.replay
+        if session.can_replay:
+            return actions.replay, None
+        return (None, None) if session.phase is Phase.LOADING else (actions.open, None)
+
+    def _choose_device(self, position: int) -> None:
+        self._session.device = self.device.itemData(position)

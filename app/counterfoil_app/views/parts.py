@@ -1,0 +1,125 @@
+"""Small parts that several views are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFontDatabase, QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+
+def label(text: str = "", role: str = "", *, wrap: bool = True, parent: QWidget | None = None) -> QLabel:
+    """A label whose text can be selected; ``role`` picks its look in the style sheet."""
+    result = QLabel(text, parent)
+    result.setTextFormat(Qt.TextFormat.PlainText)  # names come from a stranger's file: never as markup
+    result.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    result.setWordWrap(wrap)
+    if role:
+        result.setProperty("role", role)
+    return result
+
+
+def restyle(widget: QWidget, name: str, value: object) -> None:
+    """Set a property that the style sheet looks at, and let it look again."""
+    if widget.property(name) != value:
+        widget.setProperty(name, value)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+
+
+class ElidedLabel(QLabel):
+    """One line that is shortened in the middle when the space is short: the whole text is in the tool tip.
+
+    Selecting it and copying from its context menu gives the whole text.
+    """
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._whole = text
+        self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setToolTip(text)
+        self.setAccessibleName(text)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        self.addAction(self.tr("Copy"), self._copy)
+
+    @property
+    def whole(self) -> str:
+        """The text without shortening."""
+        return self._whole
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Room for a short beginning and end."""
+        return QSize(self.fontMetrics().averageCharWidth() * 14, super().minimumSizeHint().height())
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Room for the whole text."""
+        return QSize(self.fontMetrics().horizontalAdvance(self._whole), self.fontMetrics().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Shorten to the new width."""
+        self.setText(self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideMiddle, event.size().width()))
+        super().resizeEvent(event)
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._whole)
+
+
+@dataclass(frozen=True)
+class Field:
+    """One line of a :class:`FieldGrid`; ``digest`` sets it in fixed width, on one line."""
+
+    name: str
+    value: str
+    digest: bool = False
+
+
+class FieldGrid(QWidget):
+    """Names on the left, values on the right."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 2, 0, 2)
+        self._grid.setHorizontalSpacing(12)
+        self._grid.setVerticalSpacing(3)
+        self._grid.setColumnStretch(1, 1)
+        self._grid.setColumnMinimumWidth(0, 120)
+
+    def show_fields(self, fields: Sequence[Field]) -> None:
+        """Replace what is shown."""
+        clear_layout(self._grid)
+        for row, field in enumerate(fields):
+            name = label(field.name, "muted", wrap=False)
+            value: QLabel = ElidedLabel(field.value) if field.digest else label(field.value)
+            value.setAccessibleDescription(field.name)
+            self._grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(value, row, 1)
+
+
+def clear_layout(layout: QGridLayout | QVBoxLayout) -> None:
+    """Remove and delete the widgets of a layout."""
+    while (item := layout.takeAt(0)) is not None:
+        widget = item.widget()
+        if widget is not None:
+            widget.hide()
+            widget.deleteLater()
+
+
+class Page(QScrollArea):
+    """A column of widgets that scrolls when it is too long."""
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        inside = QWidget()
+        self.column = QVBoxLayout(inside)
+        self.column.setContentsMargins(12, 8, 12, 12)
+        self.column.setSpacing(6)
+        self.setWidget(inside)

@@ -1,0 +1,145 @@
+"""Tables of records: one model for short ones, and what every table view has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from counterfoil_app import icons
+from counterfoil_app.theme import Theme, Tone
+from counterfoil_app.views.words import Look
+
+Record = TypeVar("Record")
+AnyIndex = QModelIndex | QPersistentModelIndex
+_ROLE = Qt.ItemDataRole
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+@dataclass(frozen=True)
+class Column(Generic[Record]):
+    """A column of a table of records.
+
+    Attributes:
+        title: Its heading.
+        text: The text of a record's cell.
+        width: Its first width in characters.
+        numeric: Whether it is aligned on the right.
+        look: Icon and tone of a record's cell, if it has one.
+        tip: What the tool tip says, and what is copied, where it is more than the text.
+    """
+
+    title: str
+    text: Callable[[Record], str]
+    width: int = 12
+    numeric: bool = False
+    look: Callable[[Record], Look | None] | None = None
+    tip: Callable[[Record], str] | None = None
+
+
+class RecordTable(QAbstractTableModel, Generic[Record]):
+    """A table of records; a record that is bad is marked on the whole row."""
+
+    def __init__(self, columns: Sequence[Column[Record]], theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.columns = tuple(columns)
+        self._theme = theme
+        self.records: Sequence[Record] = ()
+        theme.changed.connect(self._repaint)
+
+    def show_records(self, records: Sequence[Record]) -> None:
+        """Replace all records."""
+        self.beginResetModel()
+        self.records = records
+        self.endResetModel()
+
+    def record(self, row: int) -> Record | None:
+        """The record of a row; None where there is none yet."""
+        return self.records[row]
+
+    def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's signature
+        """Number of rows."""
+        return 0 if parent.isValid() else len(self.records)
+
+    def columnCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's signature
+        """Number of columns."""
+        return 0 if parent.isValid() else len(self.columns)
+
+    def headerData(  # noqa: N802 - Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = _ROLE.DisplayRole
+    ) -> object:
+        """The headings."""
+        if orientation is Qt.Orientation.Horizontal and role == _ROLE.DisplayRole:
+            return self.columns[section].title
+        return None
+
+    def data(self, index: AnyIndex, role: int = _ROLE.DisplayRole) -> object:
+        """A cell's text, alignment, icon, background and tool tip."""
+        if not index.isValid():
+            return None
+        column = self.columns[index.column()]
+        if role == _ROLE.TextAlignmentRole:
+            return RIGHT if column.numeric else LEFT
+        record = self.record(index.row())
+        if record is None:
+            return None
+        if role == _ROLE.DisplayRole:
+            return column.text(record)
+        if role == _ROLE.ToolTipRole and column.tip is not None:
+            return column.tip(record)
+        if role == _ROLE.DecorationRole and column.look is not None:
+            look = column.look(record)
+            return None if look is None else icons.pixmap(look.icon, self._theme.tokens.tone(look.tone), 16)
+        if role == _ROLE.BackgroundRole and self._is_bad(record):
+            return QColor(self._theme.tokens.bad_tint)
+        return None
+
+    def _is_bad(self, record: Record) -> bool:
+        looks = (column.look(record) for column in self.columns if column.look is not None)
+        return any(look is not None and look.tone is Tone.BAD for look in looks)
+
+    def _repaint(self) -> None:
+        if self.rowCount():
+            self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, self.columnCount() - 1))
+
+
+def table_view(model: RecordTable[Record], name: str, parent: QWidget | None = None) -> QTableView:
+    """A view for a model: rows of one height, nothing measured per row, Ctrl+C copies the current cell."""
+    view = QTableView(parent)
+    view.setModel(model)
+    view.setAccessibleName(name)
+    view.setAlternatingRowColors(True)
+    view.setWordWrap(False)
+    view.setShowGrid(False)
+    view.setTabKeyNavigation(False)
+    view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+    metrics = view.fontMetrics()
+    vertical = view.verticalHeader()
+    vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    vertical.setDefaultSectionSize(metrics.height() + 8)
+    vertical.hide()
+    horizontal = view.horizontalHeader()
+    horizontal.setHighlightSections(False)
+    horizontal.setDefaultAlignment(LEFT)
+    for position, column in enumerate(model.columns):
+        heading = metrics.horizontalAdvance(column.title) + 24
+        view.setColumnWidth(position, max(heading, metrics.averageCharWidth() * column.width + 16))
+    horizontal.setStretchLastSection(True)
+    shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), view)
+    shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+    shortcut.activated.connect(lambda: _copy_cell(view))
+    return view
+
+
+def _copy_cell(view: QTableView) -> None:
+    index = view.currentIndex()
+    value = index.data(_ROLE.ToolTipRole) or index.data(_ROLE.DisplayRole)
+    if value:
+        QGuiApplication.clipboard().setText(str(value))

@@ -1,0 +1,78 @@
+"""The window with nothing open: one sentence on what to do, a place to drop a file, recent files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from counterfoil_app import icons
+from counterfoil_app.views.header import ActionButton
+from counterfoil_app.views.parts import clear_layout, label, restyle
+
+LOGO_PIXELS = 72
+
+
+class WelcomeView(QWidget):
+    """Shown while no bundle is open."""
+
+    recent_chosen = Signal(Path)
+
+    def __init__(self, open_action: QAction, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.drop = QFrame()
+        self.drop.setObjectName("drop")
+        self.drop.setFixedWidth(620)
+        logo = QLabel()
+        logo.setPixmap(icons.pixmap("counterfoil", "#000000", LOGO_PIXELS, self.devicePixelRatioF()))
+        logo.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        title = label(self.tr("Is the training you ordered the training that happened?"), "title")
+        font = title.font()
+        font.setPointSizeF(font.pointSizeF() * 1.4)
+        title.setFont(font)
+        sentence = label(
+            self.tr("Open the trainer's run (a .cfoil file), or drop it here, and replay it on this machine."), "muted"
+        )
+        for line in (title, sentence):
+            line.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.button = ActionButton()
+        self.button.show_action(open_action, primary=True)
+        inside = QVBoxLayout(self.drop)
+        inside.setContentsMargins(40, 34, 40, 34)
+        inside.setSpacing(14)
+        for widget in (logo, title, sentence):
+            inside.addWidget(widget)
+        inside.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
+        self._recent_title = label(self.tr("Recent"), "section")
+        self._recent_title.setFixedWidth(620)
+        recent = QWidget()
+        recent.setFixedWidth(620)
+        self._recent = QVBoxLayout(recent)
+        self._recent.setContentsMargins(0, 0, 0, 0)
+        self._recent.setSpacing(2)
+        outer = QVBoxLayout(self)
+        outer.addStretch(2)
+        outer.addWidget(self.drop, 0, Qt.AlignmentFlag.AlignHCenter)
+        outer.addSpacing(12)
+        outer.addWidget(self._recent_title, 0, Qt.AlignmentFlag.AlignHCenter)
+        outer.addWidget(recent, 0, Qt.AlignmentFlag.AlignHCenter)
+        outer.addStretch(3)
+
+    def show_recent(self, paths: Sequence[Path]) -> None:
+        """List the recent bundles."""
+        clear_layout(self._recent)
+        self._recent_title.setVisible(bool(paths))
+        for path in paths[:5]:
+            button = QPushButton(f"{path.name}   \u2014   {path.parent}".replace("&", "&&"))
+            button.setProperty("link", True)
+            button.setAccessibleName(str(path))
+            button.setToolTip(str(path))
+            button.clicked.connect(lambda _checked=False, chosen=path: self.recent_chosen.emit(chosen))
+            self._recent.addWidget(button)
+
+    def show_hot(self, hot: bool) -> None:
+        """Show that a dragged file would be taken."""
+        restyle(self.drop, "hot", hot)
