@@ -71,7 +71,7 @@ class RunSummary:
 
     Attributes:
         order_digest: The order that the trainer says it ran.
-        run_root: Merkle root over the steps.
+        run_root: Merkle root over the steps; None when the signature does not hold.
         steps: Recorded steps.
         checkpoints: Steps at which a state is stored.
         trainer_key: SHA-256 key id of the key that signed.
@@ -83,7 +83,7 @@ class RunSummary:
     """
 
     order_digest: Digest
-    run_root: Digest
+    run_root: Digest | None
     steps: int
     checkpoints: tuple[int, ...]
     trainer_key: str

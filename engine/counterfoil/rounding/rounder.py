@@ -178,10 +178,15 @@ class RecordingRounder(Rounder):
 class ReplayingRounder(Rounder):
     """The auditor's side: rounds by its own values, and takes the trainer's direction only where it is close itself."""
 
-    def __init__(self, program: Program, precision: Precision, kernels: Kernels) -> None:
+    def __init__(
+        self, program: Program, precision: Precision, kernels: Kernels, *, keep_log: bool = False
+    ) -> None:
         super().__init__(program, precision, kernels)
         self.counts: list[SiteCounts] = []
         """What came to light at each rounding site of the step so far."""
+        self.own_logs: list[SiteLog] = []
+        """With ``keep_log`` the own log of each site: what another replay must follow to give the same values."""
+        self._keep_log = keep_log
         self._logs: Sequence[SiteLog] = ()
 
     def follow(self, key: int, logs: Sequence[SiteLog]) -> None:
@@ -189,37 +194,51 @@ class ReplayingRounder(Rounder):
         self.begin_step(key)
         self._logs = logs
         self.counts = []
+        self.own_logs = []
 
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
         log = self._logs[self._site]
         counts = SiteCounts()
         self.counts.append(counts)
-        agreed = log.exponent == exponent if ZERO_SCALE in (log.exponent, exponent) else (
-            abs(log.exponent - exponent) <= 1
-        )
+        if ZERO_SCALE in (log.exponent, exponent):
+            agreed = log.exponent == exponent
+        else:
+            agreed = abs(log.exponent - exponent) <= 1
         if not agreed:
             counts.contradictions += 1
         grid = self._grid(node, log.exponent if agreed else exponent)
         logged = torch.from_numpy(log.indices).to(flat.device)
         own = flat[logged].cpu().numpy()
-        rounded = self._checked(node, flat, grid, grid.tau / OMISSION_SHARE)
-        if grid.exponent != ZERO_SCALE:
+        rounded = self._checked(node, flat, grid, grid.tau if self._keep_log else grid.tau / OMISSION_SHARE)
+        if grid.exponent != ZERO_SCALE and not self._keep_log:
             counts.omissions += len(np.setdiff1d(rounded.indices, log.indices, assume_unique=True))
-        if not len(log.indices):
-            return rounded.fingerprint
-        before = flat[logged].cpu().numpy()
-        after, accepted = _directed(own, before, log.ups, grid)
-        changed = after != before
-        counts.contradictions += int(np.count_nonzero(~accepted))
-        counts.corrections += int(np.count_nonzero(changed))
-        if not changed.any():
-            return rounded.fingerprint
-        where = log.indices[changed]
-        flat[torch.from_numpy(where).to(flat.device)] = torch.from_numpy(after[changed]).to(flat.device)
-        key = np.uint64(site_key(self._key, self._site))
-        removed = int(mix_values(before[changed], where, key))
-        added = int(mix_values(after[changed], where, key))
-        return (rounded.fingerprint - removed + added) & _MASK64
+        changed = np.zeros(len(log.indices), np.bool_)
+        fingerprint = rounded.fingerprint
+        if len(log.indices):
+            before = flat[logged].cpu().numpy()
+            after, accepted = _directed(own, before, log.ups, grid)
+            changed = after != before
+            counts.contradictions += int(np.count_nonzero(~accepted))
+            counts.corrections += int(np.count_nonzero(changed))
+            if changed.any():
+                where, old, new = log.indices[changed], before[changed], after[changed]
+                flat[torch.from_numpy(where).to(flat.device)] = torch.from_numpy(new).to(flat.device)
+                key = np.uint64(site_key(self._key, self._site))
+                difference = int(mix_values(new, where, key)) - int(mix_values(old, where, key))
+                fingerprint = (fingerprint + difference) & _MASK64
+        if self._keep_log:
+            self.own_logs.append(_merged(grid.exponent, rounded, log.indices[changed], log.ups[changed]))
+        return fingerprint
+
+
+def _merged(
+    exponent: int, rounded: Rounded, indices: npt.NDArray[np.int64], ups: npt.NDArray[np.bool_]
+) -> SiteLog:
+    """The own close decisions, with the directions that were taken from the trainer."""
+    decisions = dict(zip(rounded.indices.tolist(), rounded.ups.tolist(), strict=True))
+    decisions.update(zip(indices.tolist(), ups.tolist(), strict=True))
+    order = sorted(decisions)
+    return SiteLog(exponent, np.array(order, np.int64), np.array([decisions[i] for i in order], np.bool_))
 
 
 def _directed(

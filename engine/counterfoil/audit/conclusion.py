@@ -1,0 +1,158 @@
+"""From what a replay found to an outcome and its reason. Pure: no file, no clock, no arithmetic on tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from counterfoil.audit.events import Dispute, StepMatch, StepRow
+from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.errors import CounterfoilError, RefusedError
+
+STEERED_SHARE = 0.25
+"""A trainer who picks directions at will differs from the replay's own rounding in half of the entries; honest
+hardware in about its discrepancy over the margin, a few percent."""
+STEERED_ENTRIES = 100
+"""Below this many entries a share says nothing."""
+
+
+@dataclass
+class Tally:
+    """Sums over the replayed steps. The log is judged on steps whose leaf matched: elsewhere it belongs to other values.
+
+    Attributes:
+        judged: Steps that were replayed and compared.
+        mismatched: Steps whose leaf differed.
+        dispute: The first of them, located.
+        corrections: Sum over matching steps.
+        contradictions: Sum over matching steps.
+        omissions: Sum over matching steps.
+        log_entries: Sum over matching steps.
+        log_bytes: Sum over judged steps.
+        rounded_values: Sum over judged steps.
+        seconds: Wall-clock time.
+    """
+
+    judged: int = 0
+    mismatched: list[int] = field(default_factory=list)
+    dispute: Dispute | None = None
+    corrections: int = 0
+    contradictions: int = 0
+    omissions: int = 0
+    log_entries: int = 0
+    log_bytes: int = 0
+    rounded_values: int = 0
+    seconds: float = 0.0
+
+    def add(self, row: StepRow) -> None:
+        """Add a replayed step."""
+        if row.match is StepMatch.UNJUDGED:
+            return
+        self.judged += 1
+        self.log_bytes += row.log_bytes
+        self.rounded_values += row.rounded_values
+        if row.match is StepMatch.MISMATCH:
+            self.mismatched.append(row.step)
+            return
+        self.corrections += row.corrections
+        self.contradictions += row.contradictions
+        self.omissions += row.omissions
+        self.log_entries += row.log_entries
+
+    @property
+    def steered(self) -> bool:
+        """Whether the trainer's directions look chosen rather than computed."""
+        return self.log_entries >= STEERED_ENTRIES and self.corrections > STEERED_SHARE * self.log_entries
+
+
+def conclude(
+    tally: Tally, *, steps_ordered: int, error: CounterfoilError | None, cancelled: bool
+) -> tuple[Outcome, str, tuple[Check, ...]]:
+    """Return the outcome, its reason in plain sentences, and the final state of checks 8 to 10.
+
+    Args:
+        tally: What the replay found.
+        steps_ordered: Number of steps of the order.
+        error: What ended the audit early, or None.
+        cancelled: Whether the user stopped it.
+    """
+    checks = _checks(tally, steps_ordered) if tally.judged else ()
+    dispute = tally.dispute
+    if isinstance(error, RefusedError) and dispute is None:
+        return Outcome.REFUSED, f"{error.sentence} Nothing was concluded about the training.", checks
+    if dispute is not None and dispute.confirmed:
+        return Outcome.DISPUTED, _disputed(tally, dispute), checks
+    if dispute is not None:
+        return (
+            Outcome.INCONCLUSIVE,
+            f"Step {dispute.step} came out different from the trainer's, but this machine does not give its own result "
+            "again when reductions run in another order: its arithmetic lies outside the margin. Nobody is accused; "
+            "replay the run on another machine.",
+            checks,
+        )
+    if error is not None:
+        return Outcome.ERROR, str(error), checks
+    if cancelled:
+        return (
+            Outcome.INCONCLUSIVE,
+            f"The audit was stopped after {tally.judged} of {steps_ordered} steps; all of these match.",
+            checks,
+        )
+    if tally.contradictions or tally.omissions:
+        return (
+            Outcome.INCONCLUSIVE,
+            f"Every step matches, but the rounding log has {tally.contradictions} contradictions and "
+            f"{tally.omissions} omissions, which an honest run on sound hardware does not have: either the log was "
+            "altered, or this machine's arithmetic lies outside the margin.",
+            checks,
+        )
+    if tally.steered:
+        return (
+            Outcome.INCONCLUSIVE,
+            f"Every step matches, but {tally.corrections} of {tally.log_entries} logged directions differ from this "
+            "machine's own rounding: the trainer seems to have chosen them at will.",
+            checks,
+        )
+    if tally.judged < steps_ordered:
+        return Outcome.INCONCLUSIVE, f"Only {tally.judged} of {steps_ordered} steps were replayed.", checks
+    return (
+        Outcome.VERIFIED,
+        f"All {steps_ordered} steps were replayed, and every one has the trainer's Merkle leaf bit for bit.",
+        checks,
+    )
+
+
+def _disputed(tally: Tally, dispute: Dispute) -> str:
+    what = ", ".join(dispute.parts)
+    more = len(tally.mismatched) - 1
+    others = f" {more} later step{'s' if more > 1 else ''} differ as well, each judged from the trainer's own checkpoint."
+    return (
+        f"Step {dispute.step} is not what was ordered: replayed from the agreed state before it, its {what} differ from "
+        f"what the trainer signed. A second replay with every reduction in another order confirms this machine's result."
+        f"{others if more > 0 else ''}"
+    )
+
+
+def _checks(tally: Tally, steps_ordered: int) -> tuple[Check, ...]:
+    replay = (
+        Check(
+            CheckNumber.REPLAY,
+            CheckState.FAILED,
+            f"{len(tally.mismatched)} of {tally.judged} replayed steps differ; the first is step {tally.mismatched[0]}.",
+        )
+        if tally.mismatched
+        else Check(CheckNumber.REPLAY, CheckState.PASSED, f"All {tally.judged} replayed steps match.")
+    )
+    bad = tally.contradictions or tally.omissions or tally.steered
+    log = Check(
+        CheckNumber.LOG,
+        CheckState.FAILED if bad else CheckState.PASSED,
+        f"{tally.log_entries} entries for {tally.rounded_values} rounded values: {tally.corrections} corrections, "
+        f"{tally.contradictions} contradictions, {tally.omissions} omissions.",
+    )
+    whole = tally.judged == steps_ordered
+    coverage = Check(
+        CheckNumber.COVERAGE,
+        CheckState.PASSED if whole else CheckState.WARNING,
+        f"{tally.judged} of {steps_ordered} steps were replayed and judged.",
+    )
+    return replay, log, coverage

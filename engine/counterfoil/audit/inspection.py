@@ -1,0 +1,275 @@
+"""Everything about a bundle that can be checked without replaying: checks 1 to 6."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from counterfoil.audit.outcome import Check, CheckNumber, CheckState
+from counterfoil.audit.summary import ArraySummary, BundleSummary, OrderSummary, RunSummary
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord
+from counterfoil.cancel import CancelToken
+from counterfoil.commit.digest import Digest
+from counterfoil.commit.merkle import MerkleTree, leaf_hash
+from counterfoil.errors import CommitmentError, OrderMismatchError, RefusedError, SignatureError
+from counterfoil.execution.devices import open_device
+from counterfoil.execution.interpreter import Interpreter
+from counterfoil.program.operators import OperatorClass
+from counterfoil.signing import PublicKey, open_claim
+from counterfoil.training.order import LoadedOrder, load_order
+
+
+@dataclass
+class Inspection:
+    """An open bundle and what the checks found so far.
+
+    Attributes:
+        reader: The open bundle.
+        checks: The checks that were made, by number.
+        client_order: Digest of the client's own order, when one was given.
+        order: The order, once check 4 has passed.
+        claim: The trainer's claim, once check 5 has passed.
+        trainer_key: Key id of the key that signed, once check 5 has passed.
+        records: The records of steps 0 to the last, once check 6 has passed.
+        tree: The Merkle tree over their leaves, once check 6 has passed.
+        failure: The error of the first check that failed.
+    """
+
+    reader: BundleReader
+    checks: dict[CheckNumber, Check] = field(default_factory=dict)
+    client_order: Digest | None = None
+    order: LoadedOrder | None = None
+    claim: RunClaim | None = None
+    trainer_key: str = ""
+    records: tuple[StepRecord, ...] = ()
+    tree: MerkleTree | None = None
+    failure: RefusedError | None = None
+
+    @property
+    def order_source(self) -> str:
+        """``client`` when the client's own order was given, else ``bundle``."""
+        return "client" if self.client_order is not None else "bundle"
+
+    def note(self, number: CheckNumber, state: CheckState, detail: str) -> None:
+        """Record the result of a check."""
+        self.checks[number] = Check(number, state, detail)
+
+    def all_checks(self, rest: CheckState) -> tuple[Check, ...]:
+        """All ten checks in order; those not made have the state ``rest``."""
+        return tuple(self.checks.get(number, Check(number, rest)) for number in CheckNumber)
+
+
+@contextmanager
+def open_inspection(
+    path: str | os.PathLike[str],
+    order_path: str | os.PathLike[str] | None = None,
+    trainer_key: PublicKey | None = None,
+    cancel: CancelToken | None = None,
+) -> Iterator[Inspection]:
+    """Open a bundle and run checks 1 to 6 on it; an order that nobody has run ends after check 4.
+
+    A check that fails does not stop those that do not depend on it, so that the overview can show them all; the first
+    failure is kept in :attr:`Inspection.failure`.
+
+    Raises:
+        BundleError: The file is no bundle (check 1): there is nothing to inspect.
+        CancelledError: ``cancel`` was set.
+    """
+    with BundleReader.open(path) as reader:
+        inspection = Inspection(reader)
+        manifest = reader.manifest
+        inspection.note(CheckNumber.FORMAT, CheckState.PASSED, "Every rule of the format is kept.")
+        _attempt(inspection, CheckNumber.ORDER, lambda: _check_order(inspection, order_path))
+        contents = _attempt(inspection, CheckNumber.ORDER_CONTENTS, lambda: _check_contents(inspection))
+        if contents:
+            _attempt(inspection, CheckNumber.PROGRAM, lambda: _check_program(inspection))
+        if reader.has_run:
+            signed = _attempt(inspection, CheckNumber.SIGNATURE, lambda: _check_signature(inspection, trainer_key))
+            if signed:
+                _attempt(inspection, CheckNumber.COMMITMENTS, lambda: _check_commitments(inspection, manifest, cancel))
+        yield inspection
+
+
+def _attempt(inspection: Inspection, number: CheckNumber, check: Callable[[], tuple[CheckState, str]]) -> bool:
+    try:
+        state, detail = check()
+    except RefusedError as error:
+        inspection.note(number, CheckState.FAILED, error.sentence)
+        inspection.failure = inspection.failure or error
+        return False
+    inspection.note(number, state, detail)
+    return True
+
+
+def _check_order(inspection: Inspection, order_path: str | os.PathLike[str] | None) -> tuple[CheckState, str]:
+    digest = inspection.reader.manifest.digest
+    if order_path is None:
+        return (
+            CheckState.WARNING,
+            f"The order {digest.short} was taken from the bundle; without the client's own file nobody knows whether "
+            "it is what the client ordered.",
+        )
+    with BundleReader.open(order_path) as client:
+        inspection.client_order = client.manifest.digest
+    if inspection.client_order != digest:
+        raise OrderMismatchError(
+            f"The bundle was made for the order {digest.short}; the client's order is {inspection.client_order.short}.",
+            remedy="Ask the trainer for the run of this order.",
+        )
+    return CheckState.PASSED, f"The order {digest.short} is the client's."
+
+
+def _check_contents(inspection: Inspection) -> tuple[CheckState, str]:
+    inspection.reader.check_order_contents()
+    arrays = len(inspection.reader.manifest.data)
+    return CheckState.PASSED, f"Program, schedule, scalars, {arrays} data arrays and the initial state match the order."
+
+
+def _check_program(inspection: Inspection) -> tuple[CheckState, str]:
+    order = load_order(inspection.reader)
+    Interpreter(order.program, open_device("cpu")).check_types()
+    inspection.order = order
+    rounded = sum(node.entry.operator_class is OperatorClass.ROUNDED for node in order.program.nodes)
+    return CheckState.PASSED, f"All {len(order.program.nodes)} operators are on the allow-list; {rounded} are rounded."
+
+
+def _check_signature(inspection: Inspection, trainer_key: PublicKey | None) -> tuple[CheckState, str]:
+    claim = open_claim(inspection.reader.claim(), trainer_key)
+    manifest = inspection.reader.manifest
+    if claim.order != manifest.digest:
+        raise SignatureError(
+            f"The trainer signed a run of the order {claim.order.short}, but the bundle holds the order "
+            f"{manifest.digest.short}."
+        )
+    if claim.steps != manifest.steps:
+        raise SignatureError(f"The trainer signed {claim.steps} steps, but the order has {manifest.steps}.")
+    inspection.claim = claim
+    inspection.trainer_key = PublicKey.from_pem(claim.public_key.encode()).key_id
+    known = "the key you gave" if trainer_key else "a key that the bundle itself names; compare it with the trainer's"
+    return CheckState.PASSED, f"Signed by {inspection.trainer_key[:12]}, {known}."
+
+
+def _check_commitments(
+    inspection: Inspection, manifest: OrderManifest, cancel: CancelToken | None
+) -> tuple[CheckState, str]:
+    assert inspection.claim is not None
+    records = tuple(inspection.reader.step_records(cancel))
+    tree = MerkleTree(leaf_hash(record.to_bytes()) for record in records)
+    if tree.root != inspection.claim.run_root:
+        raise CommitmentError(
+            f"The recorded steps have the run root {tree.root.short}, but the trainer signed "
+            f"{inspection.claim.run_root.short}: the bundle was damaged or altered after it was signed.",
+            remedy="Ask the trainer for the file again.",
+        )
+    inspection.records, inspection.tree = records, tree
+    return CheckState.PASSED, f"The {manifest.steps} steps have the signed run root {tree.root.short}."
+
+
+def inspect(
+    path: str | os.PathLike[str],
+    order_path: str | os.PathLike[str] | None = None,
+    trainer_key: PublicKey | None = None,
+    cancel: CancelToken | None = None,
+) -> BundleSummary:
+    """Say what is in a bundle and what can be checked without replaying it.
+
+    Args:
+        path: An order or a run.
+        order_path: The client's own order, to compare with.
+        trainer_key: The trainer's public key, when it is known.
+        cancel: Looked at while long files are read.
+
+    Raises:
+        BundleError: The file is no bundle.
+        CancelledError: ``cancel`` was set.
+    """
+    with open_inspection(path, order_path, trainer_key, cancel) as inspection:
+        return summarise(inspection)
+
+
+def summarise(inspection: Inspection) -> BundleSummary:
+    """Return the overview of an inspected bundle."""
+    reader = inspection.reader
+    return BundleSummary(
+        path=str(Path(reader.path).resolve()),
+        file_bytes=reader.file_bytes,
+        order=_order_summary(inspection),
+        run=_run_summary(inspection) if reader.has_run else None,
+        checks=inspection.all_checks(CheckState.PENDING),
+        client_order=inspection.client_order,
+        sentence=_sentence(inspection),
+    )
+
+
+def _sentence(inspection: Inspection) -> str:
+    if inspection.failure is not None:
+        return f"{inspection.failure.sentence} Nothing can be concluded about the training."
+    if not inspection.reader.has_run:
+        return "This is an order that nobody has run yet."
+    if inspection.client_order is None:
+        return "The run is signed and complete. Compare it with the client's own order before you rely on it."
+    return "The run is signed, complete, and was made for the client's order. Replay it to see whether it is true."
+
+
+def _order_summary(inspection: Inspection) -> OrderSummary:
+    manifest = inspection.reader.manifest
+    layout = inspection.reader.state_layout()
+    sizes = {name: _count(shape) for name, (_, shape) in layout.items()}
+    program = inspection.order.program if inspection.order is not None else None
+    nodes = program.nodes if program is not None else ()
+    slots = {name.split(":", 1)[1] for name in layout if ":" in name}
+    updated = set(program.updates) if program is not None else set()
+    trainable = {name for name, (dtype, _) in layout.items() if dtype == "float32" and ":" not in name}
+    # Buffers are updated too, but no gradient reaches them; slots, where there are any, name the parameters.
+    parameters = slots & set(layout) if slots else trainable & updated
+    return OrderSummary(
+        title=manifest.title,
+        recipe=manifest.recipe,
+        digest=manifest.digest,
+        steps=manifest.steps,
+        batch_size=manifest.batch_size,
+        seed=manifest.seed,
+        precision=manifest.precision.describe(),
+        optimizer=manifest.optimizer,
+        program_digest=manifest.program,
+        operators=len(nodes),
+        rounded_operators=sum(node.entry.operator_class is OperatorClass.ROUNDED for node in nodes),
+        parameters=sum(sizes[name] for name in parameters),
+        state_tensors=len(layout),
+        state_bytes=sum(sizes[name] * _ITEM_BYTES[dtype] for name, (dtype, _) in layout.items()),
+        data=tuple(ArraySummary(n, s.dtype, s.shape, s.digest) for n, s in sorted(manifest.data.items())),
+        data_root=manifest.data_root,
+        initial_root=manifest.initial_root,
+        commit_every=manifest.commit_every,
+        checkpoint_every=manifest.checkpoint_every,
+    )
+
+
+_ITEM_BYTES = {"float32": 4, "int64": 8, "int32": 4, "uint8": 1, "bool": 1}
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    count = 1
+    for length in shape:
+        count *= length
+    return count
+
+
+def _run_summary(inspection: Inspection) -> RunSummary:
+    reader, claim = inspection.reader, inspection.claim
+    return RunSummary(
+        order_digest=claim.order if claim is not None else reader.manifest.digest,
+        run_root=claim.run_root if claim is not None else None,
+        steps=reader.manifest.steps,
+        checkpoints=reader.checkpoint_steps(),
+        trainer_key=inspection.trainer_key,
+        signed_at=claim.signed_at if claim is not None else "",
+        environment=claim.environment if claim is not None else (),
+        losses=tuple(reader.losses().tolist()),
+        log_bytes=tuple(reader.log_sizes().tolist()),
+        log_entries=tuple(reader.log_entries().tolist()),
+    )
