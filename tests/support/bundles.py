@@ -67,13 +67,21 @@ def random_state(rng: np.random.Generator) -> dict[str, Array]:
 
 
 def make_contents(
-    *, steps: int = 5, commit_every: int = 1, checkpoint_every: int = 2, seed: int = 0, run: bool = True
+    *,
+    steps: int = 5,
+    commit_every: int = 1,
+    checkpoint_every: int = 2,
+    seed: int = 0,
+    run: bool = True,
+    row: int | None = None,
 ) -> Contents:
-    """Return the contents of a bundle of random arrays."""
+    """Return the contents of a bundle of random arrays; ``row``, if given, is one row that the schedule names."""
     rng = np.random.default_rng(seed)
     rows, batch = 20, 4
     program = b'{"nodes":[]}'
     schedule = rng.integers(0, rows, (steps, batch))
+    if row is not None:
+        schedule[-1, -1] = row
     scalars = rng.random((steps, 2))
     data = {
         "x": rng.standard_normal((rows, 1, 8, 8)).astype(np.float32),
@@ -192,7 +200,7 @@ def flip_bit(path: Path, dataset: str, element: int = 0, bit: int = 0) -> None:
     change(path, dataset, edit)
 
 
-def rename_manifest(contents: Contents, **fields: Any) -> Contents:
+def replace_manifest(contents: Contents, **fields: Any) -> Contents:
     """Return the contents with some fields of the manifest replaced."""
     return replace(contents, manifest=replace(contents.manifest, **fields))
 

@@ -299,11 +299,17 @@ class FakeEngine:
             Outcome.INCONCLUSIVE: f"The replay was stopped after {done} of {self.steps} steps.",
             Outcome.REFUSED: "The run was not made for this order, so nothing was replayed.",
         }
-        replayed = CheckState.FAILED if outcome is Outcome.DISPUTED else CheckState.PASSED
-        if outcome is Outcome.REFUSED:
-            replayed = CheckState.SKIPPED
-        full = {number: Check(number, replayed, "As replayed.") for number in list(CheckNumber)} | checks
-        full[CheckNumber.REPLAY] = Check(CheckNumber.REPLAY, replayed, f"{done} steps replayed.")
+        passed, skipped = CheckState.PASSED, CheckState.SKIPPED
+        full = {number: Check(number, skipped) for number in list(CheckNumber)} | checks
+        if outcome is not Outcome.REFUSED:
+            wrong = outcome is Outcome.DISPUTED
+            found = f"Step {self.disputed} differs." if wrong else f"{done} leaves are equal."
+            part = CheckState.WARNING if done < self.steps else passed
+            full |= {
+                CheckNumber.REPLAY: Check(CheckNumber.REPLAY, CheckState.FAILED if wrong else passed, found),
+                CheckNumber.LOG: Check(CheckNumber.LOG, passed, "No contradiction, no omission."),
+                CheckNumber.COVERAGE: Check(CheckNumber.COVERAGE, part, f"{done} of {self.steps} steps."),
+            }
         return AuditReport(
             outcome=outcome,
             reason=reasons[outcome],

@@ -94,4 +94,7 @@ def access_properties() -> h5p.PropFAID:
     properties.set_fclose_degree(h5f.CLOSE_STRONG)
     properties.set_libver_bounds(h5f.LIBVER_V110, h5f.LIBVER_V110)
     properties.set_file_locking(False, True)
+    # Without this buffer a small write reaches the disk when it is made, and not when the dataset is closed, where an
+    # error could not be reported.
+    properties.set_sieve_buf_size(0)
     return properties

@@ -196,7 +196,7 @@ class BundleReader:
 
     def checkpoint(self, step: int) -> dict[str, Array]:
         """Return the stored state after a step by tensor name, sorted; raises BundleError when none is stored."""
-        if not self.has_run or not self.manifest.is_checkpoint(step) or step > self.manifest.steps:
+        if not self.has_run or not self.manifest.is_checkpoint(step):
             raise BundleError(f"The bundle stores no state of step {step}.")
         return self._state(layout.checkpoint_path(step))
 

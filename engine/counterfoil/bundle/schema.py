@@ -194,11 +194,11 @@ class OrderManifest:
 
     def is_committed(self, step: int) -> bool:
         """Whether the state after ``step`` is digested."""
-        return step % self.commit_every == 0 or step == self.steps
+        return 0 <= step <= self.steps and (step % self.commit_every == 0 or step == self.steps)
 
     def is_checkpoint(self, step: int) -> bool:
         """Whether the state after ``step`` is stored; step 0 is not, since the order holds the initial state."""
-        return step > 0 and (step % self.checkpoint_every == 0 or step == self.steps)
+        return 0 < step <= self.steps and (step % self.checkpoint_every == 0 or step == self.steps)
 
     @property
     def committed_steps(self) -> int:

@@ -75,20 +75,22 @@ class BundleWriter:
         path = Path(path)
         what = f"the bundle {path}"
         temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}.part"
+        with writing(what):
+            properties = h5p.create(h5p.FILE_CREATE)
+            # Nothing in a bundle keeps the time: the same contents give the same file.
+            properties.set_obj_track_times(False)
+            file = h5f.create(os.fsencode(temporary), h5f.ACC_EXCL, properties, access_properties())
+        writer = cls(path, temporary, file)
         try:
             with writing(what):
-                properties = h5p.create(h5p.FILE_CREATE)
-                # Nothing in a bundle keeps the time: the same contents give the same file.
-                properties.set_obj_track_times(False)
-                file = h5f.create(os.fsencode(temporary), h5f.ACC_EXCL, properties, access_properties())
                 kind = h5t.TypeID.copy(h5t.C_S1)
                 kind.set_size(FORMAT_BYTES)
                 attribute = h5a.create(file, FORMAT_ATTRIBUTE, kind, h5s.create(h5s.SCALAR))
                 attribute.write(np.array(FORMAT_MAGIC, f"S{FORMAT_BYTES}"))
         except BaseException:
-            temporary.unlink(missing_ok=True)
+            writer.abort()
             raise
-        return cls(path, temporary, file)
+        return writer
 
     def __enter__(self) -> BundleWriter:
         return self
@@ -244,8 +246,8 @@ class BundleWriter:
             if self._running:
                 raise BundleError("The run was begun and not finished, so the bundle is not complete.")
             with writing(f"the bundle {self.path}"):
-                self._columns.clear()
                 h5f.flush(self._file)
+                self._columns.clear()
                 self._file.close()
                 with self._temporary.open("rb+") as handle:
                     os.fsync(handle.fileno())
@@ -258,10 +260,12 @@ class BundleWriter:
 
     def abort(self) -> None:
         """Give the bundle up and remove the temporary file."""
-        self._columns.clear()
         if self._file is not None:
-            # On a full disk closing fails as the writing before it did, and that error is already on its way.
+            # On a full disk the writing that closing does would fail too, and libhdf5 crashes the process at its exit
+            # when a file could not be closed. What is being removed can as well be written to nowhere.
             with suppress(*FAILURES):
+                _redirect_to_nowhere(self._file.get_vfd_handle(access_properties()))
+                self._columns.clear()
                 self._file.close()
             self._file = None
         with suppress(OSError):
@@ -337,6 +341,14 @@ class BundleWriter:
     def _state_root(self, step: int, root: Digest) -> None:
         row = -(-step // self._order().commit_every)
         self._rows(layout.STATE_ROOTS, row, np.frombuffer(root.value, np.uint8)[None])
+
+
+def _redirect_to_nowhere(descriptor: int) -> None:
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    try:
+        os.dup2(nowhere, descriptor)
+    finally:
+        os.close(nowhere)
 
 
 def _sync_folder(folder: Path) -> None:
