@@ -195,8 +195,7 @@ class Session(QObject):
         inside = 0.0
         step = self.rows[-1].step + 1 if self.rows else 1
         operator = self._operator
-        if operator is not None and operator.step >= step and operator.total > 0:
-            step = operator.step
+        if operator is not None and operator.step == step and operator.total > 0:
             inside = min(1.0, operator.done / operator.total)
         done = min(replayed + inside, float(self._total))
         return Progress(

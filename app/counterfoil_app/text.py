@@ -25,6 +25,11 @@ def number(value: float) -> str:
     return f"{value:.6g}"
 
 
+def loss(value: float) -> str:
+    """A loss with six significant digits, trailing zeros kept so that a column lines up."""
+    return f"{value:#.6g}" if math.isfinite(value) else number(value)
+
+
 def size(value: int) -> str:
     """A number of bytes in binary units."""
     return QLocale().formattedDataSize(value, 1, QLocale.DataSizeFormat.DataSizeIecFormat)

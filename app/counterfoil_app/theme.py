@@ -138,7 +138,12 @@ def palette(tokens: Tokens) -> QPalette:
         role.HighlightedText: tokens.on_accent,
         role.Link: tokens.accent,
         role.LinkVisited: tokens.accent,
+        # Fusion draws frames, tab bases and scroll bars with these.
+        role.Light: tokens.border,
+        role.Midlight: tokens.border,
         role.Mid: tokens.border,
+        role.Dark: tokens.control,
+        role.Shadow: tokens.border,
     }
     result = QPalette()
     for name, colour in colours.items():

@@ -45,6 +45,8 @@ from counterfoil_app.views.welcome import WelcomeView
 from counterfoil_app.worker import Failure
 
 FIRST_SIZE = (1366, 768)
+FIRST_WIDTHS = [400, 966]
+FIRST_HEIGHTS = [270, 360]
 MESSAGE_MILLISECONDS = 15_000
 
 
@@ -73,11 +75,9 @@ class MainWindow(QMainWindow):
         self._make_menus()
         self._connect()
         self.resize(*FIRST_SIZE)
-        self._first_layout = self.desk.saveState()
         if not settings.geometry.isEmpty():
             self.restoreGeometry(settings.geometry)
-        if not settings.layout.isEmpty():
-            self.desk.restoreState(settings.layout)
+        self._laid_out = not settings.layout.isEmpty() and self.desk.restoreState(settings.layout)
         self._draw_icons()
         self._refresh()
 
@@ -140,7 +140,12 @@ class MainWindow(QMainWindow):
             self.session,
             self.theme,
             HeaderActions(
-                self.open_action, self.replay_action, self.pause_action, self.stop_action, self.verdict_action
+                self.open_action,
+                self.compare_action,
+                self.replay_action,
+                self.pause_action,
+                self.stop_action,
+                self.verdict_action,
             ),
         )
         self.welcome = WelcomeView(self.open_action)
@@ -153,23 +158,17 @@ class MainWindow(QMainWindow):
         self.desk.setWindowFlags(Qt.WindowType.Widget)
         self.desk.setDockNestingEnabled(True)
         self.docks: dict[str, QDockWidget] = {}
-        left, right = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
-        self._add_dock("overview", self.tr("Overview"), self.overview, left)
-        self._add_dock("plots", self.tr("Plots"), self.plots, right)
-        self._add_dock("steps", self.tr("Steps"), self.steps, right)
-        self._add_dock("merkle", self.tr("Merkle"), self.merkle, right)
-        self._add_dock("dispute", self.tr("Dispute"), self.dispute, right)
-        self.desk.splitDockWidget(self.docks["plots"], self.docks["steps"], Qt.Orientation.Vertical)
-        self.desk.tabifyDockWidget(self.docks["steps"], self.docks["merkle"])
-        self.desk.tabifyDockWidget(self.docks["merkle"], self.docks["dispute"])
-        self.docks["steps"].raise_()
+        self._add_dock("overview", self.tr("Overview"), self.overview)
+        self._add_dock("plots", self.tr("Plots"), self.plots)
+        self._add_dock("steps", self.tr("Steps"), self.steps)
+        self._add_dock("merkle", self.tr("Merkle"), self.merkle)
+        self._add_dock("dispute", self.tr("Dispute"), self.dispute)
+        self._arrange_docks()
         self.desk.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
-        self.desk.resizeDocks([self.docks["overview"], self.docks["plots"]], [420, 940], Qt.Orientation.Horizontal)
-        self.desk.resizeDocks([self.docks["plots"], self.docks["steps"]], [270, 310], Qt.Orientation.Vertical)
-        self.loading = label("", "muted")
-        self.loading.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.message = label("", "muted")
+        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.stack = QStackedWidget()
-        for page in (self.welcome, self.loading, self.desk):
+        for page in (self.welcome, self.message, self.desk):
             self.stack.addWidget(page)
         centre = QWidget()
         column = QVBoxLayout(centre)
@@ -180,13 +179,28 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(centre)
         self.statusBar().setSizeGripEnabled(False)
 
-    def _add_dock(self, name: str, title: str, view: QWidget, area: Qt.DockWidgetArea) -> None:
+    def _add_dock(self, name: str, title: str, view: QWidget) -> None:
         dock = QDockWidget(title)
         dock.setObjectName(name)
         dock.setWidget(view)
         dock.setAccessibleName(title)
-        self.desk.addDockWidget(area, dock)
         self.docks[name] = dock
+
+    def _arrange_docks(self) -> None:
+        left, right = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+        for name, dock in self.docks.items():
+            self.desk.addDockWidget(left if name == "overview" else right, dock)
+        self.desk.splitDockWidget(self.docks["plots"], self.docks["steps"], Qt.Orientation.Vertical)
+        self.desk.tabifyDockWidget(self.docks["steps"], self.docks["merkle"])
+        self.desk.tabifyDockWidget(self.docks["merkle"], self.docks["dispute"])
+
+    def _lay_out(self) -> None:
+        """Give the docks their first sizes; Qt takes them only once the desk is shown."""
+        self._laid_out = True
+        docks = self.docks
+        self.desk.resizeDocks([docks["overview"], docks["plots"]], FIRST_WIDTHS, Qt.Orientation.Horizontal)
+        self.desk.resizeDocks([docks["plots"], docks["steps"]], FIRST_HEIGHTS, Qt.Orientation.Vertical)
+        docks["steps"].raise_()
 
     def _make_menus(self) -> None:
         file = self.menuBar().addMenu(self.tr("&File"))
@@ -335,15 +349,22 @@ class MainWindow(QMainWindow):
         session = self.session
         empty = session.phase is Phase.EMPTY
         self.header.setVisible(not empty)
-        page = self.welcome if empty else self.loading if session.phase is Phase.LOADING else self.desk
+        nothing_to_show = session.phase in (Phase.LOADING, Phase.UNREADABLE)
+        page = self.welcome if empty else self.message if nothing_to_show else self.desk
         self.stack.setCurrentWidget(page)
-        self.loading.setText(self.tr("Reading {0}\u2026").format(self._bundle_name()))
+        if page is self.desk and self.isVisible() and not self._laid_out:
+            self._lay_out()
+        self.message.setText(
+            self.tr("Reading {0}\u2026").format(self._bundle_name())
+            if session.phase is Phase.LOADING
+            else self.tr("{0} cannot be shown. Open another run, or drop one here.").format(self._bundle_name())
+        )
         if session.phase is Phase.READY and session.path is not None:
             self.settings.add_recent(session.path)
         self._show_recent()
         judged = session.phase in (Phase.CONCLUDED, Phase.FAILED)
         if session.refused_so_far and not judged:
-            self.replay_action.setText(self.tr("&Conclude"))
+            self.replay_action.setText(self.tr("&Conclude as refused"))
             self.replay_action.setToolTip(
                 self.tr("Run the checks and conclude REFUSED, so that a verdict can be signed")
             )
@@ -431,8 +452,11 @@ class MainWindow(QMainWindow):
                 action.setIcon(icons.icon(name, tokens.text, tokens.muted))
 
     def _restore_layout(self) -> None:
-        self.desk.restoreState(self._first_layout)
-        self.docks["steps"].raise_()
+        for dock in self.docks.values():
+            dock.setFloating(False)
+            dock.show()
+        self._arrange_docks()
+        self._lay_out()
 
     def _pause_or_resume(self) -> None:
         if self.session.phase is Phase.PAUSED:

@@ -82,8 +82,8 @@ class DisputeView(QWidget):
             [
                 Field(self.tr("Trainer's leaf"), dispute.trainer_leaf.hex, digest=True),
                 Field(self.tr("Replay's leaf"), dispute.replay_leaf.hex, digest=True),
-                Field(self.tr("Trainer's loss"), text.number(dispute.trainer_loss)),
-                Field(self.tr("Replay's loss"), text.number(dispute.replay_loss)),
+                Field(self.tr("Trainer's loss"), text.loss(dispute.trainer_loss)),
+                Field(self.tr("Replay's loss"), text.loss(dispute.replay_loss)),
             ]
         )
         self._above.setText(self._compared(dispute))

@@ -23,6 +23,7 @@ class HeaderActions:
     """The window's actions that the header offers."""
 
     open: QAction
+    compare: QAction
     replay: QAction
     pause: QAction
     stop: QAction
@@ -37,6 +38,7 @@ class ActionButton(QPushButton):
         self.shown: QAction | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.clicked.connect(self._trigger)
+        self.hide()
 
     def show_action(self, action: QAction | None, *, primary: bool) -> None:
         """Take over an action; None hides the button."""
@@ -88,6 +90,7 @@ class HeaderView(QFrame):
         self.primary = ActionButton()
         self.secondary = ActionButton()
         right = QHBoxLayout()
+        right.setSpacing(8)
         for widget in (self.device, self.secondary, self.primary):
             right.addWidget(widget)
         grid = QGridLayout(self)
@@ -177,7 +180,17 @@ class HeaderView(QFrame):
             return self.tr("Reading {0}").format(session.path.name)
         if session.running:
             return self._running_sentence()
-        return session.summary.sentence if session.summary is not None else ""
+        return self._ready_sentence()
+
+    def _ready_sentence(self) -> str:
+        summary = self._session.summary
+        if summary is None:
+            return ""
+        if summary.run is None or self._session.refused_so_far:
+            return summary.sentence
+        return self.tr("{0}: {1} steps. Replay them on this machine to see whether they come out the same.").format(
+            summary.order.title, text.count(summary.run.steps)
+        )
 
     def _running_sentence(self) -> str:
         session = self._session
@@ -217,7 +230,7 @@ class HeaderView(QFrame):
         if session.phase is Phase.UNREADABLE:
             return actions.open, actions.replay
         if session.can_replay:
-            return actions.replay, None
+            return actions.replay, actions.compare if session.order is None else None
         return (None, None) if session.phase is Phase.LOADING else (actions.open, None)
 
     def _choose_device(self, position: int) -> None:

@@ -66,14 +66,22 @@ class MerkleView(QWidget):
                 return self.tr("step {0}").format(text.count(item.first))
             return self.tr("steps {0} to {1}").format(text.count(item.first), text.count(item.last))
 
-        def short(side: Callable[[Comparison], str]) -> Callable[[Comparison], str]:
-            return lambda item: f"{side(item)[:16]}\u2026"
+        def hashes(title: str, side: Callable[[Comparison], str]) -> Column[Comparison]:
+            return Column(title, lambda item: f"{side(item)[:16]}\u2026", 20, fixed=True, tip=side)
 
         return [
             Column(self.tr("Comparison"), lambda item: str(item.number), 8, numeric=True),
             Column(self.tr("Covers"), steps, 20),
-            Column(self.tr("Trainer's hash"), short(lambda item: item.trainer), 20, tip=lambda item: item.trainer),
-            Column(self.tr("Replay's hash"), short(lambda item: item.replay), 20, tip=lambda item: item.replay),
+            Column(
+                self.tr("Trainer's hash"),
+                short(lambda item: item.trainer),
+                20,
+                fixed=True,
+                tip=lambda item: item.trainer,
+            ),
+            Column(
+                self.tr("Replay's hash"), short(lambda item: item.replay), 20, fixed=True, tip=lambda item: item.replay
+            ),
             Column(
                 self.tr("Result"),
                 lambda item: words.equality(item.equal).word,

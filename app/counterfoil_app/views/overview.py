@@ -10,7 +10,7 @@ from counterfoil_app import icons, text
 from counterfoil_app.session import Session
 from counterfoil_app.theme import Theme
 from counterfoil_app.views import words
-from counterfoil_app.views.parts import Field, FieldGrid, Page, label
+from counterfoil_app.views.parts import Field, FieldGrid, Page, label, restyle
 
 ICON_PIXELS = 16
 
@@ -86,6 +86,7 @@ class OverviewView(Page):
         else:
             sentence = summary.sentence
         self.sentence.setText(sentence)
+        restyle(self.sentence, "tone", "warn" if self._session.refused_so_far else "info")
         self.sentence.setVisible(bool(sentence))
         unknown = [Field(self.tr("Not known"), self.tr("The bundle could not be read."))] if failure else []
         self._order.show_fields(self._order_fields(summary) if summary else unknown)

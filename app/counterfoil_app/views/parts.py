@@ -16,6 +16,7 @@ def label(text: str = "", role: str = "", *, wrap: bool = True, parent: QWidget 
     result.setTextFormat(Qt.TextFormat.PlainText)  # names come from a stranger's file: never as markup
     result.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     result.setWordWrap(wrap)
+    result.setIndent(0)
     if role:
         result.setProperty("role", role)
     return result
@@ -56,8 +57,8 @@ class ElidedLabel(QLabel):
         return QSize(self.fontMetrics().averageCharWidth() * 14, super().minimumSizeHint().height())
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Room for the whole text."""
-        return QSize(self.fontMetrics().horizontalAdvance(self._whole), self.fontMetrics().height())
+        """Room for a good part of the text; the layout gives more where there is more."""
+        return QSize(self.fontMetrics().averageCharWidth() * 30, self.fontMetrics().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Shorten to the new width."""
@@ -119,6 +120,7 @@ class Page(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         inside = QWidget()
+        inside.setObjectName("page")
         self.column = QVBoxLayout(inside)
         self.column.setContentsMargins(12, 8, 12, 12)
         self.column.setSpacing(6)

@@ -24,6 +24,8 @@ from counterfoil_app.views.parts import label
 REDRAW_MILLISECONDS = 100
 """Plots are redrawn at most ten times a second, however fast steps come in."""
 MAX_DIVERGENCE_POINTS = 200_000
+MOST_SYMBOLS = 200
+"""Checkpoints up to which each is marked by a point."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -96,7 +98,6 @@ class StepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
 
     def __init__(self, title: str, axis: pg.AxisItem | None = None) -> None:
         super().__init__(axisItems={} if axis is None else {"left": axis})
-        self.title = title
         self.setAccessibleName(title)
         self.setMinimumHeight(110)
         item = self.getPlotItem()
@@ -104,10 +105,11 @@ class StepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         item.hideButtons()
         item.setDownsampling(auto=True, mode="peak")
         item.setClipToView(True)
-        item.getAxis("left").setWidth(64)
+        item.getAxis("left").setWidth(58)
+        item.getAxis("bottom").setHeight(22)
         self.selected = pg.InfiniteLine(angle=90, movable=False)
         self.disputed = pg.InfiniteLine(
-            angle=90, movable=False, label=_tr("disputed"), labelOpts={"position": 0.88, "rotateAxis": (1, 0)}
+            angle=90, movable=False, label=_tr("disputed"), labelOpts={"position": 0.72, "rotateAxis": (1, 0)}
         )
         for marker in (self.selected, self.disputed):
             marker.setVisible(False)
@@ -125,7 +127,6 @@ class StepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         tokens = theme.tokens
         self.setBackground(tokens.surface)
         item = self.getPlotItem()
-        item.setTitle(self.title, color=tokens.text, size="10pt")
         item.showGrid(x=True, y=True, alpha=0.18)
         for side in ("left", "bottom"):
             item.getAxis(side).setPen(tokens.control)
@@ -145,7 +146,7 @@ class PlotsView(QWidget):
         self._theme = theme
         self._power_axis = PowerAxis()
         self.loss = StepPlot(_tr("Loss"))
-        self.divergence = StepPlot(_tr("Largest difference per tensor"), self._power_axis)
+        self.divergence = StepPlot(_tr("Difference per tensor"), self._power_axis)
         self.log = StepPlot(_tr("Rounding log per step"), CountAxis())
         self.plots = (self.loss, self.divergence, self.log)
         for plot in (self.divergence, self.log):
@@ -161,32 +162,33 @@ class PlotsView(QWidget):
         self.suspicious = self.log.plot(connect="finite", pen=None, symbol="t", symbolSize=9)
         self.tensor = QComboBox()
         self.tensor.setAccessibleName(self.tr("Tensor to highlight"))
-        self.tensor.setMinimumContentsLength(22)
+        self.tensor.setMinimumContentsLength(11)
+        self.tensor.setToolTip(self.tr("The tensor drawn in colour; the others are drawn in grey"))
         self.tensor.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.tensor.addItem(self.tr("largest difference"))
+        self.tensor.addItem(self.tr("largest"))
         self.tensor.currentIndexChanged.connect(self._redraw_divergence)
-        self.legend = label(wrap=False)
-        self.legend.setTextFormat(Qt.TextFormat.RichText)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(10, 4, 10, 2)
-        bar.addWidget(self.legend)
-        bar.addStretch(1)
-        bar.addWidget(label(self.tr("Tensor"), "muted", wrap=False))
-        bar.addWidget(self.tensor)
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._row.setContentsMargins(4, 0, 8, 4)
-        for plot in self.plots:
-            self._row.addWidget(plot, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(bar)
-        column.addLayout(self._row, 1)
+        self._legends = [label(), label(), label()]
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(4, 4, 8, 4)
+        for plot, legend in zip(self.plots, self._legends, strict=True):
+            legend.setTextFormat(Qt.TextFormat.RichText)
+            legend.setAlignment(Qt.AlignmentFlag.AlignTop)
+            legend.setContentsMargins(8, 2, 4, 2)
+            heading = QHBoxLayout()
+            heading.addWidget(legend, 1)
+            if plot is self.divergence:
+                heading.addWidget(self.tensor)
+            column = QVBoxLayout()
+            column.setSpacing(0)
+            column.addLayout(heading)
+            column.addWidget(plot, 1)
+            self._row.addLayout(column, 1)
         self._stale = QTimer(self)
         self._stale.setSingleShot(True)
         self._stale.setInterval(REDRAW_MILLISECONDS)
         self._stale.timeout.connect(self.redraw)
         self._arrays = np.full((4, 0), np.nan)
+        self._recorded_entries = np.empty(0)
         session.bundle_changed.connect(self._reset)
         session.rows_changed.connect(self._add)
         session.divergence_changed.connect(self._later)
@@ -212,6 +214,8 @@ class PlotsView(QWidget):
         suspicious = contradictions + omissions
         shown = suspicious > 0
         self.suspicious.setData(steps[shown], np.log10(1 + suspicious[shown]))
+        most = np.nanmax(np.concatenate([[10.0], self._recorded_entries, corrections, suspicious]))
+        self.log.setYRange(0, math.log10(1 + most) * 1.08, padding=0.02)
         self._redraw_divergence()
 
     def _later(self) -> None:
@@ -225,11 +229,10 @@ class PlotsView(QWidget):
         self._arrays = np.full((4, count), np.nan)
         steps = np.arange(1, count + 1, dtype=np.float64)
         self.trainer_loss.setData(steps, np.array(run.losses if run is not None else (), dtype=np.float64))
-        entries = np.array(run.log_entries if run is not None else (), dtype=np.float64)
-        self.entries.setData(steps, np.log10(1 + entries))
+        self._recorded_entries = np.array(run.log_entries if run is not None else (), dtype=np.float64)
+        self.entries.setData(steps, np.log10(1 + self._recorded_entries))
         self.loss.setXRange(0, max(count, 1), padding=0.02)
         self.loss.getPlotItem().enableAutoRange(axis="y")
-        self.log.getPlotItem().enableAutoRange(axis="y")
         self.tensor.blockSignals(True)
         while self.tensor.count() > 1:
             self.tensor.removeItem(1)
@@ -269,6 +272,7 @@ class PlotsView(QWidget):
             np.concatenate([np.append(values, np.nan) for _, values in thinned]),
         )
         name = self.tensor.currentText() if self.tensor.currentIndex() > 0 else table.largest() or table.names[0]
+        self.one_tensor.setSymbol("o" if len(table) <= MOST_SYMBOLS else None)
         self.one_tensor.setData(steps, levels[table.names.index(name)])
         top = high if (levels == high).any() else high - 1
         self.divergence.setYRange(low - 0.5, max(top, low + 2) + 0.5, padding=0)
@@ -294,11 +298,20 @@ class PlotsView(QWidget):
         self.corrections.setPen(pg.mkPen(tokens.replay, width=1))
         self.suspicious.setSymbolPen(None)
         self.suspicious.setSymbolBrush(tokens.bad)
-        words = (
-            (tokens.trainer, "\u2501", self.tr("trainer, log entries")),
-            (tokens.replay, "\u254d", self.tr("replay, corrections")),
-            (tokens.bad, "\u25bc", self.tr("contradictions and omissions")),
+        solid, dashed, sign = "\u2501", "\u254d\u254d", "\u25bc"
+        self._legends[0].setText(
+            self._legend(_tr("Loss"), (tokens.trainer, solid, _tr("trainer")), (tokens.replay, dashed, _tr("replay")))
         )
-        self.legend.setText(
-            "&nbsp;&nbsp; ".join(f'<span style="color:{c}">{mark}</span> {word}' for c, mark, word in words)
+        self._legends[1].setText(self._legend(_tr("Difference per tensor"), (tokens.replay, solid, _tr("chosen"))))
+        self._legends[2].setText(
+            self._legend(
+                _tr("Rounding log"),
+                (tokens.trainer, solid, _tr("entries")),
+                (tokens.replay, solid, _tr("corrections")),
+                (tokens.bad, sign, _tr("contradictions, omissions")),
+            )
         )
+
+    def _legend(self, title: str, *entries: tuple[str, str, str]) -> str:
+        parts = [f'<span style="color:{colour}">{mark}</span>&nbsp;{word}' for colour, mark, word in entries]
+        return f"<b>{title}</b>&nbsp; " + "&nbsp; ".join(parts)

@@ -52,18 +52,20 @@ def step_columns() -> list[Column[StepLine]]:
         Column(
             _tr("Trainer's leaf"),
             lambda line: line.row.trainer_leaf.short if line.row else "",
-            14,
+            12,
+            fixed=True,
             tip=lambda line: line.row.trainer_leaf.hex if line.row else "",
         ),
         Column(
             _tr("Replay's leaf"),
             lambda line: line.row.replay_leaf.short if line.row else "",
-            14,
+            12,
+            fixed=True,
             tip=lambda line: line.row.replay_leaf.hex if line.row else "",
         ),
-        Column(_tr("Trainer's loss"), lambda line: text.number(line.trainer_loss), 10, numeric=True),
+        Column(_tr("Trainer's loss"), lambda line: text.loss(line.trainer_loss), 10, numeric=True),
         Column(
-            _tr("Replay's loss"), lambda line: text.number(line.row.replay_loss) if line.row else "", 10, numeric=True
+            _tr("Replay's loss"), lambda line: text.loss(line.row.replay_loss) if line.row else "", 10, numeric=True
         ),
         Column(_tr("Corrections"), lambda line: text.count(line.row.corrections) if line.row else "", 8, numeric=True),
         Column(

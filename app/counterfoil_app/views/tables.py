@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtGui import QColor, QFontDatabase, QFontMetrics, QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from counterfoil_app import icons
@@ -30,6 +30,7 @@ class Column(Generic[Record]):
         text: The text of a record's cell.
         width: Its first width in characters.
         numeric: Whether it is aligned on the right.
+        fixed: Whether it is set in a font of fixed width.
         look: Icon and tone of a record's cell, if it has one.
         tip: What the tool tip says, and what is copied, where it is more than the text.
     """
@@ -38,6 +39,7 @@ class Column(Generic[Record]):
     text: Callable[[Record], str]
     width: int = 12
     numeric: bool = False
+    fixed: bool = False
     look: Callable[[Record], Look | None] | None = None
     tip: Callable[[Record], str] | None = None
 
@@ -49,6 +51,7 @@ class RecordTable(QAbstractTableModel, Generic[Record]):
         super().__init__(parent)
         self.columns = tuple(columns)
         self._theme = theme
+        self._fixed_font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
         self.records: Sequence[Record] = ()
         theme.changed.connect(self._repaint)
 
@@ -73,9 +76,11 @@ class RecordTable(QAbstractTableModel, Generic[Record]):
     def headerData(  # noqa: N802 - Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = _ROLE.DisplayRole
     ) -> object:
-        """The headings."""
+        """The headings, aligned like their columns."""
         if orientation is Qt.Orientation.Horizontal and role == _ROLE.DisplayRole:
             return self.columns[section].title
+        if orientation is Qt.Orientation.Horizontal and role == _ROLE.TextAlignmentRole:
+            return RIGHT if self.columns[section].numeric else LEFT
         return None
 
     def data(self, index: AnyIndex, role: int = _ROLE.DisplayRole) -> object:
@@ -85,6 +90,8 @@ class RecordTable(QAbstractTableModel, Generic[Record]):
         column = self.columns[index.column()]
         if role == _ROLE.TextAlignmentRole:
             return RIGHT if column.numeric else LEFT
+        if role == _ROLE.FontRole:
+            return self._fixed_font if column.fixed else None
         record = self.record(index.row())
         if record is None:
             return None
@@ -121,15 +128,17 @@ def table_view(model: RecordTable[Record], name: str, parent: QWidget | None = N
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
     metrics = view.fontMetrics()
+    heavy = view.font()
+    heavy.setBold(True)
+    bold = QFontMetrics(heavy)
     vertical = view.verticalHeader()
     vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     vertical.setDefaultSectionSize(metrics.height() + 8)
     vertical.hide()
     horizontal = view.horizontalHeader()
     horizontal.setHighlightSections(False)
-    horizontal.setDefaultAlignment(LEFT)
     for position, column in enumerate(model.columns):
-        heading = metrics.horizontalAdvance(column.title) + 24
+        heading = int(bold.horizontalAdvance(column.title)) + 16
         view.setColumnWidth(position, max(heading, metrics.averageCharWidth() * column.width + 16))
     horizontal.setStretchLastSection(True)
     shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), view)
