@@ -154,7 +154,8 @@ class OrderManifest:
         steps: Number of training steps.
         batch_size: Rows per step.
         commit_every: The state is digested at every step that this divides, and at the last.
-        checkpoint_every: The state is stored at every step that this divides, and at the last; a multiple of commit_every.
+        checkpoint_every: The state is stored at every step that this divides, and at the last; a multiple of
+            commit_every.
         precision: The precision profile.
         program: SHA-256 of the program's canonical JSON.
         schedule: int64 ``[steps, batch_size]``: the dataset rows of each step.

@@ -9,6 +9,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.errors import BundleError, CommitmentError
 from support.bundles import (

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.errors import BundleError, FileWriteError
