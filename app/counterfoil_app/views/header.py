@@ -170,10 +170,11 @@ class HeaderView(QFrame):
 
     def _sentence(self) -> str:
         session = self._session
-        if session.verdict_file is not None and session.report is not None:
-            return session.report.reason + " " + self.tr("The signed verdict is in {0}.").format(session.verdict_file)
         if session.phase is Phase.CONCLUDED and session.report is not None:
-            return session.report.reason
+            reason: str = session.report.reason
+            if session.verdict_file is not None:
+                reason += " " + self.tr("The signed verdict is in {0}.").format(session.verdict_file)
+            return reason
         if session.failure is not None:
             return f"{session.failure.sentence} {session.failure.remedy}".strip()
         if session.phase is Phase.LOADING and session.path is not None:
@@ -187,7 +188,7 @@ class HeaderView(QFrame):
         if summary is None:
             return ""
         if summary.run is None or self._session.refused_so_far:
-            return summary.sentence
+            return str(summary.sentence)
         return self.tr("{0}: {1} steps. Replay them on this machine to see whether they come out the same.").format(
             summary.order.title, text.count(summary.run.steps)
         )

@@ -72,16 +72,8 @@ class MerkleView(QWidget):
         return [
             Column(self.tr("Comparison"), lambda item: str(item.number), 8, numeric=True),
             Column(self.tr("Covers"), steps, 20),
-            Column(
-                self.tr("Trainer's hash"),
-                short(lambda item: item.trainer),
-                20,
-                fixed=True,
-                tip=lambda item: item.trainer,
-            ),
-            Column(
-                self.tr("Replay's hash"), short(lambda item: item.replay), 20, fixed=True, tip=lambda item: item.replay
-            ),
+            hashes(self.tr("Trainer's hash"), lambda item: item.trainer),
+            hashes(self.tr("Replay's hash"), lambda item: item.replay),
             Column(
                 self.tr("Result"),
                 lambda item: words.equality(item.equal).word,

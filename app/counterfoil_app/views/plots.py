@@ -215,7 +215,7 @@ class PlotsView(QWidget):
         shown = suspicious > 0
         self.suspicious.setData(steps[shown], np.log10(1 + suspicious[shown]))
         most = np.nanmax(np.concatenate([[10.0], self._recorded_entries, corrections, suspicious]))
-        self.log.setYRange(0, math.log10(1 + most) * 1.08, padding=0.02)
+        self.log.setYRange(-0.15, math.log10(1 + most) * 1.08, padding=0.02)
         self._redraw_divergence()
 
     def _later(self) -> None:
