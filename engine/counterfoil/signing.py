@@ -131,6 +131,11 @@ def generate_key(private_path: str | os.PathLike[str], passphrase: str | None) -
     return target
 
 
+def needs_passphrase(path: str | os.PathLike[str]) -> bool:
+    """Whether a private key file is encrypted; raises KeyFileError when it cannot be read."""
+    return b"ENCRYPTED" in _read_key_file(Path(path))
+
+
 def load_private_key(path: str | os.PathLike[str], passphrase: str | None) -> SigningKey:
     """Load a private key for signing.
 

@@ -1,0 +1,550 @@
+"""The command line: ``counterfoil order | train | inspect | audit | verify | keygen | gui | demo``.
+
+Exit codes are those of :class:`counterfoil.audit.outcome.Outcome`, 0 to 4. What needs torch or Qt is imported in the
+command that needs it, so that ``--help`` answers at once and the engine works without a window.
+"""
+
+from __future__ import annotations
+
+import getpass
+import importlib
+import logging
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+import typer.core
+from rich.markup import escape
+
+from counterfoil import __version__, terminal
+from counterfoil.audit.outcome import CheckState, Outcome
+from counterfoil.cancel import CancelToken
+from counterfoil.errors import CancelledError, CounterfoilError, DataError, FileWriteError, KeyFileError, RefusedError
+from counterfoil.signing import (
+    SigningKey,
+    generate_key,
+    load_private_key,
+    load_public_key,
+    needs_passphrase,
+)
+
+if TYPE_CHECKING:
+    from counterfoil.audit.events import AuditReport
+    from counterfoil.training.order import OrderDraft
+
+PASSPHRASE_VARIABLE = "COUNTERFOIL_PASSPHRASE"
+_LOG = logging.getLogger("counterfoil")
+# What typer exits with by itself. Its 2 for a wrong call would read as INCONCLUSIVE.
+_TYPER_EXITS = {0: 0, 1: Outcome.INCONCLUSIVE.exit_code, 2: Outcome.ERROR.exit_code}
+
+# The order in which people meet them; typer would list groups last.
+_COMMANDS = ("order", "train", "inspect", "audit", "verify", "keygen", "gui", "demo")
+
+
+class _Commands(typer.core.TyperGroup):
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(_COMMANDS)
+
+
+app = typer.Typer(
+    name="counterfoil",
+    cls=_Commands,
+    help="Find out whether the training you ordered is the training that happened.",
+    epilog="Exit codes: 0 VERIFIED or done, 1 DISPUTED, 2 INCONCLUSIVE or stopped, 3 REFUSED, 4 ERROR.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+order_app = typer.Typer(
+    help="Client: write an order, the file that says exactly what is to be trained.", no_args_is_help=True
+)
+app.add_typer(order_app, name="order")
+
+BundleArgument = Annotated[Path, typer.Argument(help="The bundle, a .cfoil file.", show_default=False)]
+OutOption = Annotated[Path, typer.Option("--out", "-o", help="The file to write.", show_default=False)]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, for scripts.")]
+DeviceOption = Annotated[str, typer.Option(help="Where to compute: cpu, cuda:0, cuda:1, ...")]
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option(help="Threads on the CPU; the result is the same for every number.", show_default="all cores"),
+]
+ClientOrderOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--order",
+        help="The order as you, the client, kept it. Without it the order is taken from the run itself, and nobody "
+        "knows whether it is what was ordered.",
+        show_default=False,
+    ),
+]
+TrainerKeyOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="The trainer's public key (.pub.pem), if you know it. Without it the key that the run names is used.",
+        show_default=False,
+    ),
+]
+StepsOption = Annotated[int, typer.Option(min=1, help="Training steps.")]
+BatchOption = Annotated[int, typer.Option(min=1, help="Rows of the data per step.")]
+RateOption = Annotated[float, typer.Option(min=0.0, help="Highest learning rate.")]
+SeedOption = Annotated[
+    int, typer.Option(min=0, max=2**64 - 1, help="Seed of initial weights, shuffling and every other random draw.")
+]
+CommitOption = Annotated[int, typer.Option(min=1, help="Digest the state every so many steps.")]
+CheckpointOption = Annotated[
+    int, typer.Option(min=1, help="Store the state every so many steps; a multiple of --commit-every.")
+]
+
+
+class _Done(SystemExit):
+    """Ends a command with an exit code of ours; typer lets a SystemExit pass."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: The arguments; those of the process unless given.
+
+    Returns:
+        The exit code.
+    """
+    try:
+        app(args=None if arguments is None else list(arguments))
+    except _Done as done:
+        return _code(done)
+    except SystemExit as ended:
+        return _TYPER_EXITS.get(_code(ended), Outcome.ERROR.exit_code)
+    except CounterfoilError as error:
+        return _show_error(error)
+    except KeyboardInterrupt:
+        return _show_error(CancelledError("Stopped; nothing was concluded."))
+    except Exception as error:
+        _LOG.debug("unexpected", exc_info=True)
+        return _show_error(
+            CounterfoilError(
+                f"Counterfoil failed: {type(error).__name__}: {error}",
+                remedy="This is a bug. Run the command again as 'counterfoil --debug ...', and report what it shows.",
+            )
+        )
+    return 0
+
+
+def _code(ended: SystemExit) -> int:
+    return ended.code if isinstance(ended.code, int) else 0
+
+
+def _show_error(error: CounterfoilError) -> int:
+    outcome = Outcome.ERROR
+    if isinstance(error, RefusedError):
+        outcome = Outcome.REFUSED
+    elif isinstance(error, CancelledError):
+        outcome = Outcome.INCONCLUSIVE
+    out = terminal.console(stderr=True)
+    out.print(f"[bold red]{outcome.value}[/]  {escape(error.sentence)}", soft_wrap=True)
+    if error.remedy:
+        out.print(escape(error.remedy), soft_wrap=True)
+    _LOG.debug("%s: %s", type(error).__name__, error.detail, exc_info=error)
+    return outcome.exit_code
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show technical details of errors.")] = False,
+) -> None:
+    if version:
+        print(f"counterfoil {__version__}")
+        raise typer.Exit
+    if debug:
+        logging.basicConfig(stream=sys.stderr)
+        _LOG.setLevel(logging.DEBUG)
+
+
+@order_app.command("digits-cnn")
+def order_digits_cnn(
+    out: OutOption,
+    steps: StepsOption = 60,
+    batch_size: BatchOption = 32,
+    width: Annotated[int, typer.Option(min=1, help="Channels of the first block.")] = 16,
+    learning_rate: RateOption = 0.1,
+    seed: SeedOption = 0,
+    commit_every: CommitOption = 1,
+    checkpoint_every: CheckpointOption = 5,
+    force: ForceOption = False,
+) -> None:
+    """Order a small residual network on the handwritten digits that come with Counterfoil.
+
+    Example: counterfoil order digits-cnn --out job.cfoil --steps 60
+    """
+    _check_target(out, force)
+    from counterfoil.training.recipes.digits import order_digits
+    from counterfoil_resources.digits import load_digits
+
+    images, labels = load_digits()
+    draft = order_digits(
+        images,
+        labels,
+        steps=steps,
+        batch_size=batch_size,
+        width=width,
+        learning_rate=learning_rate,
+        seed=seed,
+        commit_every=commit_every,
+        checkpoint_every=checkpoint_every,
+    )
+    _write_order(draft, out)
+
+
+@order_app.command("gpt2")
+def order_gpt2_bytes(
+    out: OutOption,
+    text: Annotated[Path, typer.Option(help="Any file; the model learns its bytes.", show_default=False)],
+    layers: Annotated[int, typer.Option(min=1, help="Transformer blocks.")] = 4,
+    heads: Annotated[int, typer.Option(min=1, help="Attention heads.")] = 4,
+    width: Annotated[int, typer.Option(min=1, help="Width of the model; a multiple of --heads.")] = 128,
+    context: Annotated[int, typer.Option(min=1, help="Bytes that the model sees at once.")] = 64,
+    dropout: Annotated[float, typer.Option(min=0.0, max=0.9, help="Dropout probability.")] = 0.1,
+    steps: StepsOption = 100,
+    batch_size: BatchOption = 8,
+    warmup: Annotated[int, typer.Option(min=0, help="Steps over which the learning rate rises.")] = 10,
+    learning_rate: RateOption = 1e-3,
+    seed: SeedOption = 0,
+    commit_every: CommitOption = 1,
+    checkpoint_every: CheckpointOption = 10,
+    force: ForceOption = False,
+) -> None:
+    """Order a GPT-2 of any size on the bytes of a file.
+
+    Example: counterfoil order gpt2 --text book.txt --out job.cfoil --layers 2 --width 64
+    """
+    _check_target(out, force)
+    try:
+        data = text.read_bytes()
+    except OSError as error:
+        raise DataError(f"The text {text} cannot be read: {error.strerror or error}.") from error
+    from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
+
+    draft = order_gpt2(
+        data,
+        size=Gpt2Size(layers=layers, heads=heads, width=width, context=context, dropout=dropout),
+        batch_size=batch_size,
+        steps=steps,
+        warmup=warmup,
+        learning_rate=learning_rate,
+        seed=seed,
+        commit_every=commit_every,
+        checkpoint_every=checkpoint_every,
+    )
+    _write_order(draft, out)
+
+
+def _write_order(draft: OrderDraft, out: Path) -> None:
+    manifest = draft.write(out)
+    console = terminal.console()
+    console.print(f"Ordered {manifest.steps} steps of: {escape(manifest.title)}")
+    console.print(f"Order digest {manifest.digest.hex}")
+    console.print(f"Wrote {escape(str(out))}. Keep it, and give the trainer a copy.")
+
+
+@app.command()
+def keygen(
+    path: Annotated[Path, typer.Argument(help="The private key file to write, for instance trainer.pem.")],
+    no_passphrase: Annotated[
+        bool, typer.Option("--no-passphrase", help="Do not protect the private key: whoever gets the file can sign.")
+    ] = False,
+) -> None:
+    """Trainer, auditor: make a key to sign with (Ed25519).
+
+    Writes the private key, and beside it the public one for others, for instance trainer.pub.pem. Asks for a
+    passphrase; a script gives it in the environment variable COUNTERFOIL_PASSPHRASE.
+
+    Example: counterfoil keygen trainer.pem
+    """
+    public = generate_key(path, None if no_passphrase else _new_passphrase())
+    console = terminal.console()
+    console.print(f"Wrote {escape(str(path))} (private: keep it) and {escape(str(public))} (public: give it away).")
+    console.print(f"Key id {load_public_key(public).key_id}")
+
+
+@app.command()
+def train(
+    order: Annotated[Path, typer.Argument(help="The client's order, a .cfoil file.", show_default=False)],
+    out: OutOption,
+    key: Annotated[Path, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)],
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Trainer: carry out an order, record every step, and sign the run.
+
+    Ctrl-C stops and leaves no file.
+
+    Example: counterfoil train job.cfoil --out run.cfoil --key trainer.pem
+    """
+    _check_target(out, force)
+    signing_key = _open_key(key)
+    console = terminal.console()
+    with cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
+        from counterfoil.training import recorder
+
+        events = recorder.record(order, out, signing_key, device=device, threads=threads, cancel=cancel)
+        for event in events:
+            match event:
+                case recorder.RecordStarted():
+                    bar.start(event.steps)
+                case recorder.OperatorRecorded():
+                    bar.update(event.step - 1 + event.done / event.total)
+                case recorder.StepRecorded():
+                    bar.update(event.step, f"loss {event.loss:.4f}")
+                case recorder.RecordFinished():
+                    finished = event
+    console.print(f"Run root {finished.run_root.hex}")
+    console.print(f"Wrote {escape(str(out))}, signed with the key {signing_key.public.key_id}.")
+
+
+@app.command()
+def inspect(
+    bundle: BundleArgument,
+    order: ClientOrderOption = None,
+    trainer_key: TrainerKeyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Anyone: say what is in a bundle, and check what can be checked without replaying it.
+
+    Exit code 0 when every such check passed, 3 when one failed.
+
+    Example: counterfoil inspect run.cfoil --order job.cfoil
+    """
+    public = load_public_key(trainer_key) if trainer_key else None
+    with cancel_on_interrupt() as cancel:
+        from counterfoil.audit import inspection
+
+        summary = inspection.inspect(bundle, order, public, cancel)
+    if json:
+        terminal.print_json(summary)
+    else:
+        terminal.show_summary(terminal.console(), summary)
+    failed = any(check.state is CheckState.FAILED for check in summary.checks)
+    raise _Done((Outcome.REFUSED if failed else Outcome.VERIFIED).exit_code)
+
+
+@app.command()
+def audit(
+    run: Annotated[Path, typer.Argument(help="The trainer's run, a .cfoil file.", show_default=False)],
+    order: ClientOrderOption = None,
+    verdict: Annotated[
+        Path | None, typer.Option(help="Write the signed verdict to this file; needs --key.", show_default=False)
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)
+    ] = None,
+    trainer_key: TrainerKeyOption = None,
+    csv: Annotated[
+        Path | None, typer.Option(help="Write the table of replayed steps to this file.", show_default=False)
+    ] = None,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+    json: JsonOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Auditor: replay a run step by step, compare every step with what the trainer signed, and give a verdict.
+
+    Exit code 0 VERIFIED, 1 DISPUTED, 2 INCONCLUSIVE, 3 REFUSED, 4 ERROR. Ctrl-C stops the replay: INCONCLUSIVE.
+
+    Example: counterfoil audit run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
+    """
+    if (verdict is None) != (key is None):
+        raise typer.BadParameter("--verdict and --key belong together: a verdict is signed.")
+    # Whatever could fail is tried before the replay, which may take hours.
+    for target in (verdict, csv):
+        if target is not None:
+            _check_target(target, force)
+    signing_key = _open_key(key) if key is not None else None
+    public = load_public_key(trainer_key) if trainer_key else None
+
+    console = terminal.console(stderr=json)
+    rows = []
+    report: AuditReport | None = None
+    with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
+        from counterfoil.audit import events, replay
+
+        request = replay.AuditRequest(run=run, order=order, device=device, threads=threads, trainer_key=public)
+        for event in replay.audit(request, cancel):
+            match event:
+                case events.AuditStarted():
+                    bar.start(event.steps)
+                case events.OperatorDone():
+                    bar.update(event.step - 1 + event.done / event.total)
+                case events.StepReplayed():
+                    rows.append(event.row)
+                    bar.update(event.row.step, event.row.match.value)
+                case events.AuditFinished():
+                    report = event.report
+    assert report is not None, "an audit ends in a report"
+
+    if json:
+        terminal.print_json(report)
+    else:
+        terminal.show_report(console, report)
+    if csv is not None:
+        from counterfoil.audit.table import write_steps_csv
+
+        write_steps_csv(rows, csv)
+        console.print(f"Wrote {escape(str(csv))}.")
+    if verdict is not None and signing_key is not None:
+        if report.bundle_digest is None:
+            # Nothing was read, so there is nothing that a verdict could be about; the exit code says the rest.
+            console.print("No verdict was written: the file could not be read as a bundle.")
+        else:
+            from counterfoil.audit.verdict import sign_verdict
+
+            _write(verdict, sign_verdict(report, signing_key))
+            console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
+    raise _Done(report.outcome.exit_code)
+
+
+@app.command()
+def verify(
+    verdict: Annotated[Path, typer.Argument(help="The verdict, a .json file.", show_default=False)],
+    key: Annotated[Path, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)],
+    bundle: Annotated[
+        Path | None, typer.Option(help="Check too that the verdict is about this file.", show_default=False)
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Anyone: check the signature of a verdict, and show what it says.
+
+    The exit code is the verdict's: 0 only if it holds and says VERIFIED. It is 3 (REFUSED) if the verdict does not
+    hold, was signed with another key, or is about another file.
+
+    Example: counterfoil verify verdict.json --key auditor.pub.pem --bundle run.cfoil
+    """
+    from counterfoil.audit.verdict import check_bundle_file, verify_verdict
+
+    checked = verify_verdict(_read(verdict), load_public_key(key))
+    if bundle is not None:
+        check_bundle_file(checked, bundle)
+    if json:
+        terminal.print_json(checked)
+    else:
+        console = terminal.console()
+        terminal.show_verdict(console, checked)
+        about = f", and is about {escape(str(bundle))}" if bundle is not None else ""
+        console.print(f"The verdict's signature holds{about}.")
+    raise _Done(checked.outcome.exit_code)
+
+
+@app.command()
+def gui(
+    bundle: Annotated[Path | None, typer.Argument(help="A bundle to open.", show_default=False)] = None,
+    order: ClientOrderOption = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start without your stored settings.")] = False,
+) -> None:
+    """Auditor: open the window.
+
+    Example: counterfoil gui run.cfoil --order job.cfoil
+    """
+    window = _window_module("main")
+    raise _Done(window.run([bundle] if bundle else [], order, fresh=fresh))
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where the demo's files go.")] = Path("counterfoil-demo"),
+) -> None:
+    """Newcomer: see the whole job on handwritten digits, in about two minutes.
+
+    Orders a training, records an honest and a tampered run of it, replays both in the window, and writes the signed
+    verdicts. Without a display the window is drawn off screen and saved as pictures.
+
+    Example: counterfoil demo
+    """
+    raise _Done(_window_module("demo").run(folder))
+
+
+def _window_module(name: str) -> Any:
+    """Import a module of the window's package, which need not be installed."""
+    try:
+        return importlib.import_module(f"counterfoil_app.{name}")
+    except ModuleNotFoundError as error:
+        raise CounterfoilError(
+            f"The window cannot be shown, because {error.name} is not installed.",
+            remedy="Install it with: pip install 'counterfoil[gui]'",
+        ) from error
+
+
+@contextmanager
+def cancel_on_interrupt() -> Iterator[CancelToken]:
+    """Let Ctrl-C and a request to end set the token; a second one ends the process at once."""
+    token = CancelToken()
+    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def stop(number: int, frame: object) -> None:
+        token.cancel()
+        signal.signal(number, signal.default_int_handler)
+
+    for number in previous:
+        signal.signal(number, stop)
+    try:
+        yield token
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _open_key(path: Path) -> SigningKey:
+    return load_private_key(path, _passphrase(f"Passphrase of {path.name}: ") if needs_passphrase(path) else None)
+
+
+def _passphrase(prompt: str) -> str:
+    given = os.environ.get(PASSPHRASE_VARIABLE)
+    if given is not None:
+        return given
+    if not sys.stdin.isatty():
+        raise KeyFileError(
+            "A passphrase is needed, and there is no terminal to ask on.",
+            remedy=f"Put it into the environment variable {PASSPHRASE_VARIABLE}.",
+        )
+    return getpass.getpass(prompt)
+
+
+def _new_passphrase() -> str:
+    first = _passphrase("New passphrase: ")
+    if PASSPHRASE_VARIABLE not in os.environ and getpass.getpass("The same again: ") != first:
+        raise KeyFileError("The two passphrases differ.", remedy="Try again.")
+    return first
+
+
+def _check_target(path: Path, force: bool) -> None:
+    """Refuse a file that cannot be written, before hours of work rather than after."""
+    if not path.parent.is_dir():
+        raise FileWriteError(f"There is no folder {path.parent}.", remedy="Make it, or choose another.")
+    if path.is_dir():
+        raise FileWriteError(f"{path} is a folder.", remedy="Give the name of a file.")
+    if path.exists() and not force:
+        raise FileWriteError(f"{path} exists already.", remedy="Choose another name, or add --force to replace it.")
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise FileWriteError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,270 @@
+"""What the command line shows: progress, checks, disputes, and the same as JSON for scripts."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from counterfoil.audit.events import AuditReport, Dispute
+from counterfoil.audit.outcome import Check, CheckState, Outcome
+from counterfoil.audit.summary import BundleSummary
+from counterfoil.audit.verdict import Verdict
+from counterfoil.canonical import MAX_EXACT_INTEGER
+from counterfoil.commit.digest import Digest
+
+PLAIN_WIDTH = 110
+"""Columns when the output goes to a file or a pipe, where no terminal says how wide it is."""
+PLAIN_LINES = 10
+"""Lines of progress when nobody watches a bar."""
+SHOWN_TENSORS = 10
+
+_OUTCOME_STYLES = {
+    Outcome.VERIFIED: "bold green",
+    Outcome.DISPUTED: "bold red",
+    Outcome.INCONCLUSIVE: "bold yellow",
+    Outcome.REFUSED: "bold magenta",
+    Outcome.ERROR: "bold red",
+}
+_STATE_STYLES = {
+    CheckState.PASSED: "green",
+    CheckState.FAILED: "red",
+    CheckState.WARNING: "yellow",
+    CheckState.SKIPPED: "dim",
+    CheckState.PENDING: "dim",
+    CheckState.RUNNING: "dim",
+}
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console on standard output or standard error."""
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(file=stream, highlight=False, width=None if stream.isatty() else PLAIN_WIDTH)
+
+
+class StepProgress(Protocol):
+    """Where a long job reports; see :func:`progress`."""
+
+    def start(self, steps: int) -> None:
+        """Say how many steps there are."""
+
+    def update(self, done: float, note: str = "") -> None:
+        """Say how many steps are done, with a part of the current one, and a few words on the last."""
+
+
+class _RateColumn(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed:.2f} steps/s" if task.speed else "", style="cyan")
+
+
+class _Bar:
+    def __init__(self, bar: Progress, title: str) -> None:
+        self._bar = bar
+        self._task = bar.add_task(title, total=None, note="")
+
+    def start(self, steps: int) -> None:
+        self._bar.update(self._task, total=steps)
+
+    def update(self, done: float, note: str = "") -> None:
+        self._bar.update(self._task, completed=done)
+        if note:
+            self._bar.update(self._task, note=note)
+
+
+class _Lines:
+    def __init__(self, out: Console, title: str) -> None:
+        self._out = out
+        self._title = title
+        self._steps = 0
+        self._shown = 0
+
+    def start(self, steps: int) -> None:
+        self._steps = steps
+
+    def update(self, done: float, note: str = "") -> None:
+        line = PLAIN_LINES if done >= self._steps else int(done * PLAIN_LINES / self._steps)
+        if note and line > self._shown:
+            self._shown = line
+            self._out.print(f"{self._title}: step {int(done)} of {self._steps}, {note}")
+
+
+@contextmanager
+def progress(title: str, out: Console) -> Iterator[StepProgress]:
+    """Show a bar with rate and time left on a terminal, and a few plain lines elsewhere."""
+    if not out.is_terminal:
+        yield _Lines(out, title)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        _RateColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("{task.fields[note]}", style="dim"),
+    )
+    with Progress(*columns, console=out) as bar:
+        yield _Bar(bar, title)
+
+
+def show_outcome(out: Console, outcome: Outcome, reason: str) -> None:
+    """Show the conclusion in a word, and why."""
+    style = _OUTCOME_STYLES[outcome]
+    out.print(f"[{style}]{outcome.value}[/]  {escape(reason)}")
+
+
+def show_checks(out: Console, checks: Sequence[Check]) -> None:
+    """Show the numbered checks, one a line."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(justify="right")
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for check in checks:
+        style = _STATE_STYLES[check.state]
+        detail = f" [dim]{escape(check.detail)}[/]" if check.detail else ""
+        table.add_row(str(int(check.number)), f"[{style}]{check.state.value}[/]", f"{check.number.title}.{detail}")
+    out.print(table)
+
+
+def show_facts(out: Console, facts: Mapping[str, str]) -> None:
+    """Show names and values in two columns."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in facts.items():
+        table.add_row(name, escape(value))
+    out.print(table)
+
+
+def show_dispute(out: Console, dispute: Dispute) -> None:
+    """Show the first step that differs, and what differs in it."""
+    show_facts(
+        out,
+        {
+            "first disputed step": str(dispute.step),
+            "what differs": ", ".join(dispute.parts),
+            "trainer's leaf": dispute.trainer_leaf.hex,
+            "replay's leaf": dispute.replay_leaf.hex,
+            "trainer's loss": repr(dispute.trainer_loss),
+            "replay's loss": repr(dispute.replay_loss),
+            "found by": f"{len(dispute.path)} comparisons in the Merkle tree",
+            "confirmed": "yes, by a second replay with every reduction in another order" if dispute.confirmed else "no",
+        },
+    )
+    if not dispute.tensors:
+        return
+    table = Table(title=f"Differing tensors after step {dispute.compared_at}", title_justify="left", box=None)
+    table.add_column("tensor")
+    for heading in ("elements", "largest difference", "ulps"):
+        table.add_column(heading, justify="right")
+    table.add_column("at")
+    for tensor in dispute.tensors[:SHOWN_TENSORS]:
+        index = ", ".join(map(str, tensor.index))
+        count = f"{tensor.differing} of {math.prod(tensor.shape)}"
+        table.add_row(escape(tensor.name), count, f"{tensor.max_abs:.3g}", str(tensor.max_ulps), f"\\[{index}]")
+    out.print(table)
+    if len(dispute.tensors) > SHOWN_TENSORS:
+        out.print(f"... and {len(dispute.tensors) - SHOWN_TENSORS} more tensors")
+
+
+def show_report(out: Console, report: AuditReport) -> None:
+    """Show what an audit found."""
+    show_checks(out, report.checks)
+    if report.dispute is not None:
+        show_dispute(out, report.dispute)
+    show_outcome(out, report.outcome, report.reason)
+
+
+def show_summary(out: Console, summary: BundleSummary) -> None:
+    """Show what is in a bundle."""
+    order, run = summary.order, summary.run
+    facts = {
+        "order": f"{order.title} ({order.recipe})",
+        "order digest": order.digest.hex,
+        "training": f"{order.steps} steps of {order.batch_size} rows, seed {order.seed}",
+        "optimizer": order.optimizer,
+        "model": f"{order.parameters:,} trainable values in {order.state_tensors} state tensors",
+        "program": f"{order.operators} operators, {order.rounded_operators} of them rounded",
+        "precision": order.precision,
+    }
+    for array in order.data:
+        facts[f"data {array.name}"] = f"{array.dtype} {list(array.shape)}"
+    if run is None:
+        facts["run"] = "none yet"
+    else:
+        facts |= {
+            "run root": run.run_root.hex if run.run_root else "not signed for",
+            "signed by": run.trainer_key or "nobody",
+            "signed at": run.signed_at,
+            "machine": ", ".join(f"{name} {value}" for name, value in run.environment if name in ("device", "torch")),
+            "loss": f"{run.losses[0]:.4f} at step 1, {run.losses[-1]:.4f} at step {run.steps}",
+            "rounding log": f"{sum(run.log_entries):,} entries, {sum(run.log_bytes):,} bytes",
+        }
+    show_facts(out, facts)
+    show_checks(out, summary.checks)
+    out.print(escape(summary.sentence))
+
+
+def show_verdict(out: Console, verdict: Verdict) -> None:
+    """Show what a checked verdict says."""
+    source = {
+        "client": "the client's own order",
+        "bundle": "taken from the run itself, not compared with an order of the client's",
+    }
+    order = verdict.order_digest.hex if verdict.order_digest else "not read"
+    show_facts(
+        out,
+        {
+            "bundle": f"{verdict.bundle_name}, SHA-256 {verdict.bundle_digest.hex}",
+            "run root": verdict.run_root.hex if verdict.run_root else "not read",
+            "order": f"{order} ({source[verdict.order_source]})",
+            "steps": f"{verdict.steps_replayed} of {verdict.steps_ordered} replayed and judged",
+            "signed by": verdict.key_id,
+            "signed at": verdict.signed_at,
+        },
+    )
+    show_checks(out, verdict.checks)
+    show_outcome(out, verdict.outcome, verdict.reason)
+
+
+def as_json(value: Any) -> Any:
+    """Turn a frozen value of the library into JSON values.
+
+    Digests become hexadecimal digits; integers that a JSON reader might change, and numbers that JSON does not know
+    (infinities, not a number), become text.
+    """
+    if isinstance(value, Digest):
+        return value.hex
+    if isinstance(value, Enum):
+        return value.value
+    if is_dataclass(value):
+        return {field.name: as_json(_named(field.name, getattr(value, field.name))) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): as_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, int) and abs(value) > MAX_EXACT_INTEGER:
+        return str(value)
+    return value
+
+
+def _named(name: str, value: Any) -> Any:
+    """Environments are kept as sorted pairs; in JSON they are objects."""
+    return dict(value) if name in ("environment", "trainer_environment") else value
+
+
+def print_json(value: Any) -> None:
+    """Print a value of the library as JSON on standard output."""
+    print(json.dumps(as_json(value), indent=2, ensure_ascii=False, allow_nan=False))
