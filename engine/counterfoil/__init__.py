@@ -7,7 +7,7 @@ cheap: torch alone takes seconds to import, and the window shows before that.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 __version__ = "0.1.0"
 

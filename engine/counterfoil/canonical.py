@@ -50,7 +50,8 @@ def encode(value: Any) -> bytes:
     """Encode a JSON value as canonical bytes.
 
     Raises:
-        CanonicalError: The value holds a float, an integer beyond 2^53 - 1, a key that is no string, or a lone surrogate.
+        CanonicalError: The value holds a float, an integer beyond 2^53 - 1, a key that is no string, or a lone
+            surrogate.
     """
     _check(value)
     try:

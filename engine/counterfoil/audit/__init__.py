@@ -1,0 +1,1 @@
+"""Audit: inspection, replay, dispute, verdict."""

@@ -17,7 +17,9 @@ STEERED_ENTRIES = 100
 
 @dataclass
 class Tally:
-    """Sums over the replayed steps. The log is judged on steps whose leaf matched: elsewhere it belongs to other values.
+    """Sums over the replayed steps.
+
+    The log is judged on steps whose leaf matched: elsewhere it belongs to other values.
 
     Attributes:
         judged: Steps that were replayed and compared.
@@ -122,13 +124,13 @@ def conclude(
 
 
 def _disputed(tally: Tally, dispute: Dispute) -> str:
-    what = ", ".join(dispute.parts)
+    what = " and ".join(dispute.parts)
     more = len(tally.mismatched) - 1
-    others = f" {more} later step{'s' if more > 1 else ''} differ as well, each judged from the trainer's own checkpoint."
+    others = f" Later steps that differ, judged from the trainer's own checkpoints: {more}." if more else ""
     return (
-        f"Step {dispute.step} is not what was ordered: replayed from the agreed state before it, its {what} differ from "
-        f"what the trainer signed. A second replay with every reduction in another order confirms this machine's result."
-        f"{others if more > 0 else ''}"
+        f"Step {dispute.step} is not what was ordered: replayed from the agreed state before it, it gives another {what} "
+        "than the trainer signed. A second replay with every reduction in another order confirms this machine's "
+        f"result.{others}"
     )
 
 
@@ -137,7 +139,7 @@ def _checks(tally: Tally, steps_ordered: int) -> tuple[Check, ...]:
         Check(
             CheckNumber.REPLAY,
             CheckState.FAILED,
-            f"{len(tally.mismatched)} of {tally.judged} replayed steps differ; the first is step {tally.mismatched[0]}.",
+            f"Of {tally.judged} replayed steps {len(tally.mismatched)} differ; the first is {tally.mismatched[0]}.",
         )
         if tally.mismatched
         else Check(CheckNumber.REPLAY, CheckState.PASSED, f"All {tally.judged} replayed steps match.")

@@ -18,7 +18,7 @@ class StepMatch(Enum):
     MISMATCH = "mismatch"
     """The replay's leaf differs from the trainer's."""
     UNJUDGED = "unjudged"
-    """The step lies between a disputed step and the next checkpoint: the trainer's state before it is not in the bundle."""
+    """The step lies between a disputed one and the next checkpoint: the trainer's state before it is not stored."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ class AuditReport:
         reason: One or two plain sentences that say why.
         checks: All ten checks, in order.
         order_digest: Digest of the order; None when it could not be read.
-        order_source: ``client`` when the order came from a file of the client's, ``bundle`` when it was taken from the run.
+        order_source: ``client`` when the order was compared with the client's file, ``bundle`` when it was not.
         run_root: The signed run root; None when it could not be read.
         bundle_digest: SHA-256 of the bundle file.
         bundle_name: File name of the bundle.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -33,7 +32,7 @@ from counterfoil.audit.events import (
     TensorDivergence,
 )
 from counterfoil.audit.inspection import Inspection, open_inspection
-from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.selftest import run_selftest
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.cancel import CancelToken
@@ -63,7 +62,7 @@ class AuditRequest:
         order: The client's own order; None takes the order from the run, and the verdict says so.
         device: ``cpu`` or ``cuda:0``.
         threads: Threads on the CPU; None for torch's choice.
-        continue_after_dispute: Go on from the trainer's next checkpoint after a dispute, so that later steps are judged.
+        continue_after_dispute: Go on from the trainer's next checkpoint after a dispute, to judge later steps too.
         trainer_key: The trainer's public key, when it is known.
         perturbation: Imitate other hardware while replaying (:mod:`counterfoil.execution.perturbed`).
     """
@@ -167,9 +166,7 @@ class _Progress:
         )
 
 
-def _audit(
-    request: AuditRequest, inspection: Inspection, progress: _Progress, cancel: CancelToken
-) -> Iterator[Event]:
+def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, cancel: CancelToken) -> Iterator[Event]:
     if inspection.failure is not None:
         raise inspection.failure
     if not inspection.reader.has_run:

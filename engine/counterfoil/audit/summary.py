@@ -29,7 +29,7 @@ class OrderSummary:
         steps: Ordered training steps.
         batch_size: Rows per step.
         seed: Seed of every random draw.
-        precision: The precision profile in words, for instance ``float64 -> 24 significand bits, 8 guard bits, margin 2^(E-44)``.
+        precision: The precision profile in words.
         optimizer: The optimizer in words.
         program_digest: Digest of the program.
         operators: Number of operators of the program.

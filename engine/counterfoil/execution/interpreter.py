@@ -252,8 +252,10 @@ class Interpreter:
         for output, expected in zip(outputs, node.outputs, strict=True):
             if expected is None:
                 agreed.append(None)
-            elif output is None or tuple(output.shape) != expected.shape or (
-                output.dtype != self._torch_dtype(expected.dtype)
+            elif (
+                output is None
+                or tuple(output.shape) != expected.shape
+                or (output.dtype != self._torch_dtype(expected.dtype))
             ):
                 raise ProgramError(
                     f"The operator {node.where} gives another shape or dtype than the program says.",

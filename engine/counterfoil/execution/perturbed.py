@@ -94,7 +94,7 @@ def _matrix(split: bool) -> Change:
 
 def _reversed_convolution(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """Input channels backwards within each group (and kernel positions where nothing depends on them)."""
-    x, weight, bias, stride, padding, dilation, transposed, output_padding, groups = args
+    x, weight, transposed, groups = args[0], args[1], args[6], args[8]
     if transposed:
         # weight is [C, O / groups, ...]: the summed axis is its first, in groups.
         return operation.function(_flip_groups(x, groups), _flip_rows(weight, groups), *args[2:], **kwargs)
@@ -111,7 +111,7 @@ def _flip_rows(weight: Tensor, groups: int) -> Tensor:
 
 def _split_convolution(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """Input channels in two halves whose results are added; grouped ones as they are."""
-    x, weight, bias, stride, padding, dilation, transposed, output_padding, groups = args
+    x, weight, bias, transposed, groups = *args[:3], args[6], args[8]
     channels = x.shape[1]
     if groups != 1 or channels < 2:
         return _reversed_convolution(operation, args, kwargs)
@@ -149,7 +149,9 @@ def _split_convolution_backward(operation: Operation, args: list[Any], kwargs: d
         return _reversed_convolution_backward(operation, args, kwargs)
     middle = batch // 2
     parts = [
-        operation.function(*_replace(args, a0=g.narrow(0, s, n), a1=x.narrow(0, s, n), a10=[False, *mask[1:]]), **kwargs)
+        operation.function(
+            *_replace(args, a0=g.narrow(0, s, n), a1=x.narrow(0, s, n), a10=[False, *mask[1:]]), **kwargs
+        )
         for s, n in ((middle, batch - middle), (0, middle))
     ]
     for index in (1, 2):

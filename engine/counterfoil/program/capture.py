@@ -43,6 +43,7 @@ _TORCH_DTYPES = {
     "bool": torch.bool,
 }
 _DTYPE_NAMES = {dtype: name for name, dtype in _TORCH_DTYPES.items()}
+_LABEL = "counterfoil_module"
 _META_KEY = "nn_module_stack"
 """A node-metadata key that ``make_fx`` copies from pass to pass; ours holds ``(phase, module path)``."""
 
@@ -62,9 +63,7 @@ class CapturedStep:
     parameters: tuple[str, ...]
 
 
-def capture(
-    model: nn.Module, objective: Objective, rule: UpdateRule, batch: Mapping[str, TensorType]
-) -> CapturedStep:
+def capture(model: nn.Module, objective: Objective, rule: UpdateRule, batch: Mapping[str, TensorType]) -> CapturedStep:
     """Capture one training step.
 
     Args:
@@ -142,7 +141,7 @@ def _trace(
                 pure = make_fx(functionalize(interpreter.run, remove="mutations"))(*examples)
     except (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode) as error:
         raise ProgramError(
-            f"{location.sentence} decides its control flow or a shape by the values of a tensor, which a program cannot.",
+            f"{location.sentence} decides control flow or a shape by the values of a tensor, which a program cannot.",
             remedy="Compute both branches and choose between them with torch.where, and keep shapes fixed.",
             detail=str(error),
         ) from error
@@ -201,7 +200,7 @@ class _Location:
 
     def _set(self, phase: str, path: str) -> None:
         self._path = path
-        fx_traceback.current_meta[_META_KEY] = (phase, path)
+        _node_meta()[_META_KEY] = (phase, path)
 
     @contextmanager
     def attribute_forward(self, model: nn.Module) -> Iterator[None]:
@@ -243,7 +242,7 @@ class _Location:
             if node is None or node in seen:
                 continue
             seen.add(node)
-            path = node.metadata.get("counterfoil_module", "")
+            path = _metadata(node).get(_LABEL, "")
             node.register_prehook(lambda _gradients, path=path: self._set("backward", path))
             waiting.extend(parent for parent, _ in node.next_functions)
         # The Python objects must live until the backward pass, else their hooks are lost.
@@ -254,14 +253,26 @@ class _Location:
         self._set("update", slot)
 
 
+def _node_meta() -> dict[str, Any]:
+    """The metadata that the nodes being traced receive."""
+    meta: dict[str, Any] = fx_traceback.current_meta
+    return meta
+
+
+def _metadata(node: Any) -> dict[str, Any]:
+    """The dictionary that an autograd node carries; its stub says it is a method."""
+    metadata: dict[str, Any] = node.metadata
+    return metadata
+
+
 def _label(tensor: Tensor, path: str) -> None:
     # Inner modules finish first and label their part; what is left without a label belongs to the outer one.
     waiting = [tensor.grad_fn]
     while waiting:
         node = waiting.pop()
-        if node is None or "counterfoil_module" in node.metadata:
+        if node is None or _LABEL in _metadata(node):
             continue
-        node.metadata["counterfoil_module"] = path
+        _metadata(node)[_LABEL] = path
         waiting.extend(parent for parent, _ in node.next_functions)
 
 

@@ -15,7 +15,12 @@ from counterfoil.program.operators import UNIFORM, is_allowed
 
 _aten = torch.ops.aten
 _PASS_THROUGH = {_aten.detach.default, _aten.alias.default, _aten.lift_fresh.default}
-_UNINITIALISED = {_aten.empty.memory_format, _aten.empty_like.default, _aten.new_empty.default, _aten.empty_strided.default}
+_UNINITIALISED = {
+    _aten.empty.memory_format,
+    _aten.empty_like.default,
+    _aten.new_empty.default,
+    _aten.empty_strided.default,
+}
 _DROPPED_KWARGS = ("device", "pin_memory", "non_blocking", "layout")
 _TENSOR_INFO = "val"
 
@@ -159,18 +164,19 @@ class _Lowering:
         x, weight, bias, mean, variance, training, momentum, epsilon = node.args
         out, save_mean, save_rstd = node.meta[_TENSOR_INFO]
         given = tuple(self._argument(item) for item in (x, weight, bias))
+        settings = tuple(self._argument(item) for item in (momentum, epsilon))
         if mean is None:
             name = "aten._native_batch_norm_legit.no_stats"
-            self._env[node] = self._emit(name, (*given, training, momentum, epsilon), {}, (out, save_mean, save_rstd))
+            self._env[node] = self._emit(name, (*given, bool(training), *settings), {}, (out, save_mean, save_rstd))
             return
         stats = (self._argument(mean), self._argument(variance))
         if not training:
             name = "aten._native_batch_norm_legit_no_training.default"
-            self._env[node] = self._emit(name, (*given, *stats, momentum, epsilon), {}, (out, save_mean, save_rstd))
+            self._env[node] = self._emit(name, (*given, *stats, *settings), {}, (out, save_mean, save_rstd))
             return
         values = self._emit(
             "aten._native_batch_norm_legit_functional.default",
-            (*given, *stats, training, momentum, epsilon),
+            (*given, *stats, True, *settings),
             {},
             (out, save_mean, save_rstd, mean.meta[_TENSOR_INFO], variance.meta[_TENSOR_INFO]),  # type: ignore[union-attr]
         )
@@ -191,9 +197,7 @@ class _Lowering:
         hit = self._emit_one(compare, (uniform, chance), {}, info.to(torch.bool))
         self._env[node] = self._emit_one("aten._to_copy.default", (hit,), {"dtype": self._dtype(info.dtype)}, info)
 
-    def _emit_one(
-        self, name: str, args: tuple[Argument, ...], kwargs: Mapping[str, Argument], result: Tensor
-    ) -> Value:
+    def _emit_one(self, name: str, args: tuple[Argument, ...], kwargs: Mapping[str, Argument], result: Tensor) -> Value:
         value = self._emit(name, args, kwargs, result)
         assert isinstance(value, Value)
         return value

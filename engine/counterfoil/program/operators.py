@@ -82,7 +82,8 @@ _EXACT = {
         eq.Tensor eq.Scalar ne.Tensor ne.Scalar lt.Tensor lt.Scalar le.Tensor le.Scalar gt.Tensor gt.Scalar
         ge.Tensor ge.Scalar logical_and.default logical_or.default logical_not.default logical_xor.default
         bitwise_and.Tensor bitwise_and.Scalar bitwise_or.Tensor bitwise_or.Scalar bitwise_not.default
-        bitwise_xor.Tensor bitwise_xor.Scalar isnan.default isinf.default any.default any.dim any.dims all.default all.dim
+        bitwise_xor.Tensor bitwise_xor.Scalar isnan.default isinf.default any.default any.dim any.dims all.default
+        all.dim
     """,
     "copies values; a change of floating-point dtype is correctly rounded": """
         clone.default _to_copy.default copy.default cat.default stack.default constant_pad_nd.default flip.default
@@ -90,7 +91,8 @@ _EXACT = {
         select_scatter.default slice_scatter.default diagonal_scatter.default select_backward.default
         slice_backward.default tril.default triu.default lift_fresh_copy.default upsample_nearest1d.default
         upsample_nearest2d.default reflection_pad1d.default reflection_pad2d.default replication_pad1d.default
-        replication_pad2d.default reflection_pad3d.default replication_pad3d.default pixel_shuffle.default pixel_unshuffle.default im2col.default
+        replication_pad2d.default reflection_pad3d.default replication_pad3d.default pixel_shuffle.default
+        pixel_unshuffle.default im2col.default
         view_copy.default permute_copy.default expand_copy.default unfold_copy.default
     """,
     "writes one constant, so repeated indices do not matter": """
@@ -131,7 +133,8 @@ _ROUNDED = {
         _prelu_kernel.default _prelu_kernel_backward.default
         mse_loss_backward.default smooth_l1_loss_backward.default huber_loss_backward.default
         binary_cross_entropy_backward.default nll_loss_backward.default nll_loss2d_backward.default
-        adaptive_avg_pool1d.default avg_pool1d.default avg_pool2d.default avg_pool3d.default _adaptive_avg_pool2d.default _adaptive_avg_pool3d.default
+        adaptive_avg_pool1d.default avg_pool1d.default avg_pool2d.default avg_pool3d.default
+        _adaptive_avg_pool2d.default _adaptive_avg_pool3d.default
         upsample_bilinear2d.default upsample_linear1d.default _log_softmax.default logsumexp.default
     """,
     "mm": "mm.default addmm.default mv.default addmv.default dot.default",

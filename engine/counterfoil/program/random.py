@@ -16,11 +16,11 @@ import torch
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-_LIBRARY = torch.library.Library("counterfoil", "DEF")
-_LIBRARY.define("uniform(int[] size, int draw) -> Tensor")
+_LIBRARY = torch.library.Library("counterfoil", "DEF")  # type: ignore[no-untyped-call]
+_LIBRARY.define("uniform(int[] size, int draw) -> Tensor")  # type: ignore[no-untyped-call]
 
 
-@torch.library.register_fake("counterfoil::uniform", lib=_LIBRARY)
+@torch.library.register_fake("counterfoil::uniform", lib=_LIBRARY)  # type: ignore[untyped-decorator]
 def _uniform_fake(size: Sequence[int], draw: int) -> torch.Tensor:
     return torch.empty(list(size), dtype=torch.float32)
 
@@ -91,4 +91,5 @@ class PhiloxDropout(TorchFunctionMode):
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         """Replace a dropout function; pass on every other call."""
-        return _REPLACED.get(func, func)(*args, **(kwargs or {}))
+        chosen: Callable[..., Any] = _REPLACED.get(func, func)
+        return chosen(*args, **(kwargs or {}))

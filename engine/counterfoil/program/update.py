@@ -145,7 +145,9 @@ class AdamW:
     def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Both moments of each parameter, zero."""
         return {
-            f"{moment}:{name}": torch.zeros_like(p) for moment in ("moment1", "moment2") for name, p in parameters.items()
+            f"{moment}:{name}": torch.zeros_like(p)
+            for moment in ("moment1", "moment2")
+            for name, p in parameters.items()
         }
 
     def update(

@@ -1,4 +1,4 @@
-"""The rounding kernel for the CPU: one pass that rounds, detects, collects, fingerprints and finds the largest exponent.
+"""The rounding kernel for the CPU: one pass that rounds, detects, collects, fingerprints, finds the largest exponent.
 
 Written for numba so that LLVM turns the inner loop into vector instructions: no branch, no division. Rounding to a
 multiple of u adds and subtracts 1.5 * 2^52 * u, which rounds to nearest, ties to even, in the addition itself (Dekker
@@ -16,7 +16,7 @@ from typing import Any
 import numba
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 
@@ -31,23 +31,23 @@ Float64Array = npt.NDArray[np.float64]
 Int64Array = npt.NDArray[np.int64]
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _bits(typing_context: Any, value: Any) -> Any:
+@intrinsic
+def _bits(typing_context: Any, value: Any = None) -> Any:
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.IntType(64))
 
     return types.uint64(types.float64), build
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _float(typing_context: Any, value: Any) -> Any:
+@intrinsic
+def _float(typing_context: Any, value: Any = None) -> Any:
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.DoubleType())
 
     return types.float64(types.uint64), build
 
 
-@numba.njit(inline="always")  # type: ignore[untyped-decorator]
+@numba.njit(inline="always")
 def _mix(bits: Any, index: Any, key: Any) -> Any:
     # The finaliser of SplitMix64 (Steele, Lea, Flood 2014) over the element's bits, its index and the site's key.
     z = (bits ^ key) + (index + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -56,13 +56,13 @@ def _mix(bits: Any, index: Any, key: Any) -> Any:
     return z ^ (z >> np.uint64(31))
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@numba.njit(nogil=True, cache=True, error_model="numpy")
 def _round_slice(
     y: Any, first: int, floor_biased: int, significand_bits: int, tau: float, key: Any
 ) -> tuple[Any, Any, Any, Any]:
     """Round ``y`` in place; ``first`` is the index of its first element in the tensor.
 
-    Returns the indices of the close decisions, whether each went up, the fingerprint sum and the largest biased exponent.
+    Returns the indices of the close decisions, whether each went up, the fingerprint, the largest biased exponent.
     """
     count = y.size
     floor = np.uint64(floor_biased)
@@ -110,7 +110,7 @@ def _round_slice(
     return indices[:found].copy(), ups[:found].copy(), total, largest
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@numba.njit(nogil=True, cache=True)
 def mix_values(values: Any, indices: Any, key: Any) -> Any:
     """Sum the fingerprint terms of single elements, mod 2^64."""
     total = np.uint64(0)

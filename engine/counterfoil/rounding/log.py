@@ -1,8 +1,9 @@
 """The rounding log of a step: which decisions were close, and which way the trainer's went.
 
 For each rounding site, in the program's order: E, the number of entries, and, if there are any, the Rice parameter and
-the entries as gaps between ascending indices in Golomb-Rice code, each followed by its direction bit. Close decisions lie at random places, so gaps are
-geometrically distributed and Rice coding is within a few percent of their entropy (Golomb 1966, Rice 1979).
+the entries as gaps between ascending indices in Golomb-Rice code, each followed by its direction bit. Close decisions
+lie at random places, so gaps are geometrically distributed and Rice coding is within a few percent of their entropy
+(Golomb 1966, Rice 1979).
 
 The bytes are specified in docs/bundle-format.md; the Merkle leaf of the step commits to their SHA-256.
 """
@@ -141,21 +142,17 @@ _TRUNCATED, _OUT_OF_RANGE, _PADDING = -1, -2, -3
 _PROBLEMS = {_TRUNCATED: "truncated", _OUT_OF_RANGE: "out of range", _PADDING: "followed by bits that are not zero"}
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def _encode_entries(
-    indices: npt.NDArray[np.int64], ups: npt.NDArray[np.uint8], rice: int
-) -> npt.NDArray[np.uint8]:
+@numba.njit(nogil=True, cache=True)
+def _encode_entries(indices: npt.NDArray[np.int64], ups: npt.NDArray[np.uint8], rice: int) -> npt.NDArray[np.uint8]:
     bits = 0
-    previous = -1
-    for index in indices:
-        bits += ((index - previous - 1) >> rice) + rice + 2
-        previous = index
+    for entry in range(indices.size):
+        previous = indices[entry - 1] if entry else -1
+        bits += ((indices[entry] - previous - 1) >> rice) + rice + 2
     out = np.zeros((bits + 7) // 8, np.uint8)
     at = 0
-    previous = -1
     for entry in range(indices.size):
+        previous = indices[entry - 1] if entry else -1
         gap = indices[entry] - previous - 1
-        previous = indices[entry]
         for _ in range(gap >> rice):
             out[at >> 3] |= np.uint8(1 << (at & 7))
             at += 1
@@ -170,7 +167,7 @@ def _encode_entries(
     return out
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@numba.njit(nogil=True, cache=True)
 def _decode_entries(
     data: npt.NDArray[np.uint8],
     count: int,
@@ -199,7 +196,8 @@ def _decode_entries(
             return _TRUNCATED
         gap = quotient << rice
         for bit in range(rice):
-            gap |= np.int64((data[at >> 3] >> (at & 7)) & 1) << bit
+            if (data[at >> 3] >> (at & 7)) & 1:
+                gap |= 1 << bit
             at += 1
         previous += gap + 1
         if previous >= limit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -178,9 +178,7 @@ class RecordingRounder(Rounder):
 class ReplayingRounder(Rounder):
     """The auditor's side: rounds by its own values, and takes the trainer's direction only where it is close itself."""
 
-    def __init__(
-        self, program: Program, precision: Precision, kernels: Kernels, *, keep_log: bool = False
-    ) -> None:
+    def __init__(self, program: Program, precision: Precision, kernels: Kernels, *, keep_log: bool = False) -> None:
         super().__init__(program, precision, kernels)
         self.counts: list[SiteCounts] = []
         """What came to light at each rounding site of the step so far."""
@@ -231,9 +229,7 @@ class ReplayingRounder(Rounder):
         return fingerprint
 
 
-def _merged(
-    exponent: int, rounded: Rounded, indices: npt.NDArray[np.int64], ups: npt.NDArray[np.bool_]
-) -> SiteLog:
+def _merged(exponent: int, rounded: Rounded, indices: npt.NDArray[np.int64], ups: npt.NDArray[np.bool_]) -> SiteLog:
     """The own close decisions, with the directions that were taken from the trainer."""
     decisions = dict(zip(rounded.indices.tolist(), rounded.ups.tolist(), strict=True))
     decisions.update(zip(indices.tolist(), ups.tolist(), strict=True))
@@ -265,4 +261,3 @@ def _directed(
     is_up = remainder < 0
     result = np.where(accepted & (ups != is_up), other, rounded)
     return result + 0.0, accepted
-

@@ -52,14 +52,14 @@ def largest(value: Any) -> Tensor | float:
         if not value.is_floating_point():
             value = value.to(torch.float64)
         low, high = torch.aminmax(value)
-        return torch.maximum(-low, high)
-    if isinstance(value, (list, tuple)):
-        return max((float(largest(item)) for item in value), default=0.0)
+        top: Tensor = torch.maximum(-low, high)
+        return top
     return 0.0 if value is None else abs(float(value))
 
 
 def _norm(x: Tensor, dims: Sequence[int] | int, order: float = 2.0) -> Tensor:
-    return torch.linalg.vector_norm(x, ord=order, dim=dims)
+    result: Tensor = torch.linalg.vector_norm(x, ord=order, dim=dims)
+    return result
 
 
 def _top(x: Tensor) -> Tensor | float:
@@ -113,7 +113,7 @@ def _mm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     if "vec" in arguments or "tensor" in arguments:
         matrix = arguments.get("mat", arguments["self"])
         vector = arguments["vec"] if "vec" in arguments else arguments["tensor"]
-        product = _top(_norm(matrix, -1)) * _norm(vector, 0)
+        product: Tensor | float = _top(_norm(matrix, -1)) * _norm(vector, 0)
         added = arguments["self"] if "mat" in arguments else None
     else:
         first = arguments.get("mat1", arguments["self"])
@@ -161,7 +161,7 @@ def _window_energy(x: Tensor, weight: Tensor, arguments: Arguments, groups: int)
     energy = _grouped(x, groups).square().sum(2)
     if _is_pointwise(weight, arguments):
         return energy
-    return torch.ops.aten.convolution.default(
+    result: Tensor = torch.ops.aten.convolution.default(
         energy,
         _ones_kernel(weight, groups),
         None,
@@ -172,6 +172,7 @@ def _window_energy(x: Tensor, weight: Tensor, arguments: Arguments, groups: int)
         [0] * (x.dim() - 2),
         groups,
     )
+    return result
 
 
 def _scattered_energy(g: Tensor, like: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor:
@@ -318,13 +319,13 @@ def _vector_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
 
 @_named("softmax_backward")
 def _softmax_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
-    """y * (g - sum(g * y)): twice the largest of y times that of g, since y sums to 1 along the axis."""
+    """Softmax, y * (g - sum(g * y)): twice the largest of y times that of g, since y sums to 1 along the axis."""
     return [2.0 * largest(arguments["output"]) * largest(arguments["grad_output"])]
 
 
 @_named("log_softmax_backward")
 def _log_softmax_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
-    """g - exp(y) * sum(g): the sum of magnitudes of g along the axis bounds each term."""
+    """Log softmax, g - exp(y) * sum(g): the sum of magnitudes of g along the axis bounds each term."""
     g = arguments["grad_output"]
     return [_add(largest(g), _total(g, [arguments["dim"]]))]
 
@@ -344,7 +345,7 @@ def _batch_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     The variance's error is relative to std * max|x|, the reciprocal root's to rstd^2 * max|x| (derivative of x^-1/2).
     """
     x, weight, bias = arguments["input"], arguments["weight"], arguments["bias"]
-    out, save_mean, save_rstd = outputs[:3]
+    save_rstd = outputs[2]
     top = _norm(x, _channel_axes(x), math.inf)
     if save_rstd is None or save_rstd.numel() == 0:  # evaluation: running statistics are used, nothing is saved
         rstd = torch.rsqrt(arguments["running_var"] + arguments["eps"])
@@ -388,11 +389,9 @@ def _rows(x: Tensor, normalized_shape: Sequence[int]) -> Tensor:
     return x.reshape(-1, math.prod(normalized_shape))
 
 
-@_named("layer_norm")
-def _layer_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
-    """Layer norm: as batch norm, with rows in the place of channels."""
-    x = _rows(arguments["input"], arguments["normalized_shape"])
-    out, mean, rstd = outputs
+def _row_norm_scales(x: Tensor, arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Scales of a norm over the rows of ``x`` ``[rows, n]``, whose outputs are (result, mean, rstd)."""
+    rstd = outputs[2]
     assert rstd is not None
     top, flat = _norm(x, 1, math.inf), rstd.flatten()
     factor = largest(arguments["weight"]) if arguments["weight"] is not None else 1.0
@@ -401,6 +400,12 @@ def _layer_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
         _top(top),
         _top(flat * (1.0 + top * flat)),
     ]
+
+
+@_named("layer_norm")
+def _layer_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Layer norm: as batch norm, with rows in the place of channels."""
+    return _row_norm_scales(_rows(arguments["input"], arguments["normalized_shape"]), arguments, outputs)
 
 
 @_named("layer_norm_backward")
@@ -425,16 +430,7 @@ def _group_rows(x: Tensor, arguments: Arguments) -> Tensor:
 @_named("group_norm")
 def _group_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Group norm: as layer norm, a row for each sample and group."""
-    x = _group_rows(arguments["input"], arguments)
-    out, mean, rstd = outputs
-    assert rstd is not None
-    top, flat = _norm(x, 1, math.inf), rstd.flatten()
-    factor = largest(arguments["weight"]) if arguments["weight"] is not None else 1.0
-    return [
-        _add(2.0 * _top(top * flat) * factor, largest(arguments["bias"])),
-        _top(top),
-        _top(flat * (1.0 + top * flat)),
-    ]
+    return _row_norm_scales(_group_rows(arguments["input"], arguments), arguments, outputs)
 
 
 @_named("group_norm_backward")

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,10 @@ class RecordFinished:
 RecordEvent = RecordStarted | OperatorRecorded | StepRecorded | RecordFinished
 
 
+def _operator_recorded(step: int, total: int, done: int) -> OperatorRecorded:
+    return OperatorRecorded(step, done, total)
+
+
 def numpy_state(state: Mapping[str, Tensor]) -> dict[str, npt.NDArray[Any]]:
     """Return state tensors as arrays in the memory of the CPU; those that lie there already are not copied."""
     return {name: tensor.cpu().numpy() for name, tensor in state.items()}
@@ -143,17 +148,13 @@ def record(
                 if tamper is not None:
                     inputs = tamper(inputs)
                 execution = interpreter.execute(inputs, rounder=rounder, compute=compute, cancel=cancel)
-                result = yield from with_progress(
-                    execution, lambda done, step=step: OperatorRecorded(step, done, len(program.nodes))
-                )
+                result = yield from with_progress(execution, partial(_operator_recorded, step, len(program.nodes)))
                 state = result.state
                 log = encode(rounder.logs)
                 arrays = numpy_state(state) if manifest.is_committed(step) else {}
                 root = state_root(arrays) if arrays else None
                 fingerprints = Digest.of(rounder.fingerprints.astype("<u8").tobytes())
-                leaves.append(
-                    leaf_hash(StepRecord(step, root, Digest.of(log), fingerprints, result.loss).to_bytes())
-                )
+                leaves.append(leaf_hash(StepRecord(step, root, Digest.of(log), fingerprints, result.loss).to_bytes()))
                 entries = sum(len(site.indices) for site in rounder.logs)
                 writer.append_step(
                     step,
@@ -165,9 +166,7 @@ def record(
                 )
                 if manifest.is_checkpoint(step):
                     writer.write_checkpoint(step, arrays)
-                yield StepRecorded(
-                    step, manifest.steps, result.loss, entries, len(log), time.perf_counter() - begun
-                )
+                yield StepRecorded(step, manifest.steps, result.loss, entries, len(log), time.perf_counter() - begun)
         finally:
             kernels.close()
         claim = RunClaim(

@@ -116,7 +116,7 @@ def order_digits(
         raise DataError(f"The images must be uint8 of shape (n, 8, 8), not {images.dtype} of shape {images.shape}.")
     if labels.dtype != np.int64 or labels.shape != images.shape[:1]:
         raise DataError(f"There must be one int64 label for each image, not {labels.dtype} of shape {labels.shape}.")
-    if labels.size and not (0 <= labels.min() and labels.max() < CLASSES):
+    if labels.size and not (labels.min() >= 0 and labels.max() < CLASSES):
         raise DataError("A label lies outside 0 to 9.")
     schedule = shuffled_epochs(len(images), batch_size, steps, seed)
     model = DigitsNet(width)

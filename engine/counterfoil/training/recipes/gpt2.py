@@ -98,7 +98,8 @@ class Mlp(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map ``[N, T, width]`` to the same shape."""
         hidden = functional.gelu(self.c_fc(x), approximate="tanh")
-        return functional.dropout(self.c_proj(hidden), self.dropout, self.training)
+        result: Tensor = functional.dropout(self.c_proj(hidden), self.dropout, self.training)
+        return result
 
 
 class Block(nn.Module):
@@ -114,7 +115,8 @@ class Block(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map ``[N, T, width]`` to the same shape."""
         x = x + self.attn(self.ln_1(x))
-        return x + self.mlp(self.ln_2(x))
+        result: Tensor = x + self.mlp(self.ln_2(x))
+        return result
 
 
 class Gpt2(nn.Module):
@@ -134,7 +136,8 @@ class Gpt2(nn.Module):
         x = functional.dropout(x, self.dropout, self.training)
         for block in self.h:
             x = block(x)
-        return self.ln_f(x) @ self.wte.weight.t()
+        logits: Tensor = self.ln_f(x) @ self.wte.weight.t()
+        return logits
 
 
 def initialise(model: Gpt2, layers: int, seed: int) -> None:
