@@ -57,20 +57,24 @@ def test_nothing_lies_under_the_name_before_the_end(tmp_path: Path) -> None:
     assert files(tmp_path) == ["run.cfoil"]
 
 
-def test_an_exception_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), BundleWriter.create(tmp_path / "run.cfoil") as writer:
-        write_order(writer, make_contents())
+def fail_half_way(path: Path) -> None:
+    with BundleWriter.create(path) as writer:
+        write_order(writer, make_contents(seed=3))
         writer.begin_run(6)
         raise ZeroDivisionError
+
+
+def test_an_exception_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        fail_half_way(tmp_path / "run.cfoil")
     assert files(tmp_path) == []
 
 
 def test_an_exception_leaves_the_old_bundle(tmp_path: Path) -> None:
     path = write_bundle(tmp_path / "job.cfoil", make_contents(run=False))
     before = path.read_bytes()
-    with pytest.raises(ZeroDivisionError), BundleWriter.create(path) as writer:
-        write_order(writer, make_contents(seed=3))
-        raise ZeroDivisionError
+    with pytest.raises(ZeroDivisionError):
+        fail_half_way(path)
     assert path.read_bytes() == before
     assert files(tmp_path) == ["job.cfoil"]
 
@@ -175,22 +179,26 @@ def test_steps_come_in_order_and_once(tmp_path: Path) -> None:
 )
 def test_fingerprints_of_another_number(tmp_path: Path, changes: dict[str, Any]) -> None:
     contents = make_contents()
-    with pytest.raises(BundleError, match="fingerprints"), BundleWriter.create(tmp_path / "run.cfoil") as writer:
+    with BundleWriter.create(tmp_path / "run.cfoil") as writer:
         write_order(writer, contents)
         writer.begin_run(6)
-        append(writer, contents, 1, **changes)
+        with pytest.raises(BundleError, match="fingerprints"):
+            append(writer, contents, 1, **changes)
+        writer.abort()
 
 
 def test_states_are_committed_where_the_order_says(tmp_path: Path) -> None:
     contents = make_contents(steps=3, commit_every=2)
     root = contents.manifest.initial_root
     for step, wrong in ((1, root), (2, None), (3, None)):
-        with pytest.raises(BundleError, match="disagree"), BundleWriter.create(tmp_path / "run.cfoil") as writer:
+        with BundleWriter.create(tmp_path / "run.cfoil") as writer:
             write_order(writer, contents)
             writer.begin_run(6)
             for before in range(1, step):
                 append(writer, contents, before)
-            append(writer, contents, step, state_root=wrong)
+            with pytest.raises(BundleError, match="disagree"):
+                append(writer, contents, step, state_root=wrong)
+            writer.abort()
 
 
 def test_checkpoints_are_those_of_the_order(tmp_path: Path) -> None:
