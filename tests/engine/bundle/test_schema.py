@@ -1,0 +1,152 @@
+"""The records of a bundle: strict parsing, and the arithmetic of committed and stored steps."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from counterfoil import canonical
+from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, check_name, run_tree
+from counterfoil.commit.digest import Digest
+from counterfoil.commit.merkle import MerkleTree, leaf_hash
+from counterfoil.errors import BundleError
+from support.bundles import make_contents
+
+MANIFEST = make_contents().manifest
+VALUE: dict[str, Any] = json.loads(MANIFEST.to_bytes())
+JUNK = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53) + 1, 2**53 - 1)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("abc/.\u00e9", max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def paths(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place in a JSON value."""
+    found = [here] if here else []
+    if isinstance(value, dict):
+        for key, item in value.items():
+            found += paths(item, (*here, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            found += paths(item, (*here, index))
+    return found
+
+
+def test_the_manifest_round_trips() -> None:
+    assert OrderManifest.from_bytes(MANIFEST.to_bytes()) == MANIFEST
+    assert MANIFEST.digest == Digest.of(MANIFEST.to_bytes())
+
+
+@pytest.mark.parametrize("place", paths(VALUE), ids=lambda place: ".".join(map(str, place)))
+def test_a_missing_or_foreign_value_is_refused(place: tuple[Any, ...]) -> None:
+    for change in ("delete", "object", "extra"):
+        value = copy.deepcopy(VALUE)
+        parent = value
+        for key in place[:-1]:
+            parent = parent[key]
+        if change == "delete":
+            del parent[place[-1]]
+            if place[0] == "data" and (len(place) == 2 or "shape" in place):
+                continue  # An order without this array, or with another shape of it, is another good order.
+        elif change == "object":
+            parent[place[-1]] = {"surprise": None}
+        elif isinstance(parent, dict) and place[:-1] not in [("data",), ("precision", "margins")]:
+            parent["surprise"] = 1
+        else:
+            continue
+        with pytest.raises(BundleError):
+            OrderManifest.from_bytes(canonical.encode(value))
+
+
+@given(place=st.sampled_from(paths(VALUE)), junk=JUNK)
+def test_junk_anywhere_in_a_manifest_gives_our_error_or_a_manifest(place: tuple[Any, ...], junk: Any) -> None:
+    value = copy.deepcopy(VALUE)
+    parent = value
+    for key in place[:-1]:
+        parent = parent[key]
+    parent[place[-1]] = junk
+    data = canonical.encode(value)
+    try:
+        manifest = OrderManifest.from_bytes(data)
+    except BundleError:
+        return
+    assert manifest.to_bytes() == data
+
+
+@given(data=st.binary(max_size=60))
+def test_junk_bytes_are_no_manifest(data: bytes) -> None:
+    with pytest.raises(BundleError):
+        OrderManifest.from_bytes(data)
+
+
+@pytest.mark.parametrize("seed", ["-1", "01", "+1", " 1", "1_0", str(2**64), "\u0661", "", "1e3"])
+def test_a_seed_that_is_no_plain_number_is_refused(seed: str) -> None:
+    with pytest.raises(BundleError, match="seed"):
+        OrderManifest.from_bytes(canonical.encode({**VALUE, "seed": seed}))
+
+
+@given(steps=st.integers(1, 60), commit=st.integers(1, 12), times=st.integers(1, 5))
+def test_counts_agree_with_the_rules_for_single_steps(steps: int, commit: int, times: int) -> None:
+    manifest = dataclasses.replace(
+        MANIFEST,
+        steps=steps,
+        commit_every=commit,
+        checkpoint_every=commit * times,
+        schedule=dataclasses.replace(MANIFEST.schedule, shape=(steps, MANIFEST.batch_size)),
+        scalars=dataclasses.replace(MANIFEST.scalars, shape=(steps, 2)),
+    )
+    committed = [step for step in range(-2, steps + 20) if manifest.is_committed(step)]
+    stored = [step for step in range(-2, steps + 20) if manifest.is_checkpoint(step)]
+    assert len(committed) == manifest.committed_steps
+    assert committed[0] == 0
+    assert committed[-1] == steps
+    assert [-(-step // commit) for step in committed] == list(range(len(committed)))
+    assert manifest.checkpoint_steps == tuple(stored)
+    assert len(stored) == manifest.checkpoint_count
+    assert set(stored) <= set(committed)
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a b", "a\n", "\u00e9", "x" * 201, "a\0", 3, None])
+def test_names_that_cannot_stand_in_a_bundle(name: Any) -> None:
+    with pytest.raises(BundleError):
+        check_name(name)
+
+
+def test_names_that_can() -> None:
+    for name in ("a", "layer3.0.conv2:momentum", "...", "x" * 200, "-", "optimizer.0:exp_avg_sq"):
+        assert check_name(name) == name
+
+
+def test_the_step_record_is_what_the_page_says() -> None:
+    record = StepRecord(3, None, Digest(bytes(32)), Digest(b"\1" * 32), -1.5)
+    zeros, ones = "00" * 32, "01" * 32
+    assert record.to_bytes() == (
+        f'{{"fingerprints":"{ones}","log":"{zeros}","loss":"-0x1.8000000000000p+0","state_root":null,"step":3}}'.encode()
+    )
+    start = StepRecord(0, Digest(bytes(32)), None, None, None)
+    assert (
+        start.to_bytes() == f'{{"fingerprints":null,"log":null,"loss":null,"state_root":"{zeros}","step":0}}'.encode()
+    )
+    assert run_tree([start, record]).root == MerkleTree(map(leaf_hash, [start.to_bytes(), record.to_bytes()])).root
+
+
+def test_a_claim_round_trips() -> None:
+    claim = RunClaim(Digest.of(b"a"), Digest.of(b"b"), 3, (("a", "1"), ("b", "2")), "2026-01-01T00:00:00Z", "PEM")
+    assert RunClaim.from_json(claim.to_json()) == claim
+    for field in claim.to_json():
+        value = claim.to_json()
+        del value[field]
+        with pytest.raises(BundleError):
+            RunClaim.from_json(value)
+        with pytest.raises(BundleError):
+            RunClaim.from_json({**claim.to_json(), field: None})
