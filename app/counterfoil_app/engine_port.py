@@ -82,7 +82,7 @@ class LibraryEngine:
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
         request = counterfoil.AuditRequest(run=plan.run, order=plan.order, device=plan.device)
-        yield from counterfoil.audit(request, cancel)
+        yield from counterfoil.run_audit(request, cancel)
 
     def create_key(self, private: Path, passphrase: str | None) -> Path:
         """Write a new key pair and return where the public key lies; raises CounterfoilError."""

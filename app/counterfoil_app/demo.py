@@ -1,0 +1,148 @@
+"""The demonstration: the whole job on handwritten digits, once with an honest trainer and once with one who cheats."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QSettings, QTimer
+
+import counterfoil
+from counterfoil import AuditReport, CounterfoilError, Outcome
+from counterfoil_app import startup
+from counterfoil_app.capture import replay_and_capture
+from counterfoil_app.main import application, make_window
+from counterfoil_app.settings import Settings
+from counterfoil_resources.digits import load_digits
+
+STEPS = 60
+TAMPERED_STEP = 37
+
+
+@dataclass(frozen=True)
+class DemoFiles:
+    """The files of a demonstration.
+
+    Attributes:
+        folder: The folder that holds them all.
+    """
+
+    folder: Path
+
+    @property
+    def order(self) -> Path:
+        """The client's order."""
+        return self.folder / "job.cfoil"
+
+    @property
+    def auditor_public_key(self) -> Path:
+        """The key that the verdicts can be checked with."""
+        return self.folder / "auditor.pub.pem"
+
+    def run(self, name: str) -> Path:
+        """The run called ``honest`` or ``tampered``."""
+        return self.folder / f"{name}.cfoil"
+
+    def verdict(self, name: str) -> Path:
+        """The signed verdict on a run."""
+        return self.folder / f"{name}.verdict.json"
+
+    def picture(self, name: str) -> Path:
+        """The window after the replay of a run."""
+        return self.folder / f"{name}.png"
+
+    def key(self, party: str) -> Path:
+        """The private key of ``trainer`` or ``auditor``: for the demonstration only, without a passphrase."""
+        return self.folder / "keys" / f"{party}.pem"
+
+
+def run(folder: Path, say: Callable[[str], None] = print) -> int:
+    """Write an order, record an honest and a tampered run, replay both in the window, and sign the verdicts.
+
+    With a display the window stays open afterwards, until the user closes it; without one it is drawn off screen.
+
+    Args:
+        folder: Where the files go; made if needed. Files of an earlier demonstration are replaced.
+        say: Takes each line of progress.
+
+    Returns:
+        0 when the honest run is VERIFIED and the tampered one DISPUTED at its step, else the exit code of ERROR.
+
+    Raises:
+        CounterfoilError: The folder cannot be written, or a part of the demonstration failed.
+    """
+    begun = time.perf_counter()
+    files = DemoFiles(folder)
+    offscreen = startup.use_offscreen_without_display()
+    application()
+    _make_keys(files)
+    say(f"Order: {STEPS} training steps of a small residual network on handwritten digits.")
+    counterfoil.order_digits(*load_digits(), steps=STEPS).write(files.order)
+    say("Honest trainer: carries out the order and records every step.")
+    _record(files, "honest", None, say)
+    say(f"Cheating trainer: flips the labels of one batch, at step {TAMPERED_STEP}, and signs the run all the same.")
+    _record(files, "tampered", counterfoil.LabelFlip(step=TAMPERED_STEP), say)
+
+    with tempfile.TemporaryDirectory() as scratch:
+        # Settings of its own: a demonstration leaves the user's alone.
+        store = QSettings(str(Path(scratch) / "window.ini"), QSettings.Format.IniFormat)
+        window = make_window(settings=Settings(store))
+        window.show()
+        reports = {}
+        for name in ("honest", "tampered"):
+            say(f"Auditor: replays the {name} run in the window.")
+            reports[name] = replay_and_capture(
+                window, files.run(name), files.order, files.picture(name), files.key("auditor"), files.verdict(name)
+            )
+        as_expected = _summarise(files, reports, time.perf_counter() - begun, say)
+        if offscreen:
+            QTimer.singleShot(0, window.close)
+        else:
+            say("The window stays open; close it to end the demonstration.")
+        application().exec()
+        store.sync()
+    return 0 if as_expected else Outcome.ERROR.exit_code
+
+
+def _make_keys(files: DemoFiles) -> None:
+    try:
+        files.key("trainer").parent.mkdir(parents=True, exist_ok=True)
+        for party in ("trainer", "auditor"):
+            if not files.key(party).exists():
+                counterfoil.generate_key(files.key(party), None)
+        shutil.copyfile(files.key("auditor").with_name("auditor.pub.pem"), files.auditor_public_key)
+    except OSError as error:
+        raise CounterfoilError(
+            f"The folder {files.folder} cannot be written: {error.strerror or error}.", remedy="Choose another folder."
+        ) from error
+
+
+def _record(files: DemoFiles, name: str, tamper: counterfoil.LabelFlip | None, say: Callable[[str], None]) -> None:
+    key = counterfoil.load_private_key(files.key("trainer"), None)
+    for event in counterfoil.record(files.order, files.run(name), key, tamper=tamper):
+        if isinstance(event, counterfoil.StepRecorded) and event.step % 20 == 0:
+            say(f"  step {event.step} of {event.steps}, loss {event.loss:.3f}")
+
+
+def _summarise(files: DemoFiles, reports: dict[str, AuditReport], seconds: float, say: Callable[[str], None]) -> bool:
+    say("")
+    key = counterfoil.load_public_key(files.auditor_public_key)
+    for name, report in reports.items():
+        # Read back from the signed file, so that what is said here is what anybody else will read.
+        verdict = counterfoil.verify_verdict(files.verdict(name).read_bytes(), key)
+        say(f"{name + ' run':<13} {verdict.outcome.value:<9} {report.reason}")
+    say("")
+    say(f"Verdicts, pictures and bundles are in {files.folder} ({seconds:.0f} s). Check one with:")
+    verdict_path, run_path = files.verdict("tampered"), files.run("tampered")
+    say(f"  counterfoil verify {verdict_path} --key {files.auditor_public_key} --bundle {run_path}")
+    dispute = reports["tampered"].dispute
+    return (
+        reports["honest"].outcome is Outcome.VERIFIED
+        and reports["tampered"].outcome is Outcome.DISPUTED
+        and dispute is not None
+        and dispute.step == TAMPERED_STEP
+    )
