@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QCoreApplication, QEvent, QSettings, QTimer
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from counterfoil_app.main import make_window
+from counterfoil_app.session import Phase
+from counterfoil_app.settings import Settings
+from counterfoil_app.window import MainWindow
+from support.fake_engine import FakeEngine
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            # The offscreen platform says this of every window; it is no fault of ours.
+            item.add_marker(pytest.mark.qt_log_ignore(r"This plugin does not support (propagateSizeHints|raise)\(\)"))
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+
+
+@pytest.fixture
+def engine() -> FakeEngine:
+    return FakeEngine()
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    path = tmp_path / "honest.cfoil"
+    path.write_bytes(b"")
+    return path
+
+
+MakeWindow = Callable[[FakeEngine], MainWindow]
+
+
+@pytest.fixture
+def window_of(qtbot: QtBot, settings: Settings) -> Iterator[MakeWindow]:
+    """Makes windows, shown, and takes them down completely."""
+    made: list[tuple[MainWindow, FakeEngine]] = []
+
+    def make(engine: FakeEngine) -> MainWindow:
+        window = make_window(engine=engine, settings=settings)
+        made.append((window, engine))
+        window.show()
+        qtbot.waitExposed(window)
+        return window
+
+    yield make
+    for window, engine in made:
+        engine.gate.set()
+        engine.inspect_gate.set()
+        window.session.shut_down()
+        window.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+@pytest.fixture
+def window(window_of: MakeWindow, engine: FakeEngine) -> MainWindow:
+    return window_of(engine)
+
+
+@pytest.fixture
+def opened(window: MainWindow, bundle: Path, qtbot: QtBot) -> MainWindow:
+    """A window with the bundle open."""
+    window.open_bundle(bundle)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    return window
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind() -> Iterator[None]:
+    yield
+    names = [thread.name for thread in threading.enumerate()]
+    assert "counterfoil-engine" not in names
+    application = QApplication.instance()
+    if application is not None:
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        left = [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, MainWindow)]
+        assert not left
+        assert not [timer for timer in application.findChildren(QTimer) if timer.isActive()]

@@ -1,0 +1,49 @@
+"""A run of 100,000 steps from an engine far faster than any real one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+from pytestqt.qtbot import QtBot
+
+from counterfoil_app.session import ROWS_PER_POLL, Phase
+from counterfoil_app.window import MainWindow
+from support.fake_engine import FakeEngine
+
+STEPS = 100_000
+MakeWindow = Callable[[FakeEngine], MainWindow]
+
+
+def test_a_hundred_thousand_steps(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    window = window_of(FakeEngine(steps=STEPS, disputed=70_001))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY, timeout=30_000)
+    model = window.steps.model
+    assert model.rowCount() == STEPS
+    assert model.index(STEPS - 1, 1).data() == "not replayed"
+
+    beats: list[int] = []
+    heart = QTimer(window)
+    heart.timeout.connect(lambda: beats.append(len(window.session.rows)))
+    heart.start(0)
+    changes: list[int] = []
+    model.dataChanged.connect(lambda first, last: changes.append(last.row() - first.row() + 1))
+    window.replay_action.trigger()
+    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=120_000)
+    heart.stop()
+
+    assert sum(changes) == STEPS, "every step is announced once, in ranges"
+    assert max(changes) <= ROWS_PER_POLL, "no look takes more than its share"
+    assert len(changes) < STEPS / 100, "steps are announced in ranges, not one by one"
+    seen_while_running = {count for count in beats if 0 < count < STEPS}
+    assert len(seen_while_running) >= STEPS // ROWS_PER_POLL // 2, "the event loop lived between the looks"
+
+    assert [row + 1 for row in range(STEPS) if model.index(row, 1).data() == "mismatch"] == [70_001]
+    window.steps.show_step(STEPS)
+    assert window.steps.table.currentIndex().row() == STEPS - 1
+    assert window.session.selected_step == STEPS
+    window.plots.redraw()
+    assert window.plots.plots[0].selected.value() == STEPS
+    assert len(window.plots.all_tensors.getData()[0]) <= 200_000 + 6

@@ -1,0 +1,388 @@
+"""The main job, with a made-up engine: open, replay, see the outcome, export."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QMessageBox
+from pytestqt.qtbot import QtBot
+
+from counterfoil import CheckNumber, CounterfoilError, Outcome
+from counterfoil_app.capture import replay_and_capture
+from counterfoil_app.dialogs import SigningDialog
+from counterfoil_app.session import Phase
+from counterfoil_app.settings import Settings
+from counterfoil_app.views.tables import RecordTable
+from counterfoil_app.window import MainWindow
+from support.fake_engine import FakeEngine
+
+MakeWindow = Callable[[FakeEngine], MainWindow]
+LEFT = Qt.MouseButton.LeftButton
+
+
+def replay(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.mouseClick(window.header.primary, LEFT)
+    qtbot.waitUntil(lambda: window.session.phase in (Phase.CONCLUDED, Phase.FAILED), timeout=20_000)
+
+
+def question(window: MainWindow) -> QMessageBox:
+    box = window.findChild(QMessageBox, "stop-question")
+    assert box is not None
+    return box
+
+
+def click(box: QMessageBox, role: QMessageBox.ButtonRole, qtbot: QtBot) -> None:
+    qtbot.mouseClick(next(button for button in box.buttons() if box.buttonRole(button) is role), LEFT)
+
+
+def test_empty_window_says_what_to_do(window: MainWindow) -> None:
+    assert window.stack.currentWidget() is window.welcome
+    assert window.welcome.button.shown is window.open_action
+    assert not window.header.isVisible()
+    assert not window.replay_action.isEnabled()
+
+
+def test_honest_run_is_verified_and_signed(
+    opened: MainWindow, engine: FakeEngine, settings: Settings, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = opened
+    assert window.header.outcome.text() == "Not yet replayed"
+    assert window.header.primary.shown is window.replay_action
+    replay(window, qtbot)
+    assert window.header.outcome.text() == "VERIFIED"
+    assert window.header.property("tone") == "ok"
+    assert len(window.session.rows) == engine.steps
+    assert window.steps.model.index(0, 1).data() == "match"
+    assert "no replayed step differs" in window.dispute.nothing.text()
+
+    qtbot.mouseClick(window.header.primary, LEFT)
+    dialog = window.findChild(SigningDialog)
+    assert dialog is not None
+    assert "VERIFIED" in dialog.findChildren(type(dialog.hint))[0].text()
+    dialog.create_new.setChecked(True)
+    dialog.key.setText(str(tmp_path / "auditor.pem"))
+    dialog.passphrase.setText("secret")
+    assert not dialog.ok.isEnabled()
+    dialog.repeat.setText("secret")
+    with qtbot.waitSignal(window.session.export_finished):
+        qtbot.mouseClick(dialog.ok, LEFT)
+    verdict = tmp_path / "honest.verdict.json"
+    assert verdict.read_bytes() == b"{}"
+    assert window.session.verdict_file == verdict
+    assert str(verdict) in window.header.sentence.text()
+    assert engine.signed == [window.session.report]
+    assert settings.key_file == tmp_path / "auditor.pem"
+
+
+def test_a_failed_signature_is_told_and_leaves_no_file(opened: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    replay(opened, qtbot)
+    opened.choose_verdict()
+    dialog = opened.findChild(SigningDialog)
+    assert dialog is not None
+    dialog.key.setText(str(tmp_path / "new.pem"))
+    dialog.passphrase.setText("wrong")
+    dialog.repeat.setText("wrong")
+    with qtbot.waitSignal(opened.session.failed):
+        qtbot.mouseClick(dialog.ok, LEFT)
+    box = opened.findChild(QMessageBox, "failure")
+    assert box is not None
+    assert box.text() == "The passphrase does not open the key file."
+    assert box.informativeText() == "Type it again."
+    assert not (tmp_path / "honest.verdict.json").exists()
+    assert opened.session.verdict_file is None
+    box.done(0)
+
+
+def test_unwritable_folder_ends_in_a_sentence(opened: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    replay(opened, qtbot)
+    opened.choose_verdict()
+    dialog = opened.findChild(SigningDialog)
+    assert dialog is not None
+    dialog.key.setText(str(tmp_path / "new.pem"))
+    dialog.target.setText(str(tmp_path / "missing" / "v.json"))
+    with qtbot.waitSignal(opened.session.failed) as caught:
+        qtbot.mouseClick(dialog.ok, LEFT)
+    assert "could not be written" in caught.args[0].sentence
+    assert caught.args[0].expected
+
+
+def test_tampered_run_is_disputed_at_the_step(
+    window_of: MakeWindow, bundle: Path, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window: MainWindow = window_of(FakeEngine(disputed=37))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    replay(window, qtbot)
+    assert window.header.outcome.text() == "DISPUTED"
+    assert window.header.property("tone") == "bad"
+    model = window.steps.model
+    assert [row + 1 for row in range(model.rowCount()) if model.index(row, 1).data() == "mismatch"] == [37]
+    assert model.index(36, 0).data(Qt.ItemDataRole.BackgroundRole) == QColor(window.theme.tokens.bad_tint)
+    assert model.index(35, 0).data(Qt.ItemDataRole.BackgroundRole) is None
+    assert model.index(37, 1).data() == "unjudged"
+    assert "Step 37" in window.dispute.headline.text()
+    assert "This is confirmed" in window.dispute.meaning.text()
+    assert not window.dispute.visibleRegion().isEmpty(), "the dispute was not brought to the front"
+    assert window.dispute.model.rowCount() == 6
+    merkle = window.merkle.model
+    assert merkle.index(merkle.rowCount() - 1, 1).data() == "step 37"
+    assert merkle.index(merkle.rowCount() - 1, 4).data() == "different"
+    for plot in window.plots.plots:
+        assert plot.disputed.isVisible()
+        assert plot.disputed.value() == 37
+    assert window.session.selected_step == 37
+    window.plots.redraw()
+    steps, levels = window.plots.one_tensor.getOriginalDataset()
+    assert levels[list(steps).index(40)] == -3.0
+    assert levels[list(steps).index(35)] == window.session.divergence.levels()[1]
+
+
+def test_disputed_row_is_seen(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    window: MainWindow = window_of(FakeEngine(disputed=37))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    replay(window, qtbot)
+    window.docks["steps"].raise_()
+    window.steps.show_step(40)
+    table = window.steps.table
+
+    def colour(step: int) -> str:
+        rectangle = table.visualRect(window.steps.model.index(step - 1, 2))
+        return table.viewport().grab().toImage().pixelColor(rectangle.left() + 1, rectangle.top() + 2).name()
+
+    qtbot.waitUntil(lambda: colour(37) == window.theme.tokens.bad_tint)
+    assert colour(36) != window.theme.tokens.bad_tint
+
+
+def test_order_that_differs_is_concluded_as_refused(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    window: MainWindow = window_of(FakeEngine(failing=(CheckNumber.ORDER,)))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    assert window.header.outcome.text() == "Cannot be accepted"
+    assert "Conclude" in window.header.primary.text()
+    replay(window, qtbot)
+    assert window.header.outcome.text() == "REFUSED"
+    assert window.header.property("tone") == "warn"
+    assert window.verdict_action.isEnabled()
+
+
+def test_order_without_run_cannot_be_replayed(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    window: MainWindow = window_of(FakeEngine(has_run=False))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    assert not window.replay_action.isEnabled()
+    assert window.header.primary.shown is window.open_action
+    assert window.steps.model.rowCount() == 0
+
+
+def test_unreadable_file_is_refused_in_a_sentence(
+    window: MainWindow, engine: FakeEngine, settings: Settings, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = tmp_path / "broken.cfoil"
+    path.touch()
+    engine.inspect_errors[path.name] = CounterfoilError("It is no bundle.", remedy="Ask for another.")
+    window.open_bundle(path)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.UNREADABLE)
+    assert window.header.outcome.text() == "REFUSED"
+    assert window.header.sentence.text() == "It is no bundle. Ask for another."
+    assert window.stack.currentWidget() is window.message
+    assert path not in settings.recent
+
+
+def test_opening_never_blocks(window: MainWindow, engine: FakeEngine, bundle: Path, qtbot: QtBot) -> None:
+    engine.inspect_gate.clear()
+    window.open_bundle(bundle)
+    assert window.session.phase is Phase.LOADING
+    assert window.stack.currentWidget() is window.message
+    assert bundle.name in window.message.text()
+    engine.inspect_gate.set()
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    assert window.stack.currentWidget() is window.desk
+    assert engine.threads == {"counterfoil-engine"}
+
+
+def test_late_summary_of_another_bundle_is_ignored(
+    window: MainWindow, engine: FakeEngine, bundle: Path, qtbot: QtBot
+) -> None:
+    seen: list[str] = []
+    window.session.bundle_changed.connect(
+        lambda: seen.append(window.session.summary.path) if window.session.summary else None
+    )
+    engine.inspect_gate.clear()
+    window.open_bundle(bundle.with_name("first.cfoil"))
+    window.open_bundle(bundle)
+    engine.inspect_gate.set()
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    assert set(seen) == {str(bundle)}
+
+
+def test_opening_while_replaying_asks_and_ignores_the_rest(
+    opened: MainWindow, engine: FakeEngine, bundle: Path, qtbot: QtBot
+) -> None:
+    engine.steps = 60
+    engine.gate.clear()
+    opened.replay_action.trigger()
+    other = bundle.with_name("other.cfoil")
+    opened.open_bundle(other)
+    assert opened.session.path == bundle
+    click(question(opened), QMessageBox.ButtonRole.DestructiveRole, qtbot)
+    engine.gate.set()
+    qtbot.waitUntil(lambda: opened.session.phase is Phase.READY)
+    assert opened.session.path == other
+    assert opened.session.report is None
+    assert opened.session.rows == []
+    assert opened.replay_action.isEnabled()
+
+
+def test_pause_resume_stop(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
+    engine.gate.clear()
+    opened.replay_action.trigger()
+    assert opened.header.primary.shown is opened.pause_action
+    opened.pause_action.trigger()
+    assert opened.session.phase is Phase.PAUSED
+    assert opened.header.primary.text() == "&Resume"
+    opened.pause_action.trigger()
+    assert opened.session.phase is Phase.REPLAYING
+    opened.pause_action.trigger()
+    opened.stop_action.trigger()
+    qtbot.waitUntil(lambda: opened.session.phase is Phase.CONCLUDED)
+    assert opened.session.report is not None
+    assert opened.session.report.outcome is Outcome.INCONCLUSIVE
+    assert opened.header.outcome.text() == "INCONCLUSIVE"
+
+
+def test_closing_asks_during_a_replay(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
+    engine.gate.clear()
+    opened.replay_action.trigger()
+    assert not opened.close()
+    click(question(opened), QMessageBox.ButtonRole.RejectRole, qtbot)
+    assert opened.isVisible()
+    assert opened.session.running
+    question(opened).deleteLater()
+    question(opened).setObjectName("")
+    assert not opened.close()
+    click(question(opened), QMessageBox.ButtonRole.DestructiveRole, qtbot)
+    qtbot.waitUntil(lambda: not opened.isVisible() and not opened.session.busy)
+    qtbot.waitUntil(lambda: opened.session._worker._thread is None)
+
+
+def test_closing_without_a_replay_does_not_ask(opened: MainWindow) -> None:
+    assert opened.close()
+
+
+def test_engine_error_during_replay_is_inconclusive(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
+    engine.audit_error = CounterfoilError("The device ran out of memory.", remedy="Use the CPU.")
+    replay(opened, qtbot)
+    assert opened.session.phase is Phase.FAILED
+    assert opened.header.outcome.text() == "INCONCLUSIVE"
+    assert opened.header.sentence.text() == "The device ran out of memory. Use the CPU."
+    assert not opened.verdict_action.isEnabled()
+    assert opened.table_action.isEnabled()
+
+
+def test_unexpected_error_shows_its_details(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
+    engine.audit_error = ZeroDivisionError("division by zero")
+    replay(opened, qtbot)
+    assert opened.header.outcome.text() == "ERROR"
+    box = opened.findChild(QMessageBox, "failure")
+    assert box is not None
+    assert "Traceback" in box.detailedText()
+    assert "ZeroDivisionError" in box.text()
+
+
+def test_client_order_is_compared_and_dropped(opened: MainWindow, bundle: Path, qtbot: QtBot) -> None:
+    assert opened.header.secondary.shown is opened.compare_action
+    opened.session.compare_with(bundle.with_name("job.cfoil"))
+    qtbot.waitUntil(lambda: opened.session.phase is Phase.READY)
+    assert opened.session.checks[CheckNumber.ORDER].state.value == "passed"
+    opened.drop_order_action.trigger()
+    qtbot.waitUntil(lambda: opened.session.phase is Phase.READY)
+    assert opened.session.checks[CheckNumber.ORDER].state.value == "warning"
+
+
+def test_dropped_file_is_opened(window: MainWindow, bundle: Path, qtbot: QtBot) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(bundle))])
+    actions, modifiers = Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(QPointF(9, 9).toPoint(), actions, data, LEFT, modifiers)
+    window.dragEnterEvent(enter)
+    assert enter.isAccepted()
+    assert window.welcome.drop.property("hot") is True
+    window.dropEvent(QDropEvent(QPointF(9, 9), actions, data, LEFT, modifiers))
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    assert window.session.path == bundle
+    assert window.welcome.drop.property("hot") is False
+
+
+def test_text_that_is_no_file_is_not_taken(window: MainWindow) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl("https://example.org/run.cfoil")])
+    enter = QDragEnterEvent(
+        QPointF(9, 9).toPoint(), Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier
+    )
+    enter.ignore()
+    window.dragEnterEvent(enter)
+    assert not enter.isAccepted()
+
+
+def test_recent_files_are_offered(opened: MainWindow, bundle: Path) -> None:
+    assert opened.recent_menu.actions()[0].text().startswith(bundle.name)
+    opened.clear_recent_action.trigger()
+    assert not opened.settings.recent
+    assert not opened.clear_recent_action.isEnabled()
+
+
+def test_device_is_chosen(opened: MainWindow, engine: FakeEngine, settings: Settings, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(opened.session.devices_changed):
+        opened.session.look_for_devices()
+    assert opened.header.device.count() == 2
+    next(a for a in opened.device_menu.actions() if "H200" in a.text()).trigger()
+    assert opened.header.device.currentData() == "cuda:0"
+    replay(opened, qtbot)
+    assert engine.plans[-1].device == "cuda:0"
+    assert settings.device == "cuda:0"
+
+
+def test_step_table_is_exported(opened: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    replay(opened, qtbot)
+    with qtbot.waitSignal(opened.session.export_finished):
+        opened.session.export_table(tmp_path / "steps.csv")
+    assert len((tmp_path / "steps.csv").read_text().splitlines()) == 60
+    assert opened.session.verdict_file is None
+
+
+def test_layout_is_restored(opened: MainWindow) -> None:
+    opened.docks["plots"].close()
+    opened.docks["steps"].setFloating(True)
+    opened.layout_action.trigger()
+    assert all(not dock.isFloating() for dock in opened.docks.values())
+    assert opened.docks["plots"].isVisible()
+
+
+@pytest.mark.parametrize("disputed", [None, 12])
+def test_capture_drives_the_whole_flow(
+    window_of: MakeWindow, bundle: Path, tmp_path: Path, disputed: int | None
+) -> None:
+    window: MainWindow = window_of(FakeEngine(disputed=disputed))
+    picture, verdict = tmp_path / "picture.png", tmp_path / "v.json"
+    report = replay_and_capture(window, bundle, tmp_path / "job.cfoil", picture, tmp_path / "key.pem", verdict)
+    assert report.outcome is (Outcome.VERIFIED if disputed is None else Outcome.DISPUTED)
+    assert picture.stat().st_size > 10_000
+    assert verdict.read_bytes() == b"{}"
+
+
+def test_capture_tells_why_it_cannot(window: MainWindow, bundle: Path, tmp_path: Path) -> None:
+    with pytest.raises(CounterfoilError, match="passphrase"):
+        replay_and_capture(
+            window, bundle, None, tmp_path / "p.png", tmp_path / "k.pem", tmp_path / "v.json", passphrase="wrong"
+        )
+
+
+def test_record_tables_are_sound(opened: MainWindow, qtbot: QtBot, qtmodeltester: object) -> None:
+    replay(opened, qtbot)
+    model: RecordTable[object] = opened.steps.model
+    qtmodeltester.check(model)  # type: ignore[attr-defined]

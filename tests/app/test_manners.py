@@ -1,0 +1,241 @@
+"""Settings, theme, start-up, names for screen readers, and what the window's thread may load."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QComboBox,
+    QHeaderView,
+    QLineEdit,
+    QProgressBar,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from counterfoil import CounterfoilError, Outcome
+from counterfoil_app import icons, startup
+from counterfoil_app.dialogs import SigningDialog
+from counterfoil_app.engine_port import ReplayPlan
+from counterfoil_app.session import Phase
+from counterfoil_app.settings import MAX_RECENT, Settings, ThemeChoice
+from counterfoil_app.theme import DARK, LIGHT, Tokens, Tone, style_sheet
+from counterfoil_app.window import MainWindow
+from counterfoil_app.worker import Failure
+from support.fake_engine import FakeEngine
+
+
+def store(path: Path) -> QSettings:
+    return QSettings(str(path / "s.ini"), QSettings.Format.IniFormat)
+
+
+def test_recent_files_exist_and_stand_once(tmp_path: Path) -> None:
+    settings = Settings(store(tmp_path))
+    paths = [tmp_path / f"{number}.cfoil" for number in range(MAX_RECENT + 3)]
+    for path in paths:
+        path.touch()
+        settings.add_recent(path)
+    settings.add_recent(tmp_path / "." / "5.cfoil")
+    assert settings.recent[0] == paths[5]
+    assert len(settings.recent) == len(set(settings.recent)) == MAX_RECENT
+    paths[5].unlink()
+    assert paths[5] not in settings.recent
+    settings.clear_recent()
+    assert settings.recent == ()
+
+
+def test_one_recent_file_survives_the_ini_format(tmp_path: Path) -> None:
+    path = tmp_path / "run, with comma.cfoil"
+    path.touch()
+    first = store(tmp_path)
+    Settings(first).add_recent(path)
+    first.sync()
+    assert Settings(store(tmp_path)).recent == (path,)
+
+
+def test_settings_of_another_schema_are_not_misread(tmp_path: Path) -> None:
+    raw = store(tmp_path)
+    raw.setValue("schema", "99")
+    raw.setValue("theme", "dark")
+    raw.sync()
+    assert Settings(store(tmp_path)).theme is ThemeChoice.SYSTEM
+
+
+def test_fresh_start_forgets(tmp_path: Path) -> None:
+    raw = store(tmp_path)
+    settings = Settings(raw)
+    settings.theme = ThemeChoice.DARK
+    raw.sync()
+    assert Settings(store(tmp_path)).theme is ThemeChoice.DARK
+    assert Settings(store(tmp_path), fresh=True).theme is ThemeChoice.SYSTEM
+
+
+def test_junk_in_settings_falls_back(tmp_path: Path) -> None:
+    settings = Settings(store(tmp_path))
+    settings._store.setValue("theme", "purple")
+    settings._store.setValue("folder", str(tmp_path / "gone"))
+    settings._store.setValue("key_file", str(tmp_path / "gone.pem"))
+    assert settings.theme is ThemeChoice.SYSTEM
+    assert settings.folder == Path.home()
+    assert settings.key_file is None
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2.2 contrast ratio."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
+def test_text_can_be_read(tokens: Tokens) -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    for ground in (tokens.background, tokens.surface, tokens.stripe):
+        assert contrast(tokens.text, ground) >= 7
+        assert contrast(tokens.muted, ground) >= 4.5
+    for tone in Tone:
+        assert contrast(tokens.tone(tone), tokens.tint(tone)) >= 4.5
+        assert contrast(tokens.text, tokens.tint(tone)) >= 7
+    assert contrast(tokens.on_accent, tokens.accent) >= 4.5
+    assert contrast(tokens.text, tokens.selection) >= 4.5
+    assert contrast(tokens.text, tokens.progress) >= 4.5
+    for curve in (tokens.trainer, tokens.replay):
+        assert contrast(curve, tokens.surface) >= 3
+
+
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
+def test_style_sheet_has_all_its_tokens(tokens: Tokens) -> None:
+    sheet = style_sheet(tokens)
+    assert "$" not in sheet
+    assert all(value.startswith("#") and len(value) == 7 for value in asdict(tokens).values())
+
+
+def test_theme_can_be_switched(opened: MainWindow, settings: Settings) -> None:
+    opened.theme_actions[ThemeChoice.DARK].trigger()
+    assert opened.theme.tokens == DARK
+    assert settings.theme is ThemeChoice.DARK
+    assert opened.palette().window().color().name() == DARK.background
+    assert opened.plots.loss.backgroundBrush().color().name() == DARK.surface
+    opened.theme_actions[ThemeChoice.LIGHT].trigger()
+    assert opened.palette().window().color().name() == LIGHT.background
+
+
+def test_icons_are_drawn_in_their_colour(qapp: object) -> None:
+    image = icons.pixmap("stop", "#a8201a", 24).toImage()
+    assert image.pixelColor(12, 12).name() == "#a8201a"
+    assert image.pixelColor(0, 0).alpha() == 0
+
+
+def test_every_control_has_a_name(opened: MainWindow) -> None:
+    # Qt's own inner parts (scroll bars, the line edit of a spin box, dock buttons) carry names starting with qt_.
+    kinds = (QAbstractButton, QComboBox, QLineEdit, QProgressBar, QAbstractItemView)
+    nameless = [
+        widget
+        for widget in opened.findChildren(QWidget)
+        if isinstance(widget, kinds)
+        and not isinstance(widget, QHeaderView)
+        and not widget.objectName().startswith("qt_")
+        and not isinstance(widget.parent(), (QComboBox, QAbstractItemView))
+        and type(widget).__name__ not in ("QComboBoxListView", "QToolButton")
+        and widget.isVisible()
+        and not (widget.accessibleName() or getattr(widget, "text", str)())
+    ]
+    assert nameless == []
+
+
+def test_every_action_is_in_a_menu_and_shortcuts_differ(opened: MainWindow) -> None:
+    def leaves(menu: QWidget) -> list[object]:
+        found: list[object] = []
+        for action in menu.actions():
+            found += leaves(action.menu()) if action.menu() is not None else [action]
+        return found
+
+    in_menus = leaves(opened.menuBar())
+    assert all(action in in_menus for action in opened.actions())
+    shortcuts = [a.shortcut().toString() for a in in_menus if a.shortcut().toString()]  # type: ignore[attr-defined]
+    assert len(shortcuts) == len(set(shortcuts))
+    assert len(shortcuts) >= 12
+
+
+def test_signing_dialog_says_what_is_missing(qtbot: QtBot, tmp_path: Path, bundle: Path) -> None:
+    engine = FakeEngine()
+    report = engine.report(ReplayPlan(bundle, None, "cpu"), engine.checks(None), 60, Outcome.VERIFIED)
+    dialog = SigningDialog(report, None, tmp_path, tmp_path / "v.json")
+    qtbot.addWidget(dialog)
+    assert dialog.create_new.isChecked()
+    assert dialog.ok.isEnabled()
+    dialog.use_existing.setChecked(True)
+    assert not dialog.ok.isEnabled()
+    assert "no such key" in dialog.hint.text()
+    (tmp_path / "auditor.pem").touch()
+    dialog.create_new.setChecked(True)
+    assert "never overwritten" in dialog.hint.text()
+    dialog.use_existing.setChecked(True)
+    assert dialog.ok.isEnabled()
+    dialog.passphrase.setText("p")
+    request = dialog.request()
+    assert (request.create, request.passphrase, request.target) == (False, "p", tmp_path / "v.json")
+
+
+@pytest.mark.parametrize(
+    ("environment", "platform", "expected"),
+    [
+        ({}, "linux", False),
+        ({"DISPLAY": ":0"}, "linux", True),
+        ({"WAYLAND_DISPLAY": "wayland-0"}, "linux", True),
+        ({"QT_QPA_PLATFORM": "offscreen", "DISPLAY": ":0"}, "linux", False),
+        ({"QT_QPA_PLATFORM": "xcb"}, "linux", True),
+        ({}, "darwin", True),
+        ({}, "win32", True),
+    ],
+)
+def test_display_is_recognised(environment: dict[str, str], platform: str, expected: bool) -> None:
+    assert startup.has_display(environment, platform) is expected
+
+
+def test_no_display_is_said_in_a_sentence() -> None:
+    with pytest.raises(CounterfoilError, match="no display"):
+        startup.check_display({}, "linux")
+    with pytest.raises(CounterfoilError, match="libxcb-cursor"):
+        startup.check_display({"DISPLAY": ":0"}, "linux", loads=lambda _name: False)
+    startup.check_display({"DISPLAY": ":0"}, "linux", loads=lambda _name: True)
+    startup.check_display({"QT_QPA_PLATFORM": "offscreen"}, "linux", loads=lambda _name: False)
+
+
+def test_no_font_is_said_in_a_sentence(qapp: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    startup.check_fonts()
+    monkeypatch.setattr("PySide6.QtGui.QFontDatabase.families", staticmethod(lambda: []))
+    with pytest.raises(CounterfoilError, match="no font"):
+        startup.check_fonts()
+
+
+def test_the_window_loads_neither_torch_nor_hdf5() -> None:
+    program = (
+        "import sys, counterfoil_app.main\n"
+        "found = {'torch', 'h5py', 'numba', 'cryptography'} & set(sys.modules)\n"
+        "sys.exit(f'loaded: {found}' if found else 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_name_from_the_file_is_never_markup(opened: MainWindow) -> None:
+    opened.session.summary = None
+    opened.session.phase = Phase.UNREADABLE
+    opened.session.failure = Failure("<b>bold</b> is no bundle.", "", "", expected=True)
+    opened.session.phase_changed.emit()
+    assert opened.header.sentence.text().startswith("<b>")
+    assert opened.header.sentence.textFormat().name == "PlainText"
+    assert opened.overview.sentence.textFormat().name == "PlainText"
