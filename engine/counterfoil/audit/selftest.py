@@ -23,7 +23,7 @@ _SHA256_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 """FIPS 180-4, the example "abc"."""
 STATE_ROOT = "15f366d4937168256567a045367094cbca273c068af18ff556a78333d5c0f8a4"
 """State root after the step of :func:`tiny_program`; changes only with the numerics, and then with the format."""
-FINGERPRINT = 0xC962BE0D49407A70
+FINGERPRINT = 0x9A9E58DBB61F8B4D
 """Exclusive or of its fingerprints."""
 
 

@@ -24,7 +24,7 @@ from counterfoil.rounding.grid import FLOAT64_BIAS, Grid
 from counterfoil.rounding.result import Rounded
 
 _CHUNK = 1024
-_SLICE = 1 << 16
+_SLICE = 1 << 18
 """Elements below which a second thread costs more than it brings."""
 
 Float64Array = npt.NDArray[np.float64]
@@ -49,11 +49,11 @@ def _float(typing_context: Any, value: Any = None) -> Any:
 
 @numba.njit(inline="always")
 def _mix(bits: Any, index: Any, key: Any) -> Any:
-    # The finaliser of SplitMix64 (Steele, Lea, Flood 2014) over the element's bits, its index and the site's key.
+    # One round of the finaliser of SplitMix64 (Steele, Lea, Flood 2014) over the element's bits, its index and the
+    # site's key. Each step is invertible, so a change of one element always changes the sum.
     z = (bits ^ key) + (index + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    z = (z ^ (z >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9)
+    return z ^ (z >> np.uint64(29))
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
@@ -78,10 +78,12 @@ def _round_slice(
     ups = np.empty(64, np.uint8)
     found = 0
     for start in range(0, count, _CHUNK):
-        length = min(_CHUNK, count - start)
+        # A slice, so that indices count from zero: an index that numba must check for being negative is not vectorised.
+        chunk = y[start : start + _CHUNK]
+        base = np.uint64(first + start)
         near_count = np.uint64(0)
-        for i in range(length):
-            value = y[start + i]
+        for i in range(chunk.size):
+            value = chunk[i]
             biased = (_bits(value) >> s52) & mask
             largest = max(largest, biased)
             exponent = max(biased, floor)
@@ -92,10 +94,10 @@ def _round_slice(
             near = abs(remainder) >= half - tau
             near_count += np.uint64(1) if near else np.uint64(0)
             remainders[i] = remainder if near else 0.0
-            y[start + i] = rounded
-            total += _mix(_bits(rounded), np.uint64(first + start + i), key)
+            chunk[i] = rounded
+            total += _mix(_bits(rounded), base + np.uint64(i), key)
         if near_count:
-            for i in range(length):
+            for i in range(chunk.size):
                 if remainders[i] != 0.0:
                     if found == indices.size:
                         more_indices = np.empty(2 * found, np.int64)
@@ -146,21 +148,21 @@ class CpuKernel:
         """
         arguments = (grid.floor_exponent + FLOAT64_BIAS, grid.significand_bits, tau, np.uint64(key))
         if self._pool is None or y.size < 2 * _SLICE:
-            parts = [_round_slice(y, 0, *arguments)]
-        else:
-            # Multiples of the chunk keep vector loads aligned; a few slices more than threads even out the load.
-            slices = min(self._threads * 2, y.size // _SLICE)
-            size = -(-y.size // slices // _CHUNK) * _CHUNK
-            futures = [
-                self._pool.submit(_round_slice, y[first : first + size], first, *arguments)
-                for first in range(0, y.size, size)
-            ]
-            parts = [future.result() for future in futures]
-        total = sum(int(part[2]) for part in parts) % 2**64
-        largest = max((int(part[3]) for part in parts), default=0)
-        return Rounded(
-            indices=np.concatenate([part[0] for part in parts]),
-            ups=np.concatenate([part[1] for part in parts]).astype(np.bool_),
-            fingerprint=total,
-            largest_exponent=largest - FLOAT64_BIAS,
+            return _rounded(*_round_slice(y, 0, *arguments))
+        # Multiples of the chunk keep slices alike; a few more slices than threads even out the load.
+        size = -(-y.size // min(self._threads * 2, y.size // _SLICE) // _CHUNK) * _CHUNK
+        futures = [
+            self._pool.submit(_round_slice, y[first : first + size], first, *arguments)
+            for first in range(0, y.size, size)
+        ]
+        parts = [future.result() for future in futures]
+        return _rounded(
+            np.concatenate([part[0] for part in parts]),
+            np.concatenate([part[1] for part in parts]),
+            sum(int(part[2]) for part in parts),
+            max(int(part[3]) for part in parts),
         )
+
+
+def _rounded(indices: Int64Array, ups: npt.NDArray[np.uint8], total: int, largest_biased: int) -> Rounded:
+    return Rounded(indices, ups.view(np.bool_), int(total) % 2**64, int(largest_biased) - FLOAT64_BIAS)

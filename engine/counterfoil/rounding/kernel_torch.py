@@ -18,8 +18,7 @@ def _signed(value: int) -> int:
 
 
 _GOLDEN = _signed(0x9E3779B97F4A7C15)
-_MIX1 = _signed(0xBF58476D1CE4E5B9)
-_MIX2 = _signed(0x94D049BB133111EB)
+_MULTIPLIER = _signed(0xBF58476D1CE4E5B9)
 
 
 def _shift(z: Tensor, bits: int) -> Tensor:
@@ -29,9 +28,8 @@ def _shift(z: Tensor, bits: int) -> Tensor:
 def mix(values: Tensor, indices: Tensor, key: int) -> Tensor:
     """Return the fingerprint terms of single elements, int64 ``[k]``, for float64 ``values`` and int64 ``indices``."""
     z = (values.view(torch.int64) ^ _signed(key)) + (indices + 1) * _GOLDEN
-    z = (z ^ _shift(z, 30)) * _MIX1
-    z = (z ^ _shift(z, 27)) * _MIX2
-    return z ^ _shift(z, 31)
+    z = (z ^ _shift(z, 32)) * _MULTIPLIER
+    return z ^ _shift(z, 29)
 
 
 class TorchKernel:
