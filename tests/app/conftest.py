@@ -15,6 +15,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from counterfoil_app.engine_port import Engine
 from counterfoil_app.main import make_window
 from counterfoil_app.session import Phase
 from counterfoil_app.settings import Settings
@@ -48,15 +49,15 @@ def bundle(tmp_path: Path) -> Path:
     return path
 
 
-MakeWindow = Callable[[FakeEngine], MainWindow]
+MakeWindow = Callable[[Engine], MainWindow]
 
 
 @pytest.fixture
 def window_of(qtbot: QtBot, settings: Settings) -> Iterator[MakeWindow]:
     """Makes windows, shown, and takes them down completely."""
-    made: list[tuple[MainWindow, FakeEngine]] = []
+    made: list[tuple[MainWindow, Engine]] = []
 
-    def make(engine: FakeEngine) -> MainWindow:
+    def make(engine: Engine) -> MainWindow:
         window = make_window(engine=engine, settings=settings)
         made.append((window, engine))
         window.show()
@@ -65,8 +66,8 @@ def window_of(qtbot: QtBot, settings: Settings) -> Iterator[MakeWindow]:
 
     yield make
     for window, engine in made:
-        engine.gate.set()
-        engine.inspect_gate.set()
+        if isinstance(engine, FakeEngine):
+            engine.open_gates()
         window.session.shut_down()
         window.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

@@ -84,6 +84,9 @@ class FakeEngine:
     signed: list[AuditReport] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.open_gates()
+
+    def open_gates(self) -> None:
         self.gate.set()
         self.inspect_gate.set()
 
