@@ -95,6 +95,8 @@ def capture(model: nn.Module, objective: Objective, rule: UpdateRule, batch: Map
         loss, held = _forward(model, objective, weights, held, rows, location)
         if loss.dim() != 0 or not loss.is_floating_point():
             raise ProgramError(f"The objective returned a tensor of shape {tuple(loss.shape)}; it must be one number.")
+        if not loss.requires_grad:
+            raise ProgramError("The objective does not depend on any parameter of the model.")
         location.attribute_backward(loss)
         gradients = torch.autograd.grad(loss, list(weights.values()), allow_unused=True)
         with torch.no_grad():
@@ -128,7 +130,12 @@ def _trace(
         return [loss, *new.values()]
 
     try:
-        with FakeTensorMode(allow_non_fake_inputs=True) as mode, sdpa_kernel(SDPBackend.MATH), counting_draws():
+        with (
+            FakeTensorMode(allow_non_fake_inputs=True) as mode,
+            sdpa_kernel(SDPBackend.MATH),
+            _without_onednn(),
+            counting_draws(),
+        ):
             examples = [
                 mode.from_tensor(state[item.name])
                 if item.kind == "state"
@@ -151,6 +158,17 @@ def _trace(
             remedy="Express it with operators of the allow-list (docs/operators.md).",
         ) from error
     return pure.graph, names
+
+
+@contextmanager
+def _without_onednn() -> Iterator[None]:
+    """Keep oneDNN's own operators (for LSTMs) out of the program: no other back end has them."""
+    enabled = torch.backends.mkldnn.enabled
+    torch.backends.mkldnn.enabled = False  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        torch.backends.mkldnn.enabled = enabled
 
 
 def _forward(

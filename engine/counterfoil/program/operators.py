@@ -57,7 +57,7 @@ _VIEWS = """
     view.default _unsafe_view.default _reshape_alias.default reshape.default permute.default transpose.int t.default
     expand.default squeeze.default squeeze.dim squeeze.dims unsqueeze.default slice.Tensor select.int alias.default
     detach.default diagonal.default split.Tensor split_with_sizes.default unbind.int unfold.default narrow.default
-    lift_fresh.default
+    unsafe_split.Tensor unsafe_split_with_sizes.default lift_fresh.default
 """
 
 _EXACT = {
