@@ -1,0 +1,203 @@
+"""Small orders and runs: models of a few hundred to a few thousand weights, trained for a handful of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from counterfoil_resources.digits import load_digits
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from counterfoil.audit.events import AuditFinished, AuditReport, Event
+from counterfoil.audit.outcome import Check, CheckNumber
+from counterfoil.audit.replay import AuditRequest, audit
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import StepRecord, run_tree
+from counterfoil.cancel import CancelToken
+from counterfoil.execution.philox import uniform
+from counterfoil.program.capture import CapturedStep, Objective, capture
+from counterfoil.program.graph import TensorType
+from counterfoil.program.update import Sgd, UpdateRule
+from counterfoil.signing import SigningKey, open_claim, sign_claim
+from counterfoil.training.initial import fan_in_uniform
+from counterfoil.training.order import OrderDraft, draft_order
+from counterfoil.training.recipes.digits import order_digits
+from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
+from counterfoil.training.recorder import record
+from counterfoil.training.schedules import shuffled_epochs
+from support.bundles import change, opened_for_change
+
+Array = NDArray[Any]
+TINY_GPT2 = Gpt2Size(layers=1, heads=2, width=16, context=12)
+TEXT = bytes(range(32, 127)) * 8 + b"All work and no play makes a dull trainer. " * 40
+
+
+def digits_order(**settings: Any) -> OrderDraft:
+    """The digits recipe with 4 channels: about 1,500 weights."""
+    images, labels = load_digits()
+    chosen = {"steps": 6, "batch_size": 8, "width": 4, "checkpoint_every": 2, "seed": 11} | settings
+    return order_digits(images[:200], labels[:200], **chosen)
+
+
+def gpt2_order(**settings: Any) -> OrderDraft:
+    """The GPT-2 recipe with one layer of width 16: about 8,000 weights, half of them in the tied embedding."""
+    chosen = {"size": TINY_GPT2, "steps": 6, "batch_size": 4, "warmup": 2, "checkpoint_every": 2, "seed": 5} | settings
+    return order_gpt2(TEXT, **chosen)
+
+
+def draw(shape: tuple[int, ...], number: int) -> Array:
+    """Reproducible float32 numbers in [-1, 1)."""
+    tensor = uniform(shape, seed=7, step=0, draw=number, dtype=torch.float32, device="cpu")
+    return (tensor * 2 - 1).numpy()
+
+
+def types(data: Mapping[str, Array], batch_size: int) -> dict[str, TensorType]:
+    """The batch inputs that read these data arrays."""
+    return {name: TensorType(array.dtype.name, (batch_size, *array.shape[1:])) for name, array in data.items()}
+
+
+def own_order(
+    model: nn.Module,
+    objective: Objective,
+    data: Mapping[str, Array],
+    *,
+    rule: UpdateRule | None = None,
+    steps: int = 4,
+    batch_size: int = 8,
+    learning_rate: float = 0.05,
+    seed: int = 3,
+) -> OrderDraft:
+    """An order of a model of one's own, with weights from Philox."""
+    rule = rule or Sgd(momentum=0.9)
+    fan_in_uniform(model, seed)
+    rows = min(len(array) for array in data.values())
+    return draft_order(
+        title="A model of a test",
+        recipe="own",
+        captured=capture(model, objective, rule, types(data, batch_size)),
+        rule=rule,
+        learning_rates=[learning_rate] * steps,
+        schedule=shuffled_epochs(rows, batch_size, steps, seed),
+        data=data,
+        seed=seed,
+        checkpoint_every=2,
+    )
+
+
+def capture_on(model: nn.Module, *shapes: tuple[int, ...], rule: UpdateRule | None = None) -> CapturedStep:
+    """Capture a step of ``model`` on float32 inputs ``x0``, ``x1``, ... with the mean square of its result as loss."""
+    return capture(
+        model,
+        lambda m, batch: m(*(batch[name] for name in sorted(batch))).square().mean(),
+        rule or Sgd(),
+        {f"x{i}": TensorType("float32", shape) for i, shape in enumerate(shapes)},
+    )
+
+
+def classify(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
+    """Cross entropy of ``x`` against ``labels``."""
+    return functional.cross_entropy(model(batch["x"]), batch["labels"])
+
+
+@dataclass(frozen=True)
+class Job:
+    """An order and an honest run of it, as files."""
+
+    order: Path
+    run: Path
+
+
+def record_job(folder: Path, draft: OrderDraft, key: SigningKey, **settings: Any) -> Job:
+    """Write an order and record a run of it."""
+    job = Job(folder / "job.cfoil", folder / "run.cfoil")
+    draft.write(job.order)
+    record_run(job.order, job.run, key, **settings)
+    return job
+
+
+def record_run(order: Path, run: Path, key: SigningKey, **settings: Any) -> Path:
+    """Record a run of an order that is written already."""
+    for _ in record(order, run, key, **settings):
+        pass
+    return run
+
+
+@dataclass(frozen=True)
+class Audited:
+    """The report of an audit and the events before it."""
+
+    report: AuditReport
+    events: tuple[Event, ...]
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        """The events of one kind."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def check(self, number: CheckNumber) -> Check:
+        """One of the ten checks."""
+        return self.report.checks[number - 1]
+
+
+def audited(run: Path, order: Path | None = None, *, cancel: CancelToken | None = None, **settings: Any) -> Audited:
+    """Audit a run to its end."""
+    events = tuple(audit(AuditRequest(run, order, **settings), cancel))
+    assert isinstance(events[-1], AuditFinished)
+    return Audited(events[-1].report, events)
+
+
+def sign_again(path: Path, key: SigningKey, **claim: Any) -> None:
+    """Sign a run as it now is, as a dishonest trainer would after changing it; ``claim`` replaces fields of it."""
+    with BundleReader.open(path) as reader:
+        old = open_claim(reader.claim())
+        root = run_tree(reader.step_records()).root
+    new = replace(old, **({"run_root": root, "public_key": key.public.pem} | claim))
+    replace_bytes(path, "/run/claim", sign_claim(new, key))
+
+
+def replace_bytes(path: Path, dataset: str, data: bytes) -> None:
+    """Put other bytes, of any length, in the place of a one-dimensional uint8 dataset."""
+    import h5py
+
+    with opened_for_change(path) as file:
+        properties = file[dataset].id.get_create_plist()
+        chunked = properties.get_layout() == h5py.h5d.CHUNKED
+        settings = {"chunks": file[dataset].chunks, "maxshape": file[dataset].maxshape} if chunked else {}
+        if file[dataset].shape == (len(data),):
+            file[dataset][...] = np.frombuffer(data, np.uint8)
+            return
+        del file[dataset]
+        file.create_dataset(dataset, data=np.frombuffer(data, np.uint8), **settings)
+
+
+def records_of(path: Path) -> list[StepRecord]:
+    """The step records of a run."""
+    with BundleReader.open(path) as reader:
+        return reader.step_records()
+
+
+def set_row(path: Path, dataset: str, row: int, value: Any) -> None:
+    """Replace one row of a dataset."""
+
+    def edit(array: Array) -> Array:
+        array[row] = value
+        return array
+
+    change(path, dataset, edit)
+
+
+@contextmanager
+def replaced(target: object, name: str, value: Callable[..., Any]) -> Iterator[None]:
+    """Put a function in the place of another while the block runs."""
+    old = getattr(target, name)
+    setattr(target, name, value)
+    try:
+        yield
+    finally:
+        setattr(target, name, old)
