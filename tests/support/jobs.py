@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from counterfoil_resources.digits import load_digits
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
@@ -32,6 +31,7 @@ from counterfoil.training.recipes.digits import order_digits
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
 from counterfoil.training.recorder import record
 from counterfoil.training.schedules import shuffled_epochs
+from counterfoil_resources.digits import load_digits
 from support.bundles import change, opened_for_change
 
 Array = NDArray[Any]

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from counterfoil.program.operators import UNIFORM, OperatorClass, allowed_names, classify, is_allowed
+from counterfoil.rounding.scale import rule_names
+
+NAMES = [name for name in allowed_names() if name != UNIFORM]
+
+# Core ATen operators that no program may use, each with the reason.
+EXCLUDED = {
+    "_cdist_forward": "distances by a matrix product or directly, as the size decides: no fixed scale rule",
+    "_pdist_forward": "as _cdist_forward",
+    "_embedding_bag": "its mode decides between a sum, a mean and a maximum: no fixed scale rule",
+    "_fft_c2r": "complex numbers",
+    "_fft_r2c": "complex numbers",
+    "_local_scalar_dense": "reads a value to decide control flow",
+    "_native_batch_norm_legit.default": "changes its running statistics: the functional form stands for it",
+    "as_strided": "reads memory by address; capture never needs it once views are functional",
+    "atan2.out": "writes to an argument",
+    "empty": "uninitialised memory; lowered to full",
+    "empty_strided": "uninitialised memory; lowered to full",
+    "grid_sampler_2d": "picks neighbours by computed coordinates, so a last bit decides which pixel is read",
+    "masked_scatter": "the position of each element depends on the values before it",
+    "native_dropout": "draws random numbers",
+    "nonzero": "a shape that depends on values",
+    "rand": "draws random numbers",
+    "randn": "draws random numbers",
+    "randperm": "draws random numbers",
+    "scatter.src": "with repeated indices the last write wins",
+    "scatter_reduce": "its mode decides what happens to repeated indices: no fixed scale rule",
+    "sort.default": "the order of equal elements differs between machines: sort.stable is on the list",
+    "topk": "which of equal elements are chosen differs between machines",
+    "sym_numel": "a size as a value: shapes are fixed in a program",
+    "sym_size": "as sym_numel",
+    "sym_storage_offset": "as sym_numel",
+    "sym_stride": "as sym_numel",
+    "upsample_bilinear2d.vec": "lowered to the overload that is on the list",
+    "upsample_nearest2d.vec": "lowered to the overload that is on the list",
+    "var.dim": "lowered to var.correction",
+}
+
+
+def overload(name: str) -> torch._ops.OpOverload:
+    _, packet, chosen = name.split(".")
+    return getattr(getattr(torch.ops.aten, packet), chosen)
+
+
+def core_operators() -> list[str]:
+    names = []
+    for packet in dir(torch.ops.aten):
+        found = getattr(torch.ops.aten, packet)
+        if isinstance(found, torch._ops.OpOverloadPacket):
+            names += [f"{packet}.{o}" for o in found.overloads() if torch.Tag.core in getattr(found, o).tags]
+    return names
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_entry_exists_and_is_a_pure_function(name):
+    operator = overload(name)
+    assert not operator._schema.is_mutable
+    assert torch.Tag.nondeterministic_seeded not in operator.tags
+    assert torch.Tag.data_dependent_output not in operator.tags
+    # With a boolean index the shape depends on values; check_types refuses that.
+    assert torch.Tag.dynamic_output_shape not in operator.tags or name == "aten.index.Tensor"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_rounded_entry_names_a_scale_rule_and_every_other_a_reason(name):
+    # alpha = 3 and a floating-point output choose the rounded entry wherever there is one.
+    entries = {classify(name, alpha=alpha) for alpha in (1, 3)}
+    for entry in entries:
+        assert entry.reason
+        if entry.operator_class is OperatorClass.ROUNDED:
+            assert entry.scale in rule_names()
+        else:
+            assert entry.scale == ""
+
+
+def test_every_scale_rule_has_an_operator():
+    used = {classify(name, alpha=alpha).scale for name in NAMES for alpha in (1, 3)}
+    assert used - {""} == rule_names()
+
+
+def test_every_core_operator_is_on_the_list_or_excluded_with_a_reason():
+    core = core_operators()
+    assert len(core) > 150  # the tags are there
+    unlisted = [name for name in core if not is_allowed(f"aten.{name}")]
+    unexplained = [name for name in unlisted if name not in EXCLUDED and name.split(".")[0] not in EXCLUDED]
+    assert unexplained == []
+
+
+def test_nothing_excluded_is_on_the_list():
+    excluded = [name for name in NAMES if {name[5:], name[5:].split(".")[0]} & set(EXCLUDED)]
+    # Other overloads of these may be: the excluded ones are named in full.
+    assert excluded == []
+
+
+@pytest.mark.parametrize("alpha", [1, -1, 1.0])
+def test_addition_is_exact_with_alpha_one(alpha):
+    assert classify("aten.add.Tensor", alpha=alpha).operator_class is OperatorClass.EXACT
+
+
+@pytest.mark.parametrize("alpha", [2, 0.5, 0, None])
+def test_addition_is_rounded_with_another_alpha_because_it_may_be_fused(alpha):
+    assert classify("aten.add.Tensor", alpha=alpha).operator_class is OperatorClass.ROUNDED
+
+
+def test_sums_of_integers_are_exact():
+    assert classify("aten.sum.default", floating=False).operator_class is OperatorClass.EXACT
+    assert classify("aten.sum.default", floating=True).operator_class is OperatorClass.ROUNDED
+    assert classify("aten.cumsum.default", floating=False).operator_class is OperatorClass.EXACT
+    assert classify("aten.cumsum.default", floating=True).operator_class is OperatorClass.ROUNDED
+
+
+def test_an_operator_outside_the_list_has_no_class():
+    with pytest.raises(KeyError):
+        classify("aten.rand.default")
+    assert not is_allowed("aten.rand.default")
