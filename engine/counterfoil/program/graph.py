@@ -227,11 +227,15 @@ class Program:
             ProgramError: The bytes are not a well-formed program, or an operator is not on the allow-list.
         """
         try:
-            return _Parser().program(canonical.decode(data))
+            program = _Parser().program(canonical.decode(data))
         except canonical.CanonicalError as error:
             raise ProgramError("The program is damaged: it is not canonical JSON.", detail=str(error)) from error
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
             raise ProgramError("The program is malformed.", detail=f"{type(error).__name__}: {error}") from error
+        # One program has one digest: other spellings of a number or of an empty list are refused.
+        if program.to_bytes() != data:
+            raise ProgramError("The program is not in the one form that its contents have.")
+        return program
 
 
 def node_values(node: Node) -> Iterator[Value]:
@@ -356,7 +360,7 @@ class _Parser:
         args = tuple(self._argument(item) for item in value["args"])
         outputs = tuple(self._output(item) for item in value["outputs"])
         node = Node(name, args, kwargs, outputs, first_value, value["module"], value["pass"])
-        if name == UNIFORM and not (len(args) == 2 and isinstance(args[1], int) and 0 <= args[1] < 2**32):
+        if name == UNIFORM and not (len(args) == 2 and type(args[1]) is int and 0 <= args[1] < 2**32):
             raise ProgramError("A random draw of the program has no proper draw number.")
         return node
 

@@ -135,12 +135,12 @@ class AdamW:
 
     @property
     def scalar_names(self) -> tuple[str, ...]:
-        """Learning rate, step size ``lr / (1 - beta1^t)`` and ``sqrt(1 - beta2^t)``."""
-        return ("lr", "step_size", "bias_correction2_sqrt")
+        """Learning rate, step size ``lr / (1 - beta1^t)`` and ``1 / sqrt(1 - beta2^t)``."""
+        return ("lr", "step_size", "root_correction")
 
     def scalars(self, step: int, lr: float) -> tuple[float, ...]:
         """The per-step scalars."""
-        return (lr, lr / (1.0 - self.betas[0] ** step), math.sqrt(1.0 - self.betas[1] ** step))
+        return (lr, lr / (1.0 - self.betas[0] ** step), 1.0 / math.sqrt(1.0 - self.betas[1] ** step))
 
     def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Both moments of each parameter, zero."""
@@ -170,7 +170,8 @@ class AdamW:
                 parameter = parameter - parameter * (scalars["lr"] * self.weight_decay)
             moment1 = slots[f"moment1:{name}"] * beta1 + gradient * (1.0 - beta1)
             moment2 = slots[f"moment2:{name}"] * beta2 + gradient * gradient * (1.0 - beta2)
-            denominator = torch.sqrt(moment2) / scalars["bias_correction2_sqrt"] + self.epsilon
+            # A product where torch divides: products are exact, quotients would be rounded and logged.
+            denominator = torch.sqrt(moment2) * scalars["root_correction"] + self.epsilon
             new[name] = parameter - moment1 / denominator * scalars["step_size"]
             new[f"moment1:{name}"] = moment1
             new[f"moment2:{name}"] = moment2
