@@ -124,6 +124,9 @@ def test_tampered_run_is_disputed_at_the_step(
     assert model.index(36, 0).data(Qt.ItemDataRole.BackgroundRole) == QColor(window.theme.tokens.bad_tint)
     assert model.index(35, 0).data(Qt.ItemDataRole.BackgroundRole) is None
     assert model.index(37, 1).data() == "unjudged"
+    assert model.index(37, 7).data() == "5"
+    assert model.index(37, 0).data(Qt.ItemDataRole.BackgroundRole) is None, "what could not be judged is not wrong"
+    assert window.overview.sentence.text() == window.session.report.reason
     assert "Step 37" in window.dispute.headline.text()
     assert "This is confirmed" in window.dispute.meaning.text()
     assert not window.dispute.visibleRegion().isEmpty(), "the dispute was not brought to the front"
@@ -139,6 +142,18 @@ def test_tampered_run_is_disputed_at_the_step(
     steps, levels = window.plots.one_tensor.getOriginalDataset()
     assert levels[list(steps).index(40)] == -3.0
     assert levels[list(steps).index(35)] == window.session.divergence.levels()[1]
+
+
+def test_contradictions_of_a_matching_step_are_marked(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    window: MainWindow = window_of(FakeEngine(lying_log=9))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    replay(window, qtbot)
+    tint = QColor(window.theme.tokens.bad_tint)
+    backgrounds = [window.steps.model.index(row, 7).data(Qt.ItemDataRole.BackgroundRole) for row in range(60)]
+    assert [row + 1 for row, ground in enumerate(backgrounds) if ground == tint] == [9]
+    window.plots.redraw()
+    assert list(window.plots.suspicious.getOriginalDataset()[0]) == [9]
 
 
 def test_disputed_row_is_seen(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:

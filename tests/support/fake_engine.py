@@ -64,6 +64,7 @@ class FakeEngine:
     Attributes:
         steps: Number of steps.
         disputed: The step that comes out different; None for an honest run.
+        lying_log: A matching step whose log holds contradictions; None for none.
         failing: Checks that fail before any replay.
         gate: The replay waits here before every step; set to let it run.
         inspect_gate: Inspection waits here.
@@ -73,6 +74,7 @@ class FakeEngine:
 
     steps: int = 60
     disputed: int | None = None
+    lying_log: int | None = None
     failing: tuple[CheckNumber, ...] = ()
     has_run: bool = True
     gate: threading.Event = field(default_factory=threading.Event)
@@ -250,7 +252,7 @@ class FakeEngine:
             log_entries=410 + step * 37 % 89,
             log_bytes=900 + step * 31 % 97,
             corrections=step * 13 % 7,
-            contradictions=0,
+            contradictions=5 if match is not StepMatch.MATCH or step == self.lying_log else 0,
             omissions=0,
             rounded_values=1_204_224,
             seconds=0.31,

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 from counterfoil import BundleSummary, Check, CheckNumber, CheckState
 from counterfoil_app import icons, text
 from counterfoil_app.session import Session
-from counterfoil_app.theme import Theme
+from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
 from counterfoil_app.views.parts import Field, FieldGrid, Page, label, restyle
 
@@ -64,6 +64,7 @@ class OverviewView(Page):
         self._data = self._section(self.tr("Data"))
         self.column.addStretch(1)
         session.bundle_changed.connect(self._show_bundle)
+        session.phase_changed.connect(self._show_sentence)
         session.checks_changed.connect(self._show_checks)
         theme.changed.connect(self._show_checks)
         self._show_bundle()
@@ -80,19 +81,27 @@ class OverviewView(Page):
             row.show_check(self._session.checks[number], self._theme, self.devicePixelRatioF())
 
     def _show_bundle(self) -> None:
+        self._show_sentence()
         summary, failure = self._session.summary, self._session.failure
-        if summary is None:
-            sentence = f"{failure.sentence} {failure.remedy}".strip() if failure is not None else ""
-        else:
-            sentence = summary.sentence
-        self.sentence.setText(sentence)
-        restyle(self.sentence, "tone", "warn" if self._session.refused_so_far else "info")
-        self.sentence.setVisible(bool(sentence))
         unknown = [Field(self.tr("Not known"), self.tr("The bundle could not be read."))] if failure else []
         self._order.show_fields(self._order_fields(summary) if summary else unknown)
         self._run.show_fields(self._run_fields(summary) if summary else unknown)
         self._environment.show_fields(self._environment_fields(summary) if summary else unknown)
         self._data.show_fields(self._data_fields(summary) if summary else unknown)
+
+    def _show_sentence(self) -> None:
+        summary, failure, report = self._session.summary, self._session.failure, self._session.report
+        tone = Tone.WARN if self._session.refused_so_far else Tone.INFO
+        sentence = ""
+        if report is not None:
+            sentence, tone = report.reason, words.outcome(report.outcome).tone
+        elif failure is not None:
+            sentence, tone = f"{failure.sentence} {failure.remedy}".strip(), Tone.WARN
+        elif summary is not None:
+            sentence = summary.sentence
+        self.sentence.setText(sentence)
+        self.sentence.setVisible(bool(sentence))
+        restyle(self.sentence, "tone", tone.value)
 
     def _order_fields(self, summary: BundleSummary) -> list[Field]:
         order = summary.order

@@ -16,7 +16,7 @@ from PySide6.QtCore import QCoreApplication, Qt, QTimer
 from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
-from counterfoil import StepRow
+from counterfoil import StepMatch, StepRow
 from counterfoil_app.session import Session
 from counterfoil_app.theme import Theme
 from counterfoil_app.views.parts import label
@@ -113,6 +113,7 @@ class StepPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         )
         for marker in (self.selected, self.disputed):
             marker.setVisible(False)
+            marker.setZValue(-10)  # behind the curves: what they show there is what matters
             self.addItem(marker, ignoreBounds=True)
 
     def mark(self, selected: int | None, disputed: int | None) -> None:
@@ -249,7 +250,9 @@ class PlotsView(QWidget):
     def _fill(self, rows: Sequence[StepRow]) -> None:
         for row in rows:
             if 1 <= row.step <= self._arrays.shape[1]:
-                counts = (row.corrections, row.contradictions, row.omissions)
+                # The log of a step that parted belongs to other values; its counts would say nothing of the trainer.
+                match = row.match is StepMatch.MATCH
+                counts = (row.corrections, row.contradictions, row.omissions) if match else (np.nan,) * 3
                 self._arrays[:, row.step - 1] = (row.replay_loss, *counts)
 
     def _redraw_divergence(self) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication, QModelIndex
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QTableView, QVBoxLayout, QWidget
 
-from counterfoil import StepRow
+from counterfoil import StepMatch, StepRow
 from counterfoil_app import text
 from counterfoil_app.session import Session
 from counterfoil_app.theme import Theme, Tone
@@ -40,8 +41,12 @@ def _match_look(line: StepLine) -> Look | None:
     return None if line.row is None else words.step_match(line.row.match)
 
 
-def _suspicious(amount: int) -> Look | None:
-    return Look(_tr("should be 0"), "warning", Tone.BAD) if amount else None
+def _suspicious(line: StepLine, amount: Callable[[StepRow], int]) -> Look | None:
+    """Mark a count that should be 0: only in a matching step, since the log of any other belongs to other values."""
+    row = line.row
+    if row is None or row.match is not StepMatch.MATCH or amount(row) == 0:
+        return None
+    return Look(_tr("should be 0"), "warning", Tone.BAD)
 
 
 def step_columns() -> list[Column[StepLine]]:
@@ -73,14 +78,14 @@ def step_columns() -> list[Column[StepLine]]:
             lambda line: text.count(line.row.contradictions) if line.row else "",
             8,
             numeric=True,
-            look=lambda line: _suspicious(line.row.contradictions) if line.row else None,
+            look=lambda line: _suspicious(line, lambda row: row.contradictions),
         ),
         Column(
             _tr("Omissions"),
             lambda line: text.count(line.row.omissions) if line.row else "",
             8,
             numeric=True,
-            look=lambda line: _suspicious(line.row.omissions) if line.row else None,
+            look=lambda line: _suspicious(line, lambda row: row.omissions),
         ),
         Column(_tr("Log entries"), lambda line: text.count(line.log_entries), 9, numeric=True),
         Column(_tr("Log bytes"), lambda line: text.count(line.log_bytes), 9, numeric=True),
