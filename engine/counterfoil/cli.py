@@ -162,9 +162,10 @@ def _options(
     if version:
         print(f"counterfoil {__version__}")
         raise typer.Exit
-    if debug:
-        logging.basicConfig(stream=sys.stderr)
-        _LOG.setLevel(logging.DEBUG)
+    # What libraries warn of concerns developers: it goes to the log, which is shown with --debug.
+    logging.captureWarnings(True)
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING if debug else logging.CRITICAL)
+    _LOG.setLevel(logging.DEBUG if debug else logging.CRITICAL)
 
 
 @order_app.command("digits-cnn")
@@ -225,6 +226,7 @@ def order_gpt2_bytes(
     Example: counterfoil order gpt2 --text book.txt --out job.cfoil --layers 2 --width 64
     """
     _check_target(out, force)
+    _check_intervals(commit_every, checkpoint_every)
     try:
         data = text.read_bytes()
     except OSError as error:
@@ -243,6 +245,11 @@ def order_gpt2_bytes(
         checkpoint_every=checkpoint_every,
     )
     _write_order(draft, out)
+
+
+def _check_intervals(commit_every: int, checkpoint_every: int) -> None:
+    if checkpoint_every % commit_every:
+        raise typer.BadParameter("--checkpoint-every must be a multiple of --commit-every: what is stored is digested.")
 
 
 def _write_order(draft: OrderDraft, out: Path) -> None:

@@ -1,0 +1,250 @@
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from counterfoil.cli import PASSPHRASE_VARIABLE, cancel_on_interrupt, main
+from counterfoil.signing import load_private_key
+from counterfoil.training.recorder import record
+from counterfoil.training.tamper import LabelFlip
+
+SMALL = ("--steps", "3", "--width", "4", "--batch-size", "8", "--checkpoint-every", "1")
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an order, keys, an honest and a tampered run."""
+    folder = tmp_path_factory.mktemp("job")
+    assert main(["order", "digits-cnn", "--out", str(folder / "job.cfoil"), *SMALL]) == 0
+    assert main(["order", "digits-cnn", "--out", str(folder / "other.cfoil"), *SMALL, "--seed", "1"]) == 0
+    for name in ("trainer.pem", "auditor.pem"):
+        assert main(["keygen", str(folder / name), "--no-passphrase"]) == 0
+    key = str(folder / "trainer.pem")
+    assert main(["train", str(folder / "job.cfoil"), "--out", str(folder / "run.cfoil"), "--key", key]) == 0
+    tampered = record(
+        folder / "job.cfoil", folder / "tampered.cfoil", load_private_key(key, None), tamper=LabelFlip(step=2)
+    )
+    for _ in tampered:
+        pass
+    return folder
+
+
+def test_the_whole_job(job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    verdict, table = tmp_path / "verdict.json", tmp_path / "steps.csv"
+    code = main(
+        [
+            "audit",
+            str(job / "run.cfoil"),
+            "--order",
+            str(job / "job.cfoil"),
+            "--verdict",
+            str(verdict),
+            "--key",
+            str(job / "auditor.pem"),
+            "--trainer-key",
+            str(job / "trainer.pub.pem"),
+            "--csv",
+            str(table),
+        ]
+    )
+    assert code == 0
+    assert "VERIFIED" in capsys.readouterr().out
+    with table.open(encoding="utf-8", newline="") as file:
+        assert [row["match"] for row in csv.DictReader(file)] == ["match"] * 3
+    check = ["verify", str(verdict), "--key", str(job / "auditor.pub.pem")]
+    assert main([*check, "--bundle", str(job / "run.cfoil")]) == 0
+    assert "signature holds" in capsys.readouterr().out
+    assert main([*check, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["order_source"] == "client"
+    assert main([*check, "--bundle", str(job / "tampered.cfoil")]) == 3
+    assert "another file" in capsys.readouterr().err
+    assert main(["verify", str(verdict), "--key", str(job / "trainer.pub.pem")]) == 3
+
+
+def test_a_tampered_run_is_disputed_at_its_step(job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    verdict = tmp_path / "verdict.json"
+    key = str(job / "auditor.pem")
+    assert main(["audit", str(job / "tampered.cfoil"), "--verdict", str(verdict), "--key", key]) == 1
+    shown = capsys.readouterr().out
+    assert "first disputed step  2" in shown
+    assert "taken from the bundle" in shown
+    # A verdict that holds and says DISPUTED must not pass for success in a script.
+    assert main(["verify", str(verdict), "--key", str(job / "auditor.pub.pem")]) == 1
+
+
+def test_audit_as_json_keeps_progress_off_standard_output(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", str(job / "tampered.cfoil"), "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["outcome"] == "DISPUTED"
+    assert report["dispute"]["step"] == 2
+    assert report["mismatched_steps"][0] == 2
+    assert report["environment"]["device"] == "cpu"
+
+
+def test_another_order_is_refused(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [str(job / "run.cfoil"), "--order", str(job / "other.cfoil")]
+    assert main(["audit", *arguments]) == 3
+    assert "REFUSED" in capsys.readouterr().out
+    assert main(["inspect", *arguments]) == 3
+
+
+def test_inspect_as_text_and_as_json(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(job / "run.cfoil"), "--order", str(job / "job.cfoil")]) == 0
+    assert "was made for the client's order" in capsys.readouterr().out
+    assert main(["inspect", str(job / "run.cfoil"), "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["order"]["steps"] == 3
+    assert len(summary["run"]["losses"]) == 3
+    assert main(["inspect", str(job / "job.cfoil")]) == 0
+    assert "nobody has run yet" in capsys.readouterr().out
+
+
+def test_gpt2_on_the_bytes_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("To be, or not to be, that is the question. " * 20, encoding="utf-8")
+    size = ("--layers", "1", "--heads", "2", "--width", "8", "--context", "8", "--steps", "2", "--batch-size", "2")
+    out = tmp_path / "gpt.cfoil"
+    assert main(["order", "gpt2", "--text", str(text), "--out", str(out), *size]) == 0
+    assert main(["inspect", str(out)]) == 0
+    assert "gpt2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (["audit", "none.cfoil"], 3, "none.cfoil"),
+        (["inspect", "none.cfoil"], 3, "none.cfoil"),
+        (["inspect", "{job}/trainer.pem"], 3, "not a Counterfoil bundle"),
+        (["audit", "{job}/job.cfoil"], 3, "nobody has run"),
+        (["audit", "{job}/run.cfoil", "--device", "cuda:99"], 4, "device"),
+        (["audit", "{job}/run.cfoil", "--threads", "0"], 4, "threads"),
+        (["audit", "{job}/run.cfoil", "--verdict", "v.json"], 4, "--key"),
+        (["audit", "{job}/run.cfoil", "--csv", "no folder/steps.csv"], 4, "no folder"),
+        (["train", "{job}/job.cfoil", "--out", "r.cfoil", "--key", "none.pem"], 4, "none.pem"),
+        (["train", "{job}/job.cfoil", "--out", "{job}/run.cfoil", "--key", "{job}/trainer.pem"], 4, "exists"),
+        (["train", "{job}/trainer.pem", "--out", "r.cfoil", "--key", "{job}/trainer.pem"], 3, "bundle"),
+        (["verify", "{job}/trainer.pem", "--key", "{job}/auditor.pub.pem"], 3, "envelope"),
+        (["verify", "none.json", "--key", "{job}/auditor.pub.pem"], 4, "none.json"),
+        (["order", "gpt2", "--text", "none.txt", "--out", "o.cfoil"], 4, "none.txt"),
+        (["order", "gpt2", "--text", "{job}/trainer.pem", "--out", "o.cfoil"], 4, "batch"),
+        (["order", "digits-cnn", "--out", "o.cfoil", "--commit-every", "2"], 4, "multiple"),
+        (["keygen", "{job}/trainer.pem", "--no-passphrase"], 4, "exists"),
+        (["audit"], 4, "Missing"),
+        (["nonsense"], 4, "nonsense"),
+    ],
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",
+)
+def test_errors_are_sentences(
+    job: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    code: int,
+    sentence: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([argument.format(job=job) for argument in arguments]) == code
+    shown = capsys.readouterr()
+    assert sentence in " ".join((shown.out + shown.err).split())
+    assert "Traceback" not in shown.out + shown.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_passphrase_from_the_environment(
+    job: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = tmp_path / "trainer.pem"
+    train = ["train", str(job / "job.cfoil"), "--out", str(tmp_path / "run.cfoil"), "--key", str(key)]
+    monkeypatch.setenv(PASSPHRASE_VARIABLE, "correct horse")
+    assert main(["keygen", str(key)]) == 0
+    assert b"ENCRYPTED" in key.read_bytes()
+    monkeypatch.setenv(PASSPHRASE_VARIABLE, "wrong horse")
+    assert main(train) == 4
+    assert "wrong" in capsys.readouterr().err
+    monkeypatch.delenv(PASSPHRASE_VARIABLE)
+    assert main(train) == 4
+    assert PASSPHRASE_VARIABLE in " ".join(capsys.readouterr().err.split())
+    monkeypatch.setenv(PASSPHRASE_VARIABLE, "correct horse")
+    assert main(train) == 0
+
+
+def test_an_unexpected_failure_is_an_error_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("on purpose")
+
+    monkeypatch.setattr("counterfoil.cli.generate_key", broken)
+    assert main(["keygen", str(tmp_path / "key.pem"), "--no-passphrase"]) == 4
+    shown = capsys.readouterr().err
+    assert "ZeroDivisionError: on purpose" in shown
+    assert "--debug" in shown
+    assert "Traceback" not in shown
+
+
+def test_an_interrupt_sets_the_token_and_is_undone() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with cancel_on_interrupt() as token:
+        os.kill(os.getpid(), signal.SIGINT)
+        deadline = time.monotonic() + 60
+        while not token.cancelled and time.monotonic() < deadline:
+            time.sleep(0.001)
+        assert token.cancelled
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_interrupted_training_leaves_no_file(job: Path, tmp_path: Path) -> None:
+        long = tmp_path / "long.cfoil"
+    assert (
+        main(["order", "digits-cnn", "--out", str(long), "--steps", "5000", "--width", "4", "--batch-size", "8"]) == 0
+    )
+    command = [sys.executable, "-m", "counterfoil.cli", "train", str(long)]
+    command += ["--out", str(tmp_path / "run.cfoil"), "--key", str(job / "trainer.pem")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # The run's temporary file appears when the first step is about to begin.
+    deadline = time.monotonic() + 120
+    while len(list(tmp_path.iterdir())) < 2 and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 2, err
+    assert "cancelled" in err
+    assert "Traceback" not in err
+    assert [path.name for path in tmp_path.iterdir()] == ["long.cfoil"]
+
+
+def test_an_interrupted_replay_is_inconclusive(
+    job: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from counterfoil.audit import events, replay
+
+    original = replay.audit
+
+    def interrupted(*arguments: object) -> object:
+        for event in original(*arguments):  # type: ignore[arg-type]
+            if isinstance(event, events.StepReplayed):
+                os.kill(os.getpid(), signal.SIGINT)
+            yield event
+
+    monkeypatch.setattr(replay, "audit", interrupted)
+    verdict = tmp_path / "verdict.json"
+    key = str(job / "auditor.pem")
+    assert main(["audit", str(job / "run.cfoil"), "--verdict", str(verdict), "--key", key]) == 2
+    assert "INCONCLUSIVE" in capsys.readouterr().out
+    assert main(["verify", str(verdict), "--key", str(job / "auditor.pub.pem")]) == 2
+
+
+def test_help_answers_without_torch() -> None:
+    code = "import sys; from counterfoil.cli import main; main(['--help']); print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"

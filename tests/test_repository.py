@@ -1,0 +1,126 @@
+"""What holds for the repository as a whole."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import counterfoil
+from counterfoil.audit.outcome import Outcome
+
+ROOT = Path(__file__).parents[1]
+
+PUBLIC_NAMES = sorted(
+    line.strip()
+    for line in """
+AuditFinished
+AuditReport
+AuditRequest
+AuditStarted
+BundleSummary
+CancelToken
+Check
+CheckChanged
+CheckNumber
+CheckState
+CounterfoilError
+Device
+Digest
+Dispute
+DisputeLocated
+DivergenceMeasured
+Event
+Gpt2Size
+LabelFlip
+OperatorDone
+OperatorRecorded
+Outcome
+PublicKey
+RecordFinished
+RecordStarted
+ResumedFromCheckpoint
+SigningKey
+StepMatch
+StepRecorded
+StepReplayed
+StepRow
+TensorDivergence
+Verdict
+check_bundle_file
+generate_key
+inspect
+list_devices
+load_private_key
+load_public_key
+needs_passphrase
+order_digits
+order_gpt2
+record
+run_audit
+sign_verdict
+verify_verdict
+write_steps_csv
+""".strip().splitlines()
+)
+
+
+def tracked(*patterns: str) -> list[Path]:
+    done = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip("not a git checkout")
+    return [path for line in done.stdout.splitlines() if (path := ROOT / line).is_file()]
+
+
+def test_the_public_names_are_these() -> None:
+    assert counterfoil.__all__ == PUBLIC_NAMES
+
+
+@pytest.mark.parametrize("name", PUBLIC_NAMES)
+def test_every_public_name_is_there(name: str) -> None:
+    value = getattr(counterfoil, name)
+    assert value is not None
+    assert not isinstance(value, type(counterfoil)), "a subpackage hides the name"
+
+
+def test_the_version_stands_in_one_place() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["project"]["dynamic"] == ["version"]
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "counterfoil.__version__"}
+
+
+def test_the_changelog_has_a_place_for_what_comes_next() -> None:
+    assert "## [Unreleased]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    for document in tracked("*.md"):
+        for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", document.read_text(encoding="utf-8")):
+            assert (document.parent / target).exists(), f"{document.relative_to(ROOT)} links to {target}"
+
+
+def test_exit_codes_in_the_documents_are_those_of_the_code() -> None:
+    for name in ("README.md", "docs/verdict.md"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        for outcome in Outcome:
+            assert re.search(rf"^\| `?{outcome.value}`? \| {outcome.exit_code} \|", text, re.MULTILINE), (name, outcome)
+
+
+def test_no_path_of_somebodys_machine_is_in_the_repository() -> None:
+    # Written so that this file does not hold what it looks for.
+    forbidden = re.compile("/wo" + r"rk/|/ho" + r"me/[a-z]|/ro" + r"ot/|\.pye" + "nv")
+    for path in tracked():
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        found = forbidden.search(text)
+        assert found is None, f"{path.relative_to(ROOT)} holds {found.group() if found else ''}"
+
+
+def test_tests_are_no_package() -> None:
+    # With --import-mode=importlib two test files may have one name only if their folders are no packages.
+    assert not tracked("tests/__init__.py", "tests/**/__init__.py")

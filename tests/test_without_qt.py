@@ -1,0 +1,76 @@
+"""The engine and the command line work where no Qt is installed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# A finder that hides Qt, and whatever lets Qt in, from the process.
+BLOCKER = """
+import sys
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"PySide6", "shiboken6", "pyqtgraph", "qtpy", "PyQt6"}:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Blocker())
+"""
+
+
+def run_without_qt(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", BLOCKER + code],
+        cwd=folder,
+        env=dict(os.environ),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def command(*arguments: str) -> str:
+    return f"from counterfoil.cli import main\nsys.exit(main({list(arguments)!r}))"
+
+
+def test_the_blocker_blocks(tmp_path: Path) -> None:
+    assert "No module named 'PySide6'" in run_without_qt("import PySide6.QtCore", tmp_path).stderr
+
+
+def test_every_public_name_can_be_had(tmp_path: Path) -> None:
+    code = """
+import counterfoil
+for name in counterfoil.__all__:
+    getattr(counterfoil, name)
+"""
+    done = run_without_qt(code, tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["order", "train", "inspect", "audit", "verify", "keygen", "gui", "demo"])
+def test_help(name: str, tmp_path: Path) -> None:
+    done = run_without_qt(command(name, "--help"), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Usage" in done.stdout
+
+
+def test_order_train_and_audit(tmp_path: Path) -> None:
+    for arguments in (
+        ("order", "digits-cnn", "--out", "job.cfoil", "--steps", "2", "--width", "4", "--checkpoint-every", "1"),
+        ("keygen", "key.pem", "--no-passphrase"),
+        ("train", "job.cfoil", "--out", "run.cfoil", "--key", "key.pem"),
+        ("audit", "run.cfoil", "--order", "job.cfoil"),
+    ):
+        done = run_without_qt(command(*arguments), tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["gui", "demo"])
+def test_the_window_is_missed_in_a_sentence(name: str, tmp_path: Path) -> None:
+    done = run_without_qt(command(name), tmp_path)
+    assert done.returncode == 4
+    assert "is not installed" in done.stderr
+    assert "pip install" in done.stderr
+    assert "Traceback" not in done.stderr
