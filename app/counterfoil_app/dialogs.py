@@ -67,6 +67,7 @@ class SigningDialog(QDialog):
         self.ok.setText(self.tr("Sign and save"))
         self.ok.setProperty("primary", True)
         choice = QHBoxLayout()
+        choice.setSpacing(24)
         choice.addWidget(self.use_existing)
         choice.addWidget(self.create_new)
         choice.addStretch(1)
@@ -99,6 +100,7 @@ class SigningDialog(QDialog):
             line.textChanged.connect(self._refresh)
         (self.create_new if key is None else self.use_existing).setChecked(True)
         self._refresh()
+        self.passphrase.setFocus()
 
     def request(self) -> SigningRequest:
         """What the user asked for."""
