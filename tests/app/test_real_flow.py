@@ -1,0 +1,148 @@
+"""The whole job with the real engine: a recorded run, replayed in the window, its verdict checked by the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+import counterfoil
+from counterfoil import CheckNumber, CheckState, LabelFlip, Outcome
+from counterfoil_app.dialogs import SigningDialog
+from counterfoil_app.engine_port import Engine, LibraryEngine
+from counterfoil_app.session import Phase
+from counterfoil_app.window import MainWindow
+from counterfoil_resources.digits import load_digits
+
+STEPS = 10
+TAMPERED = 3
+MakeWindow = Callable[[Engine], MainWindow]
+LEFT = Qt.MouseButton.LeftButton
+
+
+@dataclass(frozen=True)
+class Job:
+    order: Path
+    honest: Path
+    tampered: Path
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    folder = tmp_path_factory.mktemp("job")
+    files = Job(folder / "job.cfoil", folder / "honest.cfoil", folder / "tampered.cfoil")
+    images, labels = load_digits()
+    draft = counterfoil.order_digits(
+        images[:200], labels[:200], steps=STEPS, batch_size=16, width=8, checkpoint_every=2, seed=11
+    )
+    draft.write(files.order)
+    counterfoil.generate_key(folder / "trainer.pem", None)
+    key = counterfoil.load_private_key(folder / "trainer.pem", None)
+    for path, tamper in ((files.honest, None), (files.tampered, LabelFlip(step=TAMPERED))):
+        for _ in counterfoil.record(files.order, path, key, tamper=tamper):
+            pass
+    return files
+
+
+def replay(window: MainWindow, run: Path, order: Path | None, qtbot: QtBot) -> None:
+    window.open_bundle(run, order)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY, timeout=30_000)
+    seen: list[float] = []
+    window.session.progress_changed.connect(lambda: seen.append(window.session.progress.done))
+    qtbot.mouseClick(window.header.primary, LEFT)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=120_000)
+    assert any(0 < done < STEPS for done in seen), f"no progress was seen: {seen}"
+
+
+def sign(window: MainWindow, folder: Path, qtbot: QtBot) -> counterfoil.Verdict:
+    """Create a key with a passphrase, sign, and let the library check the verdict."""
+    qtbot.mouseClick(window.header.primary, LEFT)
+    dialog = window.findChild(SigningDialog)
+    assert dialog is not None
+    dialog.create_new.setChecked(True)
+    dialog.key.setText(str(folder / "auditor.pem"))
+    dialog.passphrase.setText("a long secret")
+    dialog.repeat.setText("a long secret")
+    dialog.target.setText(str(folder / "out.verdict.json"))
+    with qtbot.waitSignal(window.session.export_finished, timeout=30_000):
+        qtbot.mouseClick(dialog.ok, LEFT)
+    key = counterfoil.load_public_key(folder / "auditor.pub.pem")
+    return counterfoil.verify_verdict((folder / "out.verdict.json").read_bytes(), key)
+
+
+def test_honest_run(window_of: MakeWindow, job: Job, qtbot: QtBot, tmp_path: Path) -> None:
+    window = window_of(LibraryEngine())
+    replay(window, job.honest, job.order, qtbot)
+    assert window.header.outcome.text() == "VERIFIED"
+    assert {check.state for check in window.session.checks.values()} == {CheckState.PASSED}
+    assert [window.steps.model.index(row, 1).data() for row in range(STEPS)] == ["match"] * STEPS
+    assert len(window.session.divergence) == STEPS // 2
+    assert window.session.divergence.largest() is None
+    verdict = sign(window, tmp_path, qtbot)
+    assert verdict.outcome is Outcome.VERIFIED
+    counterfoil.check_bundle_file(verdict, job.honest)
+
+
+def test_tampered_run(window_of: MakeWindow, job: Job, qtbot: QtBot, tmp_path: Path) -> None:
+    window = window_of(LibraryEngine())
+    replay(window, job.tampered, job.order, qtbot)
+    assert window.header.outcome.text() == "DISPUTED"
+    column = [window.steps.model.index(row, 1).data() for row in range(STEPS)]
+    assert column == ["match"] * 2 + ["mismatch", "unjudged"] + ["match"] * 6
+    assert window.session.dispute is not None
+    assert window.session.dispute.step == TAMPERED
+    assert f"Step {TAMPERED}" in window.dispute.headline.text()
+    assert window.dispute.model.rowCount() > 0
+    assert window.merkle.model.rowCount() > 0
+    verdict = sign(window, tmp_path, qtbot)
+    assert verdict.outcome is Outcome.DISPUTED
+
+
+def test_run_of_another_order_is_refused(window_of: MakeWindow, job: Job, qtbot: QtBot, tmp_path: Path) -> None:
+    images, labels = load_digits()
+    other = tmp_path / "other.cfoil"
+    counterfoil.order_digits(images[:200], labels[:200], steps=STEPS, batch_size=16, width=8, seed=12).write(other)
+    window = window_of(LibraryEngine())
+    window.open_bundle(job.honest, other)
+    qtbot.waitUntil(lambda: window.session.phase in (Phase.READY, Phase.UNREADABLE), timeout=30_000)
+    assert window.session.checks[CheckNumber.ORDER].state is CheckState.FAILED
+    qtbot.mouseClick(window.header.primary, LEFT)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=30_000)
+    assert window.header.outcome.text() == "REFUSED"
+    assert sign(window, tmp_path, qtbot).outcome is Outcome.REFUSED
+
+
+def test_junk_is_refused_and_can_be_signed(window_of: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    junk = tmp_path / "junk.cfoil"
+    junk.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(range(256)) * 8)
+    window = window_of(LibraryEngine())
+    window.open_bundle(junk)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.UNREADABLE, timeout=30_000)
+    assert window.header.outcome.text() == "REFUSED"
+    window.replay_action.trigger()
+    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=30_000)
+    assert window.header.outcome.text() == "REFUSED"
+    assert window.session.checks[CheckNumber.FORMAT].state is CheckState.FAILED
+
+
+def test_stopping_is_inconclusive(window_of: MakeWindow, job: Job, qtbot: QtBot) -> None:
+    window = window_of(LibraryEngine())
+    window.open_bundle(job.honest, job.order)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY, timeout=30_000)
+    window.replay_action.trigger()
+    window.pause_action.trigger()
+    window.stop_action.trigger()
+    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=60_000)
+    assert window.header.outcome.text() == "INCONCLUSIVE"
+
+
+def test_devices_are_listed(window_of: MakeWindow, qtbot: QtBot) -> None:
+    window = window_of(LibraryEngine())
+    with qtbot.waitSignal(window.session.devices_changed, timeout=30_000):
+        window.session.look_for_devices()
+    assert window.session.devices[0].name == "cpu"
+    assert window.header.device.currentData() == "cpu"
