@@ -24,7 +24,7 @@ from counterfoil.rounding.grid import FLOAT64_BIAS, Grid
 from counterfoil.rounding.result import Rounded
 
 _CHUNK = 1024
-_SLICE = 1 << 18
+_SLICE = 1 << 16
 """Elements below which a second thread costs more than it brings."""
 
 Float64Array = npt.NDArray[np.float64]
@@ -32,7 +32,9 @@ Int64Array = npt.NDArray[np.int64]
 
 
 @intrinsic
-def _bits(typing_context: Any, value: Any = None) -> Any:
+def as_bits(typing_context: Any, value: Any = None) -> Any:
+    """Reinterpret a float64 as uint64, inside compiled code."""
+
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.IntType(64))
 
@@ -40,7 +42,9 @@ def _bits(typing_context: Any, value: Any = None) -> Any:
 
 
 @intrinsic
-def _float(typing_context: Any, value: Any = None) -> Any:
+def as_float(typing_context: Any, value: Any = None) -> Any:
+    """Reinterpret a uint64 as float64, inside compiled code."""
+
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.DoubleType())
 
@@ -84,18 +88,18 @@ def _round_slice(
         near_count = np.uint64(0)
         for i in range(chunk.size):
             value = chunk[i]
-            biased = (_bits(value) >> s52) & mask
+            biased = (as_bits(value) >> s52) & mask
             largest = max(largest, biased)
             exponent = max(biased, floor)
-            magic = _float(((exponent + magic_shift) << s52) | half_one)
-            half = _float((exponent - p) << s52)
+            magic = as_float(((exponent + magic_shift) << s52) | half_one)
+            half = as_float((exponent - p) << s52)
             rounded = (value + magic) - magic
             remainder = value - rounded
             near = abs(remainder) >= half - tau
             near_count += np.uint64(1) if near else np.uint64(0)
             remainders[i] = remainder if near else 0.0
             chunk[i] = rounded
-            total += _mix(_bits(rounded), base + np.uint64(i), key)
+            total += _mix(as_bits(rounded), base + np.uint64(i), key)
         if near_count:
             for i in range(chunk.size):
                 if remainders[i] != 0.0:
@@ -117,7 +121,7 @@ def mix_values(values: Any, indices: Any, key: Any) -> Any:
     """Sum the fingerprint terms of single elements, mod 2^64."""
     total = np.uint64(0)
     for i in range(values.size):
-        total += _mix(_bits(values[i]), np.uint64(indices[i]), key)
+        total += _mix(as_bits(values[i]), np.uint64(indices[i]), key)
     return total
 
 
@@ -129,7 +133,8 @@ class CpuKernel:
     """
 
     def __init__(self, threads: int) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="rounding") if threads > 1 else None
+        # The calling thread takes a slice itself.
+        self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="rounding") if threads > 1 else None
         self._threads = threads
 
     def close(self) -> None:
@@ -149,13 +154,13 @@ class CpuKernel:
         arguments = (grid.floor_exponent + FLOAT64_BIAS, grid.significand_bits, tau, np.uint64(key))
         if self._pool is None or y.size < 2 * _SLICE:
             return _rounded(*_round_slice(y, 0, *arguments))
-        # Multiples of the chunk keep slices alike; a few more slices than threads even out the load.
-        size = -(-y.size // min(self._threads * 2, y.size // _SLICE) // _CHUNK) * _CHUNK
+        slices = min(self._threads, y.size // _SLICE)
+        size = -(-y.size // slices // _CHUNK) * _CHUNK
         futures = [
             self._pool.submit(_round_slice, y[first : first + size], first, *arguments)
-            for first in range(0, y.size, size)
+            for first in range(size, y.size, size)
         ]
-        parts = [future.result() for future in futures]
+        parts = [_round_slice(y[:size], 0, *arguments), *(future.result() for future in futures)]
         return _rounded(
             np.concatenate([part[0] for part in parts]),
             np.concatenate([part[1] for part in parts]),

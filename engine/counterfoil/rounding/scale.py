@@ -18,6 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from counterfoil.rounding.magnitude import along, energy
+
 Arguments = Mapping[str, Any]
 Outputs = Sequence[Tensor | None]
 Scale = Tensor | float | None
@@ -60,6 +62,10 @@ def largest(value: Any) -> Tensor | float:
 def _norm(x: Tensor, dims: Sequence[int] | int, order: float = 2.0) -> Tensor:
     result: Tensor = torch.linalg.vector_norm(x, ord=order, dim=dims)
     return result
+
+
+def _root(square: Tensor | float) -> Tensor | float:
+    return square.sqrt() if isinstance(square, Tensor) else math.sqrt(square)
 
 
 def _top(x: Tensor) -> Tensor | float:
@@ -113,12 +119,12 @@ def _mm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     if "vec" in arguments or "tensor" in arguments:
         matrix = arguments.get("mat", arguments["self"])
         vector = arguments["vec"] if "vec" in arguments else arguments["tensor"]
-        product: Tensor | float = _top(_norm(matrix, -1)) * _norm(vector, 0)
+        product: Tensor | float = _root(_top(energy(matrix, -1)) * energy(vector, 0))
         added = arguments["self"] if "mat" in arguments else None
     else:
         first = arguments.get("mat1", arguments["self"])
         second = arguments["mat2"]
-        product = _top(_norm(first, 1)) * _top(_norm(second, 0))
+        product = _root(_top(energy(first, 1)) * _top(energy(second, 0)))
         added = arguments["self"] if "mat1" in arguments else None
     return [
         _add(
@@ -136,7 +142,7 @@ def _bmm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     if first.numel() == 0 or second.numel() == 0:
         product: Tensor | float = 0.0
     else:
-        product = (_norm(first, 2).amax(1) * _norm(second, 1).amax(1)).amax()
+        product = _root((energy(first, 2).amax(1) * energy(second, 1).amax(1)).amax())
     if "batch1" not in arguments:
         return [product]
     added = largest(arguments["self"]) * abs(float(arguments["beta"]))
@@ -158,11 +164,11 @@ def _is_pointwise(weight: Tensor, arguments: Arguments) -> bool:
 
 def _window_energy(x: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor:
     """Sum of squares under each position of the kernel, per group: ``[N, groups, ...]``."""
-    energy = _grouped(x, groups).square().sum(2)
+    squares = energy(_grouped(x, groups), 2)
     if _is_pointwise(weight, arguments):
-        return energy
+        return squares
     result: Tensor = torch.ops.aten.convolution.default(
-        energy,
+        squares,
         _ones_kernel(weight, groups),
         None,
         arguments["stride"],
@@ -177,12 +183,12 @@ def _window_energy(x: Tensor, weight: Tensor, arguments: Arguments, groups: int)
 
 def _scattered_energy(g: Tensor, like: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor:
     """Sum of squares of all elements of ``g`` that the transposed kernel brings to a position of ``like``."""
-    energy = _grouped(g, groups).square().sum(2)
+    squares = energy(_grouped(g, groups), 2)
     if _is_pointwise(weight, arguments) and all(n == 1 for n in arguments["stride"]):
-        return energy
+        return squares
     shape = (like.shape[0], groups, *like.shape[2:])
     result: Tensor = torch.ops.aten.convolution_backward.default(
-        energy,
+        squares,
         torch.empty(shape, dtype=g.dtype, device=g.device),
         _ones_kernel(weight, groups),
         None,
@@ -197,11 +203,11 @@ def _scattered_energy(g: Tensor, like: Tensor, weight: Tensor, arguments: Argume
     return result
 
 
-def _group_product(energy: Tensor, norms: Tensor) -> Tensor | float:
-    """Largest over the groups of the root of ``energy`` ``[N, groups, ...]`` times ``norms`` ``[groups, ...]``."""
-    if energy.numel() == 0 or norms.numel() == 0:
+def _group_product(squares: Tensor, norms: Tensor) -> Tensor | float:
+    """Largest over the groups of the root of ``squares`` ``[N, groups, ...]`` times ``norms`` ``[groups, ...]``."""
+    if squares.numel() == 0 or norms.numel() == 0:
         return 0.0
-    return (energy.transpose(0, 1).flatten(1).amax(1).sqrt() * norms.flatten(1).amax(1)).amax()
+    return (squares.transpose(0, 1).flatten(1).amax(1).sqrt() * norms.flatten(1).amax(1)).amax()
 
 
 def _output_channel_norms(weight: Tensor, groups: int) -> Tensor:
@@ -221,11 +227,11 @@ def _convolution(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
         # A transposed convolution is the input gradient of a convolution whose weight has the same layout.
         out = outputs[0]
         assert out is not None
-        energy = _scattered_energy(x, out, weight, arguments, groups)
-        product = _group_product(energy, _input_channel_norms(weight, groups))
+        squares = _scattered_energy(x, out, weight, arguments, groups)
+        product = _group_product(squares, _input_channel_norms(weight, groups))
     else:
-        energy = _window_energy(x, weight, arguments, groups)
-        product = _group_product(energy, _output_channel_norms(weight, groups))
+        squares = _window_energy(x, weight, arguments, groups)
+        product = _group_product(squares, _output_channel_norms(weight, groups))
     return [_add(product, largest(arguments["bias"]))]
 
 
@@ -234,21 +240,20 @@ def _convolution_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sc
     """Gradients of convolutions, by the same inequality over the axes that each of them sums."""
     g, x, weight, groups = (arguments[n] for n in ("grad_output", "input", "weight", "groups"))
     scales: list[Scale] = [None, None, None]
+    g_sizes = along(g, 1)
     if outputs[0] is not None:
         if arguments["transposed"]:
-            energy = _window_energy(g, weight, arguments, groups)
+            squares = _window_energy(g, weight, arguments, groups)
             norms = _output_channel_norms(weight, groups)
         else:
-            energy = _scattered_energy(g, x, weight, arguments, groups)
+            squares = _scattered_energy(g, x, weight, arguments, groups)
             norms = _input_channel_norms(weight, groups)
-        scales[0] = _group_product(energy, norms)
+        scales[0] = _group_product(squares, norms)
     if outputs[1] is not None:
-        axes = (0, *range(2, g.dim()))
-        g_norms = _norm(g, axes).reshape(groups, -1).amax(1)
-        x_norms = _norm(x, axes).reshape(groups, -1).amax(1)
-        scales[1] = _top(g_norms * x_norms)
+        x_squares = along(x, 1).squares.reshape(groups, -1).amax(1)
+        scales[1] = _root(_top(g_sizes.squares.reshape(groups, -1).amax(1) * x_squares))
     if outputs[2] is not None:
-        scales[2] = _top(_norm(g, (0, *range(2, g.dim())), 1.0))
+        scales[2] = _top(g_sizes.total)
     return scales
 
 
@@ -265,7 +270,12 @@ def _total(x: Tensor, axes: Sequence[int]) -> Tensor | float:
         return 0.0
     if not x.is_floating_point():
         x = x.to(torch.float64)
-    return _top(_norm(x, list(axes), 1.0)) if x.dim() else x.abs()
+    if not x.dim():
+        return x.abs()
+    kept = [axis for axis in range(x.dim()) if axis not in {a % x.dim() for a in axes}]
+    if len(kept) == 1:
+        return _top(along(x, kept[0]).total)
+    return _top(_norm(x, list(axes), 1.0))
 
 
 def _length(x: Tensor, axes: Sequence[int]) -> int:
@@ -330,10 +340,6 @@ def _log_softmax_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sc
     return [_add(largest(g), _total(g, [arguments["dim"]]))]
 
 
-def _channel_axes(x: Tensor) -> tuple[int, ...]:
-    return (0, *range(2, x.dim()))
-
-
 def _times(values: Tensor, weight: Tensor | None) -> Tensor:
     return values if weight is None else values * weight.abs()
 
@@ -346,7 +352,7 @@ def _batch_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """
     x, weight, bias = arguments["input"], arguments["weight"], arguments["bias"]
     save_rstd = outputs[2]
-    top = _norm(x, _channel_axes(x), math.inf)
+    top = along(x, 1).largest
     if save_rstd is None or save_rstd.numel() == 0:  # evaluation: running statistics are used, nothing is saved
         rstd = torch.rsqrt(arguments["running_var"] + arguments["eps"])
         size = _top(_times((top + arguments["running_mean"].abs()) * rstd, weight))
@@ -366,22 +372,21 @@ def _batch_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
 def _batch_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Gradients of batch norm: sizes before g's mean and g's projection on x are taken off."""
     g, x, weight = arguments["grad_out"], arguments["input"], arguments["weight"]
-    axes = _channel_axes(x)
     rstd = arguments["save_invstd"]
     if not arguments["train"]:
         rstd = torch.rsqrt(arguments["running_var"] + arguments["eps"])
-    g_norm = _norm(g, axes)
+    g_sizes, x_sizes = along(g, 1), along(x, 1)
     # x is centred with an error relative to x itself, so x's norm stands where the normalised one's would.
-    x_norm = _norm(x, axes) * rstd
+    x_norm = x_sizes.norm * rstd
     scales: list[Scale] = [None, None, None]
     if outputs[0] is not None:
         count = max(x.numel() // max(x.shape[1], 1), 1)
-        projection = _norm(x, axes, math.inf) * rstd * g_norm * x_norm / count
-        scales[0] = _top(_times(rstd * (2.0 * _norm(g, axes, math.inf) + projection), weight))
+        projection = x_sizes.largest * rstd * g_sizes.norm * x_norm / count
+        scales[0] = _top(_times(rstd * (2.0 * g_sizes.largest + projection), weight))
     if outputs[1] is not None:
-        scales[1] = _top(g_norm * x_norm)
+        scales[1] = _top(g_sizes.norm * x_norm)
     if outputs[2] is not None:
-        scales[2] = _top(_norm(g, axes, 1.0))
+        scales[2] = _top(g_sizes.total)
     return scales
 
 
@@ -393,7 +398,7 @@ def _row_norm_scales(x: Tensor, arguments: Arguments, outputs: Outputs) -> Seque
     """Scales of a norm over the rows of ``x`` ``[rows, n]``, whose outputs are (result, mean, rstd)."""
     rstd = outputs[2]
     assert rstd is not None
-    top, flat = _norm(x, 1, math.inf), rstd.flatten()
+    top, flat = along(x, 0).largest, rstd.flatten()
     factor = largest(arguments["weight"]) if arguments["weight"] is not None else 1.0
     return [
         _add(2.0 * _top(top * flat) * factor, largest(arguments["bias"])),
@@ -415,11 +420,12 @@ def _layer_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sca
     g, x = _rows(arguments["grad_out"], shape), _rows(arguments["input"], shape)
     rstd = arguments["rstd"].flatten()
     factor = largest(arguments["weight"]) if arguments["weight"] is not None else 1.0
-    spread = 1.0 + _norm(x, 1, math.inf) * rstd
+    spread = 1.0 + along(x, 0).largest * rstd
+    columns = _top(along(g, 1).total)
     return [
-        None if outputs[0] is None else _top(_norm(g, 1, math.inf) * rstd * spread) * factor,
-        None if outputs[1] is None else _top(_norm(g, 0, 1.0)) * _top(spread),
-        None if outputs[2] is None else _top(_norm(g, 0, 1.0)),
+        None if outputs[0] is None else _top(along(g, 0).largest * rstd * spread) * factor,
+        None if outputs[1] is None else columns * _top(spread),
+        None if outputs[2] is None else columns,
     ]
 
 
@@ -438,11 +444,11 @@ def _group_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sca
     """Gradients of group norm."""
     g, x = arguments["grad_out"], arguments["input"]
     rstd = arguments["rstd"].flatten()
-    spread = 1.0 + _norm(_group_rows(x, arguments), 1, math.inf) * rstd
+    spread = 1.0 + along(_group_rows(x, arguments), 0).largest * rstd
     factor = largest(arguments["weight"]) if arguments["weight"] is not None else 1.0
-    sums = _top(_norm(g, _channel_axes(g), 1.0))
+    sums = _top(along(g, 1).total)
     return [
-        None if outputs[0] is None else _top(_norm(_group_rows(g, arguments), 1, math.inf) * rstd * spread) * factor,
+        None if outputs[0] is None else _top(along(_group_rows(g, arguments), 0).largest * rstd * spread) * factor,
         None if outputs[1] is None else sums * _top(spread),
         None if outputs[2] is None else sums,
     ]
