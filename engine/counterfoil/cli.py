@@ -185,6 +185,7 @@ def order_digits_cnn(
     Example: counterfoil order digits-cnn --out job.cfoil --steps 60
     """
     _check_target(out, force)
+    _check_intervals(commit_every, checkpoint_every)
     from counterfoil.training.recipes.digits import order_digits
     from counterfoil_resources.digits import load_digits
 

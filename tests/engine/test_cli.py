@@ -204,10 +204,8 @@ def test_an_interrupt_sets_the_token_and_is_undone() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_interrupted_training_leaves_no_file(job: Path, tmp_path: Path) -> None:
-        long = tmp_path / "long.cfoil"
-    assert (
-        main(["order", "digits-cnn", "--out", str(long), "--steps", "5000", "--width", "4", "--batch-size", "8"]) == 0
-    )
+    long = tmp_path / "long.cfoil"
+    assert main(["order", "digits-cnn", "--out", str(long), *SMALL, "--steps", "5000"]) == 0
     command = [sys.executable, "-m", "counterfoil.cli", "train", str(long)]
     command += ["--out", str(tmp_path / "run.cfoil"), "--key", str(job / "trainer.pem")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -4,6 +4,7 @@ import hashlib
 from importlib.resources import files
 
 import numpy as np
+
 from counterfoil_resources.digits import load_digits
 
 FILE_SHA256 = "b2dab7b501728c22e9119ad76740b2e17c77a231e42d1e592380d90886f1a05e"
