@@ -1,0 +1,186 @@
+"""Both kernels against exact rational arithmetic, bit by bit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterfoil.rounding.grid import Grid
+from counterfoil.rounding.kernel_cpu import _CHUNK, _SLICE, CpuKernel
+from counterfoil.rounding.kernel_torch import TorchKernel
+from counterfoil.rounding.result import Rounded
+from support.rounding_reference import fingerprint, power, round_element
+
+KEY = 0x0123456789ABCDEF
+
+
+def both(values: list[float] | np.ndarray, grid: Grid, tau: float) -> tuple[np.ndarray, Rounded]:
+    """Round with both kernels, check that they agree, and return the common result."""
+    on_cpu = np.array(values, np.float64)
+    in_torch = torch.from_numpy(on_cpu.copy())
+    one, two = CpuKernel(1).round(on_cpu, grid, tau, KEY), TorchKernel().round(in_torch, grid, tau, KEY)
+    assert on_cpu.tobytes() == in_torch.numpy().tobytes()
+    assert one.indices.tolist() == two.indices.tolist()
+    assert one.ups.tolist() == two.ups.tolist()
+    assert one.fingerprint == two.fingerprint
+    assert one.largest_exponent == two.largest_exponent
+    return on_cpu, one
+
+
+def check(values: list[float], grid: Grid, tau: float) -> None:
+    rounded, result = both(values, grid, tau)
+    expected = [round_element(value, grid, tau) for value in values]
+    assert [v.hex() for v in rounded.tolist()] == [e.value.hex() for e in expected]
+    assert result.indices.tolist() == [i for i, e in enumerate(expected) if e.near]
+    assert result.ups.tolist() == [e.up for e in expected if e.near]
+    assert result.fingerprint == fingerprint([e.value for e in expected], KEY)
+
+
+grids = st.builds(
+    Grid,
+    exponent=st.integers(-160, 100),
+    significand_bits=st.integers(18, 24),
+    guard_bits=st.integers(0, 12),
+    margin_bits=st.integers(38, 50),
+)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[list[float], Grid]:
+    """A grid and values around it: arbitrary ones, grid points, midpoints, and their neighbours in float64."""
+    grid = draw(grids)
+    smallest = max(grid.exponent - grid.guard_bits - grid.significand_bits + 1, -149)
+
+    def one() -> float:
+        kind = draw(st.sampled_from(["any", "point", "midpoint", "beside", "tiny", "zero"]))
+        if kind == "zero":
+            return draw(st.sampled_from([0.0, -0.0]))
+        if kind == "tiny":
+            return draw(st.floats(-(2.0**-1000), 2.0**-1000))
+        if kind == "any":
+            return draw(st.floats(-(2.0 ** (grid.exponent + 1)), 2.0 ** (grid.exponent + 1)))
+        multiple = draw(st.integers(-(2 ** (grid.significand_bits + 2)), 2 ** (grid.significand_bits + 2)))
+        value = float((multiple + (0 if kind == "point" else 0.5)) * power(smallest))
+        if kind == "beside":
+            for _ in range(draw(st.integers(1, 3))):
+                value = math.nextafter(value, draw(st.sampled_from([-math.inf, math.inf])))
+        return value
+
+    return [one() for _ in range(draw(st.integers(0, 12)))], grid
+
+
+@given(cases(), st.sampled_from([1.0, 0.25]))
+@settings(max_examples=400, deadline=None)
+def test_matches_rational_arithmetic(case: tuple[list[float], Grid], share: float) -> None:
+    values, grid = case
+    check(values, grid, grid.tau * share)
+
+
+GRID = Grid(exponent=0, significand_bits=24, guard_bits=8, margin_bits=44)
+
+
+def test_rounds_ties_to_even() -> None:
+    u = 2.0**-23
+    values = [1 + u / 2, 1 + 3 * u / 2, -1 - u / 2, -1 - 3 * u / 2]
+    rounded, result = both(values, GRID, GRID.tau)
+    assert rounded.tolist() == [1.0, 1 + 2 * u, -1.0, -1 - 2 * u]
+    assert result.indices.tolist() == [0, 1, 2, 3]
+    assert result.ups.tolist() == [False, True, True, False]
+
+
+def test_negative_zero_and_vanishing_values_become_positive_zero() -> None:
+    rounded, _ = both([-0.0, 0.0, -5e-324, -(2.0**-60)], GRID, GRID.tau)
+    assert [v.hex() for v in rounded.tolist()] == ["0x0.0p+0"] * 4
+
+
+@pytest.mark.parametrize("exponent", [-8, -1, 0, 1])
+def test_grid_is_finer_below_a_power_of_two(exponent: int) -> None:
+    below = 2.0**exponent * (1 - 2.0**-25)
+    rounded, _ = both([below, 2.0**exponent], GRID, GRID.tau)
+    # At or below the floor E - G the quantum stays; above it the lower binade has twice as many points.
+    assert rounded.tolist() == [2.0**exponent, 2.0**exponent]
+    representable = 2.0**exponent * (1 - 2.0**-24)
+    kept, _ = both([representable], GRID, GRID.tau)
+    assert (kept[0] == representable) == (exponent > -8)
+
+
+def test_floor_keeps_the_quantum_of_the_scale() -> None:
+    quantum = 2.0 ** (0 - 8 - 23)
+    rounded, _ = both([quantum * 0.49, quantum * 0.51, quantum * 2.51], GRID, GRID.tau)
+    assert rounded.tolist() == [0.0, quantum, 3 * quantum]
+
+
+def test_float32_subnormals_are_the_finest_grid() -> None:
+    grid = Grid(exponent=-140, significand_bits=24, guard_bits=8, margin_bits=44)
+    rounded, _ = both([2.0**-149 * 1.4, 2.0**-149 * 0.6, 2.0**-149 * 0.4], grid, grid.tau)
+    assert rounded.tolist() == [2.0**-149, 2.0**-149, 0.0]
+    assert np.array_equal(rounded.astype(np.float32).astype(np.float64), rounded)
+
+
+def test_empty_tensor() -> None:
+    rounded, result = both([], GRID, GRID.tau)
+    assert rounded.size == 0
+    assert (len(result.indices), result.fingerprint) == (0, 0)
+
+
+@pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan])
+def test_values_that_are_not_finite_show_in_the_largest_exponent(bad: float) -> None:
+    _, result = both([1.0, bad, 2.0], GRID, GRID.tau)
+    assert result.largest_exponent == 1024
+
+
+def test_margin_is_inclusive_and_exact() -> None:
+    midpoint = 1 + 2.0**-24
+    values = [midpoint + GRID.tau, math.nextafter(midpoint + GRID.tau, 2), midpoint - GRID.tau]
+    _, result = both(values, GRID, GRID.tau)
+    assert result.indices.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("size", [_CHUNK - 1, _CHUNK, _CHUNK + 1, 2 * _SLICE - 1, 2 * _SLICE, 4 * _SLICE + 3])
+def test_threads_and_slices_do_not_matter(size: int) -> None:
+    values = np.random.default_rng(size).standard_normal(size)
+    grid = Grid(exponent=2, significand_bits=24, guard_bits=8, margin_bits=36)
+    single, parallel = values.copy(), values.copy()
+    kernel = CpuKernel(3)
+    one, many = CpuKernel(1).round(single, grid, grid.tau, KEY), kernel.round(parallel, grid, grid.tau, KEY)
+    kernel.close()
+    assert single.tobytes() == parallel.tobytes()
+    assert one.indices.tolist() == many.indices.tolist()
+    assert one.ups.tolist() == many.ups.tolist()
+    assert (one.fingerprint, one.largest_exponent) == (many.fingerprint, many.largest_exponent)
+    if size > 4 * _SLICE:
+        assert len(one.indices) > 64, "the buffers must have grown"
+
+
+@given(
+    st.lists(st.floats(-1, 1), min_size=1, max_size=20),
+    st.data(),
+)
+@settings(max_examples=100, deadline=None)
+def test_fingerprint_tells_value_place_and_key(values: list[float], data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(values) - 1))
+    rounded, result = both(values, GRID, GRID.tau)
+    changed = rounded.copy()
+    changed[place] += 2.0**-20
+    _, other = both(changed, GRID, GRID.tau)
+    assert other.fingerprint != result.fingerprint
+    again = np.array(values)
+    assert CpuKernel(1).round(again, GRID, GRID.tau, KEY + 1).fingerprint != result.fingerprint
+
+
+@pytest.mark.gpu
+def test_cuda_kernel_equals_the_cpu_kernel() -> None:
+    rng = np.random.default_rng(5)
+    values = rng.standard_normal(100_003) * 2.0 ** rng.integers(-40, 2, 100_003)
+    grid = Grid(exponent=3, significand_bits=24, guard_bits=8, margin_bits=38)
+    on_cpu, on_gpu = values.copy(), torch.from_numpy(values).cuda()
+    one, two = CpuKernel(1).round(on_cpu, grid, grid.tau, KEY), TorchKernel().round(on_gpu, grid, grid.tau, KEY)
+    assert on_cpu.tobytes() == on_gpu.cpu().numpy().tobytes()
+    assert one.indices.tolist() == two.indices.tolist()
+    assert one.ups.tolist() == two.ups.tolist()
+    assert one.fingerprint == two.fingerprint
