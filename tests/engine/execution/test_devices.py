@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from counterfoil.errors import DeviceError
+from counterfoil.execution.devices import (
+    CUBLAS_WORKSPACE,
+    environment,
+    list_devices,
+    open_device,
+    set_determinism,
+)
+
+
+def set_workspace(value: str) -> None:
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = value
+
+
+def set_fill(value: bool) -> None:
+    torch.utils.deterministic.fill_uninitialized_memory = value
+
+
+def set_attribute(target: Any, name: str) -> Callable[[Any], None]:
+    return lambda value: setattr(target, name, value)
+
+
+def flushes_subnormals() -> bool:
+    return bool((torch.tensor([2.0**-1060], dtype=torch.float64) * 2.0**-5 == 0).item())
+
+
+# Each switch: how to set it wrongly, the wrong value, how to read it, the right value.
+SWITCHES: dict[str, tuple[Callable[[Any], Any], Any, Callable[[], Any], Any]] = {
+    "cublas workspace": (set_workspace, "", lambda: os.environ["CUBLAS_WORKSPACE_CONFIG"], CUBLAS_WORKSPACE),
+    "deterministic algorithms": (
+        torch.use_deterministic_algorithms,
+        False,
+        torch.are_deterministic_algorithms_enabled,
+        True,
+    ),
+    "filled memory": (set_fill, True, lambda: torch.utils.deterministic.fill_uninitialized_memory, False),
+    "cudnn benchmark": (
+        set_attribute(torch.backends.cudnn, "benchmark"),
+        True,
+        lambda: torch.backends.cudnn.benchmark,
+        False,
+    ),
+    "cudnn deterministic": (
+        set_attribute(torch.backends.cudnn, "deterministic"),
+        False,
+        lambda: torch.backends.cudnn.deterministic,
+        True,
+    ),
+    "tf32 in matmul": (
+        set_attribute(torch.backends.cuda.matmul, "allow_tf32"),
+        True,
+        lambda: torch.backends.cuda.matmul.allow_tf32,
+        False,
+    ),
+    "tf32 in cudnn": (
+        set_attribute(torch.backends.cudnn, "allow_tf32"),
+        True,
+        lambda: torch.backends.cudnn.allow_tf32,
+        False,
+    ),
+    "subnormals": (torch.set_flush_denormal, True, flushes_subnormals, False),
+}
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_switch(name):
+    spoil, wrong, read, right = SWITCHES[name]
+    spoil(wrong)
+    assert read() == wrong  # control: the switch can be set wrongly
+    set_determinism()
+    assert read() == right
+
+
+def test_threads():
+    before = torch.get_num_threads()
+    try:
+        assert set_determinism(1) == 1
+        assert torch.get_num_threads() == 1
+        assert set_determinism() == 1  # None leaves them
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_impossible_threads(threads):
+    with pytest.raises(DeviceError, match="threads"):
+        set_determinism(threads)
+
+
+def test_refuses_when_a_switch_cannot_be_set(monkeypatch):
+    monkeypatch.setattr(torch, "are_deterministic_algorithms_enabled", lambda: False)
+    with pytest.raises(DeviceError, match="deterministic"):
+        set_determinism()
+
+
+@pytest.mark.parametrize("name", ["", "gpu", "meta", "cuda:99", "cpu:x", "cuda:-1"])
+def test_a_device_that_is_not_there(name):
+    with pytest.raises(DeviceError) as caught:
+        open_device(name)
+    assert caught.value.remedy
+
+
+def test_the_cpu_is_listed_and_opens():
+    assert list_devices()[0].name == "cpu"
+    assert open_device("cpu") == torch.device("cpu")
+
+
+def test_environment_is_sorted_text():
+    pairs = environment(torch.device("cpu"))
+    assert list(pairs) == sorted(pairs)
+    assert all(isinstance(text, str) for pair in pairs for text in pair)
+    assert {"torch", "threads", "cpu_capability", "device"} <= dict(pairs).keys()

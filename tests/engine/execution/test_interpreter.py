@@ -1,0 +1,304 @@
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from counterfoil.audit.selftest import tiny_inputs, tiny_program
+from counterfoil.cancel import CancelToken
+from counterfoil.errors import CancelledError, NonFiniteError, ProgramError
+from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs, native
+from counterfoil.execution.philox import uniform
+from counterfoil.program.capture import CapturedStep, capture
+from counterfoil.program.graph import Input, Node, Program, TensorType, Value
+from counterfoil.program.random import PhiloxDropout
+from counterfoil.program.update import AdamW, Sgd, UpdateRule
+from counterfoil.training.initial import fan_in_uniform
+from counterfoil.training.recipes import gpt2
+from counterfoil.training.recipes.digits import DigitsNet
+from support.jobs import capture_on, draw
+
+CPU = torch.device("cpu")
+Objective = Callable[[nn.Module, Mapping[str, Tensor]], Tensor]
+
+
+# The interpreter without rounding is ordinary training in float64.
+
+
+def in_float64(
+    captured: CapturedStep, rule: UpdateRule, batches: list[dict[str, Tensor]], rate: float
+) -> dict[str, Tensor]:
+    """Run a program for some steps in float64 throughout: state is not rounded to float32 between steps."""
+    program = captured.program
+    interpreter = Interpreter(program, CPU)
+    state = {
+        name: tensor.double() if tensor.is_floating_point() else tensor
+        for name, tensor in captured.initial_state.items()
+    }
+    for step, batch in enumerate(batches, 1):
+        scalars = dict(zip(rule.scalar_names, rule.scalars(step, rate), strict=True))
+        kept = _Keeping(interpreter)
+        kept.run(StepInputs(state, batch, scalars, Draws(0, step)))
+        state = {
+            name: kept.values[program.updates[name].number] if name in program.updates else state[name]
+            for name in state
+        }
+    return state
+
+
+class _Keeping:
+    """Runs a step and keeps the values of the new state before they are rounded to float32."""
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self._interpreter = interpreter
+        self.values: dict[int, Any] = {}
+
+    def run(self, inputs: StepInputs) -> None:
+        original = self._interpreter._results
+        try:
+            self._interpreter._results = self._keep  # type: ignore[method-assign]
+            self._interpreter.run(inputs)
+        finally:
+            self._interpreter._results = original  # type: ignore[method-assign]
+
+    def _keep(self, values: dict[int, Any], inputs: StepInputs) -> None:
+        self.values = values
+
+
+def eagerly(
+    model: nn.Module,
+    objective: Objective,
+    optimizer: torch.optim.Optimizer,
+    batches: list[dict[str, Tensor]],
+    clip: float | None,
+) -> dict[str, Tensor]:
+    for batch in batches:
+        optimizer.zero_grad()
+        objective(model, batch).backward()
+        if clip is not None:
+            nn.utils.clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+    return dict(model.state_dict())
+
+
+def farthest(one: Mapping[str, Tensor], other: Mapping[str, Tensor]) -> float:
+    """Largest difference, relative to the largest value of its tensor."""
+    return max(
+        float(
+            (one[name].double() - other[name].double()).abs().max() / other[name].double().abs().max().clamp(min=1e-30)
+        )
+        for name in other
+    )
+
+
+def plain_digits(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
+    return functional.cross_entropy(model(batch["images"] * (1.0 / 16)), batch["labels"])
+
+
+def digits_batches(count: int) -> list[dict[str, Tensor]]:
+    labels = torch.arange(8)
+    return [
+        {
+            "images": torch.from_numpy(np.floor(8 * draw((8, 1, 8, 8), i) + 8)).double(),
+            "labels": (labels * (i + 1)) % 10,
+        }
+        for i in range(count)
+    ]
+
+
+@pytest.mark.parametrize(("momentum", "weight_decay"), [(0.9, 5e-4), (0.0, 0.0)])
+def test_digits_network_with_sgd_equals_eager_float64(momentum, weight_decay):
+    model = DigitsNet(4)
+    fan_in_uniform(model, 1)
+    twin = copy.deepcopy(model).double()
+    rule = Sgd(momentum=momentum, weight_decay=weight_decay)
+    types = {"images": TensorType("float32", (8, 1, 8, 8)), "labels": TensorType("int64", (8,))}
+    captured = capture(model, plain_digits, rule, types)
+    batches = digits_batches(4)
+    optimizer = torch.optim.SGD(twin.parameters(), lr=0.1, momentum=momentum, weight_decay=weight_decay)
+    expected = eagerly(twin, plain_digits, optimizer, batches, None)
+    state = in_float64(captured, rule, batches, 0.1)
+    assert farthest(state, expected) < 1e-12
+    # Control: one step less is far away.
+    assert farthest(in_float64(captured, rule, batches[:3], 0.1), expected) > 1e-6
+
+
+@pytest.mark.parametrize("clip", [None, 0.5])
+def test_gpt2_with_adamw_equals_eager_float64(clip):
+    size = gpt2.Gpt2Size(layers=1, heads=2, width=16, context=6, dropout=0.0)
+    model = gpt2.Gpt2(size)
+    gpt2.initialise(model, 1, 2)
+    twin = copy.deepcopy(model).double()
+    decaying = {name for name, parameter in model.named_parameters() if parameter.dim() >= 2}
+    rule = AdamW(weight_decay=0.1, decays=decaying.__contains__, clip_norm=clip)
+    captured = capture(model, gpt2.objective, rule, {"tokens": TensorType("uint8", (3, 7))})
+    batches = [{"tokens": ((torch.arange(21) * (i + 3)) % 256).reshape(3, 7).to(torch.uint8)} for i in range(3)]
+    groups = [
+        {"params": [p for n, p in twin.named_parameters() if (n in decaying) is decays], "weight_decay": 0.1 * decays}
+        for decays in (True, False)
+    ]
+    optimizer = torch.optim.AdamW(groups, lr=0.01)
+    expected = eagerly(twin, gpt2.objective, optimizer, batches, clip)
+    assert farthest(in_float64(captured, rule, batches, 0.01), expected) < 1e-12
+
+
+# Dropout.
+
+
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
+def test_dropout_keeps_the_share_that_it_should_and_scales_it(p):
+    class Dropping(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(200, 100))
+            self.register_buffer("kept", torch.zeros(200, 100))
+            self.drop = nn.Dropout(p)
+
+        def forward(self, x: Tensor) -> Tensor:
+            y = self.drop(self.weight * x)
+            self.kept = y.detach()
+            return y
+
+    captured = capture_on(Dropping(), (200, 100))
+    inputs = StepInputs(captured.initial_state, {"x0": torch.ones(200, 100)}, {"lr": 0.1}, Draws(5, 1))
+    interpreter = Interpreter(captured.program, CPU)
+    kept = interpreter.run(inputs).state["kept"]
+    factor = np.float32(1.0 / (1.0 - p))
+    assert set(kept.unique().tolist()) == {0.0, float(factor)}
+    share = float((kept != 0).double().mean())
+    assert abs(share - (1 - p)) < 4 * (p * (1 - p) / 20_000) ** 0.5
+    # The mask is Philox's, keyed by seed and step.
+    expected = uniform((200, 100), seed=5, step=1, draw=0, dtype=torch.float64, device="cpu") < 1.0 - p
+    assert torch.equal(kept != 0, expected)
+    for other in (Draws(6, 1), Draws(5, 2)):
+        assert not torch.equal(interpreter.run(replace(inputs, draws=other)).state["kept"], kept)
+
+
+def test_dropout_in_evaluation_mode_is_the_identity():
+    x = torch.ones(5)
+    with PhiloxDropout():
+        assert functional.dropout(x, 0.5, training=False) is x
+
+
+# Types are checked before anything runs.
+
+
+def with_outputs(index: int, *types: TensorType | None) -> Program:
+    program = tiny_program()
+    nodes = list(program.nodes)
+    nodes[index] = replace(nodes[index], outputs=types)
+    return replace(program, nodes=tuple(nodes))
+
+
+def test_check_types_accepts_the_good_program():
+    Interpreter(tiny_program(), CPU).check_types()
+
+
+@pytest.mark.parametrize(
+    ("index", "wrong", "sentence"),
+    [
+        (0, (TensorType("float32", (16, 25)),), "aten.mm.default (forward of layer) gives another shape or dtype"),
+        (0, (TensorType("int64", (16, 24)),), "aten.mm.default (forward of layer) gives another shape or dtype"),
+        (1, (TensorType("float32", ()),), "aten.tanh.default (forward of activation) gives another shape"),
+    ],
+)
+def test_check_types_finds_wrong_declarations(index, wrong, sentence):
+    interpreter = Interpreter(with_outputs(index, *wrong), CPU)
+    with pytest.raises(ProgramError) as caught:
+        interpreter.check_types()
+    assert sentence in str(caught.value)
+    # The real run finds it too.
+    with pytest.raises(ProgramError):
+        interpreter.run(tiny_inputs())
+
+
+def test_check_types_finds_arguments_that_an_operator_rejects():
+    program = tiny_program()
+    nodes = (replace(program.nodes[0], args=(Value(0), Value(1))), *program.nodes[1:])
+    with pytest.raises(ProgramError, match=r"aten\.mm\.default \(forward of layer\) cannot be computed"):
+        Interpreter(replace(program, nodes=nodes), CPU).check_types()
+
+
+def test_check_types_finds_a_wrong_number_of_outputs():
+    two = TensorType("float32", (24, 16))
+    with pytest.raises(ProgramError, match="has 1 outputs, not 2"):
+        Interpreter(with_outputs(6, two, two), CPU).check_types()
+
+
+@pytest.mark.parametrize("kwargs", [(("surprise", 1),), (("out", Value(0)),)])
+def test_check_types_finds_unknown_keywords(kwargs):
+    program = tiny_program()
+    nodes = (replace(program.nodes[0], kwargs=kwargs), *program.nodes[1:])
+    with pytest.raises(ProgramError):
+        Interpreter(replace(program, nodes=nodes), CPU).check_types()
+
+
+def test_a_boolean_index_whose_shape_depends_on_values_is_refused():
+    x, mask, number = TensorType("float32", (4,)), TensorType("bool", (4,)), TensorType("float32", ())
+    program = Program(
+        (Input("x", "state", x),),
+        (
+            Node("aten.gt.Scalar", (Value(0), 0), (), (mask,), 1, "", "forward"),
+            Node("aten.index.Tensor", (Value(0), (Value(1),)), (), (x,), 2, "", "forward"),
+            Node("aten.sum.default", (Value(2),), (), (number,), 3, "", "forward"),
+        ),
+        {},
+        Value(3),
+    )
+    with pytest.raises(ProgramError, match=r"aten\.index\.Tensor"):
+        Interpreter(program, CPU).check_types()
+
+
+def test_an_operator_that_this_torch_lacks():
+    program = tiny_program()
+    nodes = (replace(program.nodes[0], operator="aten.mm.from_the_future"), *program.nodes[1:])
+    with pytest.raises(ProgramError, match="lacks the operator"):
+        Interpreter(replace(program, nodes=nodes), CPU)
+
+
+# Cancelling, progress, numbers that are none.
+
+
+def test_cancel_between_operators():
+    token = CancelToken()
+    done = []
+
+    def compute(operation, args, kwargs):
+        done.append(operation.node.operator)
+        if len(done) == 3:
+            token.cancel()
+        return native(operation, args, kwargs)
+
+    with pytest.raises(CancelledError):
+        Interpreter(tiny_program(), CPU).run(tiny_inputs(), compute=compute, cancel=token)
+    assert len(done) == 3
+
+
+def test_inputs_are_not_changed():
+    inputs = tiny_inputs()
+    before = {name: tensor.clone() for name, tensor in inputs.state.items()}
+    Interpreter(tiny_program(), CPU).run(inputs)
+    assert all(torch.equal(inputs.state[name], before[name]) for name in before)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), 1e39])
+def test_a_new_state_that_does_not_fit_float32_is_named(bad):
+    inputs = tiny_inputs()
+    w = inputs.state["w"].double()
+    w[3, 4] = bad
+    with pytest.raises(NonFiniteError, match="'w'"):
+        Interpreter(tiny_program(), CPU).run(replace(inputs, state={**inputs.state, "w": w}))
+
+
+def test_a_program_that_changes_nothing_returns_its_state():
+    program = replace(tiny_program(), updates={})
+    inputs = tiny_inputs()
+    result = Interpreter(program, CPU).run(inputs)
+    assert result.state["w"] is inputs.state["w"]
