@@ -260,6 +260,8 @@ def _reversed_index_put(operation: Operation, args: list[Any], kwargs: dict[str,
         return native(operation, args, kwargs)
     if indices[0] is None or any(index.shape != given[0].shape for index in given):
         return native(operation, args, kwargs)
+    if values.dim() != base.dim() - len(given) + 1:  # one row for all indices: its first axis is another one
+        return native(operation, args, kwargs)
     return operation.function(base, [_flip(index, 0) for index in indices], values.flip(0), *args[3:], **kwargs)
 
 
@@ -282,7 +284,12 @@ def _reversed_loss(operation: Operation, args: list[Any], kwargs: dict[str, Any]
     reduction = operation.named(args, kwargs)["reduction"]
     if reduction == 0 or args[0].dim() < 2:
         return native(operation, args, kwargs)
-    changed = [a.flip(0) if isinstance(a, Tensor) and i < 2 else a for i, a in enumerate(args)]
+    # nll_loss has one label for each row and one weight for each class; elsewhere what has all axes has the rows.
+    by_row = [2, 1] if operation.node.entry.kind == "nll_loss_forward" else [args[0].dim()] * 3
+    changed = [
+        a.flip(0) if isinstance(a, Tensor) and i < len(by_row) and a.dim() == by_row[i] else a
+        for i, a in enumerate(args)
+    ]
     return operation.function(*changed, **kwargs)
 
 
