@@ -198,6 +198,7 @@ CASES = [
     for number, call in enumerate(CALLS.get(kind, [("missing", [], {})]))
 ]
 MUST_DIFFER = [
+    
     "mm",
     "addmm",
     "bmm",
