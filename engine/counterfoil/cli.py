@@ -384,7 +384,7 @@ def audit(
         from counterfoil.audit import events, replay
 
         request = replay.AuditRequest(run=run, order=order, device=device, threads=threads, trainer_key=public)
-        for event in replay.audit(request, cancel):
+        for event in replay.run_audit(request, cancel):
             match event:
                 case events.AuditStarted():
                     bar.start(event.steps)

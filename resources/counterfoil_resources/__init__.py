@@ -1,1 +1,1 @@
-"""Icons, themes and sample data, read with :mod:`importlib.resources` so that they are found in every kind of package."""
+"""Icons, themes and sample data, read with importlib.resources so that every kind of package holds them."""

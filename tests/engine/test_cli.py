@@ -226,7 +226,7 @@ def test_an_interrupted_replay_is_inconclusive(
 ) -> None:
     from counterfoil.audit import events, replay
 
-    original = replay.audit
+    original = replay.run_audit
 
     def interrupted(*arguments: object) -> object:
         for event in original(*arguments):  # type: ignore[arg-type]
@@ -234,7 +234,7 @@ def test_an_interrupted_replay_is_inconclusive(
                 os.kill(os.getpid(), signal.SIGINT)
             yield event
 
-    monkeypatch.setattr(replay, "audit", interrupted)
+    monkeypatch.setattr(replay, "run_audit", interrupted)
     verdict = tmp_path / "verdict.json"
     key = str(job / "auditor.pem")
     assert main(["audit", str(job / "run.cfoil"), "--verdict", str(verdict), "--key", key]) == 2
