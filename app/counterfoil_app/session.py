@@ -315,7 +315,8 @@ class Session(QObject):
         if result.job != self._opening:
             return
         if result.failure is None:
-            summary: BundleSummary = result.value
+            summary = result.value
+            assert isinstance(summary, BundleSummary)
             self.summary = summary
             self.checks.update({check.number: check for check in summary.checks})
         self.failure = result.failure

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from counterfoil.audit.events import AuditFinished, AuditReport, Event
 from counterfoil.audit.outcome import Check, CheckNumber
-from counterfoil.audit.replay import AuditRequest, audit
+from counterfoil.audit.replay import AuditRequest, run_audit
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord, run_tree
 from counterfoil.cancel import CancelToken
@@ -147,7 +147,7 @@ class Audited:
 
 def audited(run: Path, order: Path | None = None, *, cancel: CancelToken | None = None, **settings: Any) -> Audited:
     """Audit a run to its end."""
-    events = tuple(audit(AuditRequest(run, order, **settings), cancel))
+    events = tuple(run_audit(AuditRequest(run, order, **settings), cancel))
     assert isinstance(events[-1], AuditFinished)
     return Audited(events[-1].report, events)
 

@@ -11,7 +11,7 @@ from counterfoil_app import text
 from counterfoil_app.session import Session
 from counterfoil_app.theme import Theme
 from counterfoil_app.views import words
-from counterfoil_app.views.parts import Field, FieldGrid, Page, label
+from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label
 from counterfoil_app.views.tables import Column, RecordTable, table_view
 
 
@@ -119,7 +119,7 @@ class MerkleView(QWidget):
         )
         self._root.show_fields(
             [
-                Field(self.tr("Run root"), run.run_root.hex, digest=True),
+                digest_field(self.tr("Run root"), run.run_root, self.tr("not signed")),
                 Field(self.tr("Leaves"), text.count(run.steps + 1)),
                 Field(self.tr("Comparisons"), self.tr("about {0} to find a step").format(run.steps.bit_length())),
             ]

@@ -10,7 +10,7 @@ from counterfoil_app import icons, text
 from counterfoil_app.session import Session
 from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
-from counterfoil_app.views.parts import Field, FieldGrid, Page, label, restyle
+from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle
 
 ICON_PIXELS = 16
 
@@ -159,7 +159,7 @@ class OverviewView(Page):
         return [
             size,
             Field(self.tr("Recorded steps"), text.count(run.steps)),
-            Field(self.tr("Run root"), run.run_root.hex, digest=True),
+            digest_field(self.tr("Run root"), run.run_root, self.tr("not signed")),
             Field(self.tr("Trainer's key"), run.trainer_key or self.tr("not signed"), digest=bool(run.trainer_key)),
             Field(self.tr("Signed at"), self.tr("{0}, as the trainer says").format(run.signed_at)),
             Field(self.tr("Stored states"), text.count(len(run.checkpoints))),

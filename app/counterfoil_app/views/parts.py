@@ -9,6 +9,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontDatabase, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
+from counterfoil import Digest
+
 
 def label(text: str = "", role: str = "", *, wrap: bool = True, parent: QWidget | None = None) -> QLabel:
     """A label whose text can be selected; ``role`` picks its look in the style sheet."""
@@ -76,6 +78,11 @@ class Field:
     name: str
     value: str
     digest: bool = False
+
+
+def digest_field(name: str, digest: Digest | None, missing: str) -> Field:
+    """A line that shows a digest, or says why there is none."""
+    return Field(name, missing) if digest is None else Field(name, digest.hex, digest=True)
 
 
 class FieldGrid(QWidget):

@@ -128,8 +128,8 @@ def _disputed(tally: Tally, dispute: Dispute) -> str:
     more = len(tally.mismatched) - 1
     others = f" Later steps that differ, judged from the trainer's own checkpoints: {more}." if more else ""
     return (
-        f"Step {dispute.step} is not what was ordered: replayed from the agreed state before it, it gives another {what} "
-        "than the trainer signed. A second replay with every reduction in another order confirms this machine's "
+        f"Step {dispute.step} is not what was ordered: replayed from the agreed state before it, it gives another "
+        f"{what} than the trainer signed. A second replay with every reduction in another order confirms this machine's "
         f"result.{others}"
     )
 

@@ -76,7 +76,7 @@ class AuditRequest:
     perturbation: str | None = None
 
 
-def audit(request: AuditRequest, cancel: CancelToken | None = None) -> Iterator[Event]:
+def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Iterator[Event]:
     """Audit a run: inspect it, replay it, and conclude.
 
     Whatever happens to the bundle or to the replay ends in a report, never in an exception of ours.

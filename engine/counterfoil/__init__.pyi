@@ -1,0 +1,129 @@
+"""The public names of Counterfoil: this stub is the one list of them, for type checkers and at run time alike."""
+
+from .audit.events import (
+    AuditFinished as AuditFinished,
+)
+from .audit.events import (
+    AuditReport as AuditReport,
+)
+from .audit.events import (
+    AuditStarted as AuditStarted,
+)
+from .audit.events import (
+    CheckChanged as CheckChanged,
+)
+from .audit.events import (
+    Dispute as Dispute,
+)
+from .audit.events import (
+    DisputeLocated as DisputeLocated,
+)
+from .audit.events import (
+    DivergenceMeasured as DivergenceMeasured,
+)
+from .audit.events import (
+    Event as Event,
+)
+from .audit.events import (
+    OperatorDone as OperatorDone,
+)
+from .audit.events import (
+    ResumedFromCheckpoint as ResumedFromCheckpoint,
+)
+from .audit.events import (
+    StepMatch as StepMatch,
+)
+from .audit.events import (
+    StepReplayed as StepReplayed,
+)
+from .audit.events import (
+    StepRow as StepRow,
+)
+from .audit.events import (
+    TensorDivergence as TensorDivergence,
+)
+from .audit.inspection import inspect as inspect
+from .audit.outcome import (
+    Check as Check,
+)
+from .audit.outcome import (
+    CheckNumber as CheckNumber,
+)
+from .audit.outcome import (
+    CheckState as CheckState,
+)
+from .audit.outcome import (
+    Outcome as Outcome,
+)
+from .audit.replay import (
+    AuditRequest as AuditRequest,
+)
+from .audit.replay import (
+    run_audit as run_audit,
+)
+from .audit.summary import BundleSummary as BundleSummary
+from .audit.table import write_steps_csv as write_steps_csv
+from .audit.verdict import (
+    Verdict as Verdict,
+)
+from .audit.verdict import (
+    check_bundle_file as check_bundle_file,
+)
+from .audit.verdict import (
+    sign_verdict as sign_verdict,
+)
+from .audit.verdict import (
+    verify_verdict as verify_verdict,
+)
+from .cancel import CancelToken as CancelToken
+from .commit.digest import Digest as Digest
+from .errors import CounterfoilError as CounterfoilError
+from .execution.devices import (
+    Device as Device,
+)
+from .execution.devices import (
+    list_devices as list_devices,
+)
+from .signing import (
+    PublicKey as PublicKey,
+)
+from .signing import (
+    SigningKey as SigningKey,
+)
+from .signing import (
+    generate_key as generate_key,
+)
+from .signing import (
+    load_private_key as load_private_key,
+)
+from .signing import (
+    load_public_key as load_public_key,
+)
+from .signing import (
+    needs_passphrase as needs_passphrase,
+)
+from .training.recipes.digits import order_digits as order_digits
+from .training.recipes.gpt2 import (
+    Gpt2Size as Gpt2Size,
+)
+from .training.recipes.gpt2 import (
+    order_gpt2 as order_gpt2,
+)
+from .training.recorder import (
+    OperatorRecorded as OperatorRecorded,
+)
+from .training.recorder import (
+    RecordFinished as RecordFinished,
+)
+from .training.recorder import (
+    RecordStarted as RecordStarted,
+)
+from .training.recorder import (
+    StepRecorded as StepRecorded,
+)
+from .training.recorder import (
+    record as record,
+)
+from .training.tamper import LabelFlip as LabelFlip
+
+__version__: str
