@@ -129,8 +129,8 @@ def _disputed(tally: Tally, dispute: Dispute) -> str:
     others = f" Later steps that differ, judged from the trainer's own checkpoints: {more}." if more else ""
     return (
         f"Step {dispute.step} is not what was ordered: replayed from the agreed state before it, it gives another "
-        f"{what} than the trainer signed. A second replay with every reduction in another order confirms this machine's "
-        f"result.{others}"
+        f"{what} than the trainer signed. A second replay with every reduction in another order confirms this "
+        f"machine's result.{others}"
     )
 
 
