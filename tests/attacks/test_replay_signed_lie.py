@@ -79,7 +79,7 @@ def test_a_weight_of_a_checkpoint_with_its_root(run, digits_job, trainer_key, st
     # The replay goes on from the changed checkpoint, so the next step differs from what the trainer computed.
     if step == 2:
         assert result.report.mismatched_steps[:2] == (2, 3)
-        assert [event.step for event in result.of(ResumedFromCheckpoint)][0] == 2
+        assert result.of(ResumedFromCheckpoint)[0].step == 2
 
 
 @pytest.mark.parametrize("step", [1, 4])
