@@ -17,6 +17,9 @@ ROOT = Path(__file__).parents[1]
 PUBLIC_NAMES = sorted(
     line.strip()
     for line in """
+Adagrad
+Adam
+AdamW
 AuditFinished
 AuditReport
 AuditRequest
@@ -27,7 +30,10 @@ Check
 CheckChanged
 CheckNumber
 CheckState
+ClipByNorm
+ClipByValue
 CounterfoilError
+CustomJob
 Device
 Digest
 Dispute
@@ -36,13 +42,19 @@ DivergenceMeasured
 Event
 Gpt2Size
 LabelFlip
+Lion
 OperatorDone
 OperatorRecorded
 Outcome
+ParameterGroup
+ParameterGroups
+Precision
 PublicKey
 RecordFinished
 RecordStarted
 ResumedFromCheckpoint
+RmsProp
+Sgd
 SigningKey
 StepMatch
 StepRecorded
@@ -50,6 +62,7 @@ StepReplayed
 StepRow
 TensorDivergence
 Verdict
+WeightAverage
 check_bundle_file
 generate_key
 inspect
@@ -57,11 +70,13 @@ list_devices
 load_private_key
 load_public_key
 needs_passphrase
+order_custom
 order_digits
 order_gpt2
 record
 run_audit
 sign_verdict
+uniform
 verify_verdict
 write_steps_csv
 """.strip().splitlines()
