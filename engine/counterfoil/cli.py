@@ -174,8 +174,8 @@ def order(
         typer.Option(
             "--from",
             metavar="MODULE:FUNCTION",
-            help="Order your own model: a function of yours that returns a counterfoil.CustomJob. It runs here and now, "
-            "and never on the trainer's or the auditor's machine.",
+            help="Order your own model: a function of yours that returns a counterfoil.CustomJob. It runs here and "
+            "now, and never on the trainer's or the auditor's machine.",
             show_default=False,
         ),
     ] = None,

@@ -165,7 +165,10 @@ def _check_loss(loss: Any) -> None:
     if not isinstance(loss, Tensor):
         raise ProgramError(f"The objective returned {type(loss).__name__}; it must return a tensor that is one number.")
     if loss.dim() != 0 or not loss.is_floating_point():
-        raise ProgramError(f"The objective returned a tensor of shape {tuple(loss.shape)}; it must be one number.")
+        raise ProgramError(
+            f"The objective returned {loss.dtype} of shape {tuple(loss.shape)}; it must be one number.",
+            remedy="Reduce it, for instance with mean().",
+        )
     if not loss.requires_grad:
         raise ProgramError("The objective does not depend on any parameter of the model.")
 

@@ -157,7 +157,16 @@ class _Lowering:
             )
         args = tuple(self._argument(item) for item in node.args)
         kwargs = {key: self._argument(item) for key, item in node.kwargs.items() if key not in _DROPPED_KWARGS}
-        self._env[node] = self._emit(name, args, kwargs, node.meta[_TENSOR_INFO])
+        self._env[node] = self._emit(name, args, kwargs, self._computed(node))
+
+    def _computed(self, node: fx.Node) -> Any:
+        """The results of an operator; None for those that its mask leaves out, which fake tensors may give anyway."""
+        names = [argument.name for argument in node.target._schema.arguments]  # type: ignore[union-attr]
+        results = node.meta[_TENSOR_INFO]
+        if "output_mask" not in names:
+            return results
+        mask = node.args[names.index("output_mask")]
+        return tuple(result if kept else None for result, kept in zip(results, mask, strict=True))  # type: ignore[arg-type]
 
     def _batch_norm(self, node: fx.Node) -> None:
         """native_batch_norm changes its running statistics without saying so: use the form that returns them."""

@@ -362,3 +362,23 @@ def test_dropout_of_nothing_and_of_everything_draws_nothing(p):
 def test_channel_dropout_draws_once_for_each_channel():
     program = capture_on(nn.Sequential(nn.Conv2d(1, 4, 1), nn.Dropout2d(0.5)), (2, 1, 3, 3)).program
     assert [node.args[0] for node in program.nodes if node.operator == UNIFORM] == [(2, 4, 1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("model", "shape"),
+    [
+        (nn.BatchNorm1d(3), (6, 3)),
+        (nn.LayerNorm(3), (6, 3)),
+        (nn.GroupNorm(1, 4), (6, 4, 2)),
+        (nn.Conv1d(4, 2, 1), (6, 4, 2)),
+        (nn.ConvTranspose1d(4, 2, 1), (6, 4, 2)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_first_layer_has_no_gradient_of_its_input(model, shape):
+    program = capture_on(model, shape).program
+    (backward,) = [node for node in program.nodes if node.operator.endswith("norm_backward.default")] or [
+        node for node in program.nodes if node.operator == "aten.convolution_backward.default"
+    ]
+    assert backward.outputs[0] is None
+    execute(capture_on(model, shape), x0=torch.ones(shape))
