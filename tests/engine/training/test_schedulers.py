@@ -65,7 +65,7 @@ class Frozen:
     [
         (schedulers.ReduceLROnPlateau, "ReduceLROnPlateau sets the learning rate by how training goes"),
         (lambda o: schedulers.OneCycleLR(o, 0.3, STEPS), "moves the momentum"),
-        (lambda o: schedulers.OneCycleLR(o, 0.3, 5, cycle_momentum=False), "OneCycleLR fails after step 5 of 12"),
+        (lambda o: schedulers.OneCycleLR(o, 0.3, 5, cycle_momentum=False), "OneCycleLR fails after step 6 of 12"),
         (lambda o: schedulers.LambdaLR(o, lambda step: 1.0 - step), "learning rate of step 3 is -0.1"),
         (lambda o: schedulers.LambdaLR(o, lambda step: math.inf if step == 4 else 1.0), "learning rate of step 5 is"),
         (lambda o: schedulers.LambdaLR(o, lambda step: 1 / (3 - step)), "fails after step 3 of 12: ZeroDivisionError"),
