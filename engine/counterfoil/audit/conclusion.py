@@ -129,8 +129,8 @@ def _disputed(tally: Tally, dispute: Dispute) -> str:
     more = len(tally.mismatched) - 1
     others = f" Later steps that differ, judged from the trainer's own checkpoints: {more}." if more else ""
     return (
-        f"Step {dispute.step} is not what was ordered: replayed from the agreed state before it, it gives other "
-        f"values than the trainer signed (in {what}). A second replay with every reduction in another order confirms this "
+        f"Step {dispute.step} is not what was ordered: replayed from the agreed state before it, it gives other values "
+        f"than the trainer signed (in {what}). A second replay with every reduction in another order confirms this "
         f"machine's result.{others}"
     )
 
