@@ -93,6 +93,13 @@ def conclude(
         )
     if error is not None:
         return Outcome.ERROR, str(error), checks
+    if tally.mismatched:
+        return (
+            Outcome.INCONCLUSIVE,
+            f"Step {tally.mismatched[0]} came out different from the trainer's, but the audit was stopped before "
+            "a second replay of it could confirm this machine's result. Audit the run again.",
+            checks,
+        )
     if cancelled:
         return (
             Outcome.INCONCLUSIVE,
