@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,10 @@ def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Itera
         progress.cancelled = True
     except CounterfoilError as error:
         progress.error = error
+        if progress.inspection is None:
+            # No bundle, but perhaps a file: then the verdict says which file was refused.
+            with suppress(OSError):
+                progress.bundle_digest = Digest.of_file(request.run)
     if not progress.started:
         yield AuditStarted(0, (), request.device, progress.checks())
     yield AuditFinished(progress.report())
