@@ -11,6 +11,8 @@ from torch import Tensor
 
 from counterfoil.audit.events import DivergenceMeasured, ResumedFromCheckpoint, StepMatch, StepReplayed
 from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.replay import AuditRequest, run_audit
+from counterfoil.cancel import CancelToken
 from counterfoil.errors import DataError
 from counterfoil.execution.interpreter import Draws, StepInputs
 from counterfoil.training.tamper import LabelFlip
@@ -88,6 +90,19 @@ def test_a_dispute_is_the_same_on_other_hardware(tmp_path, digits_job, trainer_k
     there = audited(run, digits_job.order, perturbation=perturbation).report
     assert there.outcome is Outcome.DISPUTED
     assert there.mismatched_steps == here.mismatched_steps == (3,)
+
+
+def test_cancelled_before_the_dispute_is_confirmed(tmp_path, digits_job, trainer_key):
+    run = record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(3))
+    token = CancelToken()
+    report = None
+    for event in run_audit(AuditRequest(run, digits_job.order), token):
+        if isinstance(event, StepReplayed) and event.row.match is MISMATCH:
+            token.cancel()
+        report = getattr(event, "report", None)
+    assert report.outcome is Outcome.INCONCLUSIVE
+    assert report.mismatched_steps == (3,)
+    assert "Step 3 came out different" in report.reason
 
 
 def changed_state(name: str, change: Callable[[Tensor], Tensor]) -> Callable[[StepInputs], StepInputs]:
