@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from counterfoil.audit.inspection import inspect
 from counterfoil.audit.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import Precision
@@ -248,3 +249,19 @@ def test_learning_rates_of_a_scheduler_are_listed_in_the_order(tmp_path: Path) -
         order = load_order(reader)
         rates = [order.inputs(step, order.initial).scalars["lr"] for step in (1, 2, 3)]
     assert rates == [0.02, 0.02, 0.01]
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [("groups", 6 * 12 + 12 + 12 * 5 + 5), ("clipping by value", 6 * 12 + 12 + 12 * 5 + 5), ("frozen weights", 45)],
+)
+def test_what_is_trained_is_counted(name: str, count: int, tmp_path: Path) -> None:
+    path = tmp_path / "job.cfoil"
+    order_custom(CASES[name].make()).write(path)
+    assert inspect(path).order.parameters == count
+
+
+def test_statistics_of_batch_norm_are_not_trained(tmp_path: Path) -> None:
+    path = tmp_path / "job.cfoil"
+    order_custom(job(lambda: nn.Sequential(nn.BatchNorm1d(6), nn.Linear(6, 5)), VECTORS, Sgd())).write(path)
+    assert inspect(path).order.parameters == 6 + 6 + 30 + 5
