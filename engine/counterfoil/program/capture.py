@@ -26,10 +26,11 @@ from torch.func import functional_call, functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.checkpoint import CheckpointError
 
 from counterfoil.errors import CounterfoilError, DataError, ProgramError
 from counterfoil.program.graph import Input, Program, TensorType
-from counterfoil.program.lowering import lower
+from counterfoil.program.lowering import RECOMPUTED, lower
 from counterfoil.program.random import PhiloxDropout, counting_draws
 from counterfoil.program.update import UpdateRule
 
@@ -213,6 +214,12 @@ def _trace(
         raise ProgramError(
             f"{location.sentence} uses the operator {error.func}, which cannot be captured.",
             remedy="Express it with operators of the allow-list (counterfoil/program/operators.py).",
+        ) from error
+    except CheckpointError as error:
+        raise ProgramError(
+            f"{location.sentence} runs again in the backward pass, with other random draws.",
+            remedy=RECOMPUTED,
+            detail=str(error),
         ) from error
     except CounterfoilError:
         raise

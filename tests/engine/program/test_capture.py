@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
 
 from counterfoil.errors import DataError, ProgramError
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
@@ -382,3 +383,34 @@ def test_a_first_layer_has_no_gradient_of_its_input(model, shape):
     ]
     assert backward.outputs[0] is None
     execute(capture_on(model, shape), x0=torch.ones(shape))
+
+
+@pytest.mark.parametrize("p", [0.0, 0.5])
+def test_activation_checkpointing_is_refused(p):
+    class Again(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = nn.Sequential(nn.Linear(3, 3), nn.Dropout(p), nn.Linear(3, 3))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return checkpoint(self.inner, x, use_reentrant=False)
+
+    with pytest.raises(ProgramError) as caught:
+        capture_on(Again(), (4, 3))
+    assert "'inner.2'" in caught.value.sentence
+    assert "torch.utils.checkpoint" in caught.value.remedy
+
+
+def test_a_custom_backward_pass():
+    class Straight(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x: Tensor) -> Tensor:
+            return torch.round(x)
+
+        @staticmethod
+        def backward(ctx, gradient: Tensor) -> Tensor:
+            return gradient * 3.0
+
+    captured = capture_on(Wrapped(Straight.apply), (4, 3))
+    # The gradient of mean(round(w)^2) is 3 * 2 * 1 * 4 rows / 12 elements = 2.
+    assert torch.allclose(execute(captured, x0=torch.ones(4, 3))["inner.weight"], torch.tensor(1 - 0.1 * 2.0))
