@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,12 @@ IDX_TRAIN = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
 IDX_TEST = ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 _IDX_UBYTE = 0x08
 _MAX_IDX_BYTES = 2**33
+
+
+class _Stream(Protocol):
+    """A file, or what decompresses one."""
+
+    def read(self, size: int, /) -> bytes: ...
 
 
 @dataclass(frozen=True)
@@ -166,7 +172,7 @@ def read_idx_file(path: Path, axes: int) -> npt.NDArray[np.uint8]:
     """
     again = "Take the file from the data set again."
 
-    def contents(file: IO[bytes]) -> tuple[bytes, bytes, bytes]:
+    def contents(file: _Stream) -> tuple[bytes, bytes, bytes]:
         magic = file.read(4)
         if magic != bytes((0, 0, _IDX_UBYTE, axes)):
             return magic, b"", b""
@@ -249,10 +255,10 @@ def _advice(folder: Path, names: frozenset[str]) -> str:
     )
 
 
-def _read(path: Path, contents: Callable[[IO[bytes]], _T]) -> _T:
+def _read(path: Path, contents: Callable[[_Stream], _T]) -> _T:
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            return contents(file)
+        with path.open("rb") as file:
+            return contents(gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(
             f"The compressed file {path} is damaged or incomplete.",

@@ -52,8 +52,8 @@ class Table:
 def synthetic_table(rows: int, features: int, seed: int) -> Table:
     """Make a table up: uniform features in [-1, 1), labels by a random hyperplane, every twentieth turned round.
 
-    All numbers come from Philox, and the hyperplane's coefficients are -1, 0 and 1, so that the side on which a row lies
-    is a sum that float64 holds exactly: every machine makes the same table.
+    All numbers come from Philox, and the hyperplane's coefficients are -1, 0 and 1, so that the side on which a row
+    lies is a sum that float64 holds exactly: every machine makes the same table.
 
     Raises:
         DataError: The table would be empty, or have more than 2^28 features.
@@ -93,10 +93,14 @@ def read_table(path: Path) -> Table:
                 raise DataError(f"The file {path} holds one array, not a table with its labels.", remedy=remedy)
             missing = {"features", "labels"} - set(file.files)
             if missing:
-                raise DataError(f"The file {path} has no array {' and no array '.join(sorted(missing))}.", remedy=remedy)
+                raise DataError(
+                    f"The file {path} has no array {' and no array '.join(sorted(missing))}.", remedy=remedy
+                )
             features, labels = file["features"], file["labels"]
     except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
-        raise DataError(f"The file {path} is not a table in numpy's format.", remedy=remedy, detail=str(error)) from error
+        raise DataError(
+            f"The file {path} is not a table in numpy's format.", remedy=remedy, detail=str(error)
+        ) from error
     except OSError as error:
         raise DataError(f"The file {path} cannot be read: {error.strerror or error}.") from error
     if features.ndim != 2 or features.dtype.kind != "f" or not features.size:
@@ -119,7 +123,8 @@ def objective(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
     """Binary cross entropy with logits: the mean of log(1 + exp(z)) - y z."""
     logits = model(batch["features"]).squeeze(1)
     labels = batch["labels"].to(torch.float32)
-    return (functional.softplus(logits, threshold=_SOFTPLUS_EXACT) - labels * logits).mean()
+    loss: Tensor = (functional.softplus(logits, threshold=_SOFTPLUS_EXACT) - labels * logits).mean()
+    return loss
 
 
 def order_logistic(

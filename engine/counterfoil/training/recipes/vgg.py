@@ -1,7 +1,7 @@
 """``vgg11``: VGG-11 (Simonyan and Zisserman 2015, configuration A), in two layouts.
 
-* ``torchvision``: torchvision's, with adaptive pooling to 7x7 and a classifier of 4096 units with dropout; 128.8 million
-  parameters with 10 classes.
+* ``torchvision``: torchvision's, with adaptive pooling to 7x7 and a classifier of 4096 units with dropout; 128.8
+  million parameters with 10 classes.
 * ``small``: the layout of the zero-knowledge comparisons on CIFAR-10 (zkCNN, Liu et al. 2021; Kaizen, Abbaszadeh et al.
   2024), whose classifier has 512 units and no dropout; 9.75 million parameters with 10 classes.
 
