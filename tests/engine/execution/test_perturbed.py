@@ -198,7 +198,6 @@ CASES = [
     for number, call in enumerate(CALLS.get(kind, [("missing", [], {})]))
 ]
 MUST_DIFFER = [
-    
     "mm",
     "addmm",
     "bmm",

@@ -88,16 +88,17 @@ def read_table(path: Path) -> Table:
     """
     remedy = "Write it with numpy.savez(file, features=..., labels=...)."
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile):
-                raise DataError(f"The file {path} holds one array, not a table with its labels.", remedy=remedy)
+        loaded = np.load(path, allow_pickle=False)
+        if not isinstance(loaded, np.lib.npyio.NpzFile):
+            raise DataError(f"The file {path} holds one array, not a table with its labels.", remedy=remedy)
+        with loaded as file:
             missing = {"features", "labels"} - set(file.files)
             if missing:
                 raise DataError(
                     f"The file {path} has no array {' and no array '.join(sorted(missing))}.", remedy=remedy
                 )
             features, labels = file["features"], file["labels"]
-    except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+    except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError, MemoryError) as error:
         raise DataError(
             f"The file {path} is not a table in numpy's format.", remedy=remedy, detail=str(error)
         ) from error
