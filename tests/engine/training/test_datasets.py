@@ -103,9 +103,8 @@ def test_gzip_of_something_else_and_damaged_bits(tmp_path):
         path.write_bytes(good[:place] + bytes([good[place] ^ 0x10]) + good[place + 1 :])
         try:
             found = read_idx(tmp_path)
-        except DataError as error:
+        except DataError:
             refused += 1
-            assert error.remedy
         else:  # an unused bit: the images are what they were
             assert np.array_equal(found.images[:, 0], images())
     assert refused > 100
