@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+import typer.main
 
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
-from counterfoil.cli import main
+from counterfoil.cli import main, order_app
 
 
 def order(path: Path) -> OrderManifest:
@@ -131,3 +133,19 @@ def test_help_says_what_a_recipe_is_and_gives_an_example(capsys, recipe):
     assert main(["order", recipe, "--help"]) == 0
     shown = capsys.readouterr().out
     assert f"Example: counterfoil order {recipe}" in " ".join(shown.split())
+
+
+def test_the_page_on_recipes_lists_every_option_of_every_recipe():
+    page = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8")
+    sections = {part.split("\n", 1)[0].strip("` "): part for part in page.split("\n## ")}
+
+    def documented(title: str) -> set[str]:
+        cells = re.findall(r"^\| (`--[^|]*) \|", sections[title], re.MULTILINE)
+        return {option for cell in cells for option in re.findall(r"`(--[a-z-]+)`", cell)}
+
+    common = documented("What all have in common")
+    commands = typer.main.get_group(order_app).commands
+    for name, command in commands.items():
+        options = {option for p in command.params for option in (*p.opts, *p.secondary_opts) if option.startswith("--")}
+        assert options - {"--help"} == documented(name) | common, name
+    assert len(commands) == 5
