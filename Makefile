@@ -27,9 +27,9 @@ demo: setup
 	$(BIN)/counterfoil demo --folder $(DEMO)
 
 screenshots: setup
-	QT_QPA_PLATFORM=offscreen $(BIN)/counterfoil demo --folder build/screenshots
-	mkdir -p docs/images
-	cp build/screenshots/honest.png build/screenshots/tampered.png docs/images/
+	mkdir -p build docs/images
+	cd build && QT_QPA_PLATFORM=offscreen ../$(BIN)/counterfoil demo
+	cp build/counterfoil-demo/honest.png build/counterfoil-demo/tampered.png docs/images/
 
 lint: setup
 	$(BIN)/ruff format --check .

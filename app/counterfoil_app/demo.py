@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, QTimer
+from PySide6.QtCore import QMessageLogContext, QSettings, QTimer, QtMsgType, qInstallMessageHandler
 
 import counterfoil
 from counterfoil import AuditReport, CounterfoilError, Outcome
@@ -78,6 +79,8 @@ def run(folder: Path, say: Callable[[str], None] = print) -> int:
     begun = time.perf_counter()
     files = DemoFiles(folder)
     offscreen = startup.use_offscreen_without_display()
+    if offscreen:
+        qInstallMessageHandler(_show_message)
     application()
     _make_keys(files)
     say(f"Order: {STEPS} training steps of a small residual network on handwritten digits.")
@@ -106,6 +109,12 @@ def run(folder: Path, say: Callable[[str], None] = print) -> int:
         application().exec()
         store.sync()
     return 0 if as_expected else Outcome.ERROR.exit_code
+
+
+def _show_message(_kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
+    # Every window drawn off screen says that it cannot tell a window manager its size; nobody can act on that.
+    if "propagateSizeHints" not in message:
+        print(message, file=sys.stderr)
 
 
 def _make_keys(files: DemoFiles) -> None:

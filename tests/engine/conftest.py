@@ -1,31 +1,5 @@
-"""Runs that several test files look at; recorded once for each session."""
-
 from __future__ import annotations
 
-from pathlib import Path
+from support.job_fixtures import digits_job, gpt2_job, trainer_key
 
-import pytest
-
-from counterfoil.signing import SigningKey
-from support.bundles import test_key
-from support.jobs import Job, digits_order, gpt2_order, record_job
-
-
-@pytest.fixture(scope="session")
-def trainer_key(tmp_path_factory: pytest.TempPathFactory) -> SigningKey:
-    return test_key(tmp_path_factory.mktemp("keys"))
-
-
-@pytest.fixture(scope="session")
-def digits_job(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) -> Job:
-    return record_job(tmp_path_factory.mktemp("digits"), digits_order(), trainer_key)
-
-
-@pytest.fixture(scope="session")
-def gpt2_job(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) -> Job:
-    return record_job(tmp_path_factory.mktemp("gpt2"), gpt2_order(), trainer_key)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path
+__all__ = ["digits_job", "gpt2_job", "trainer_key"]

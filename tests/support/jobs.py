@@ -123,8 +123,8 @@ def record_job(folder: Path, draft: OrderDraft, key: SigningKey, **settings: Any
 
 
 def record_run(order: Path, run: Path, key: SigningKey, **settings: Any) -> Path:
-    """Record a run of an order that is written already."""
-    for _ in record(order, run, key, **settings):
+    """Record a run of an order that is written already; on one thread unless told otherwise, as threads order sums."""
+    for _ in record(order, run, key, **({"threads": 1} | settings)):
         pass
     return run
 
@@ -146,8 +146,8 @@ class Audited:
 
 
 def audited(run: Path, order: Path | None = None, *, cancel: CancelToken | None = None, **settings: Any) -> Audited:
-    """Audit a run to its end."""
-    events = tuple(run_audit(AuditRequest(run, order, **settings), cancel))
+    """Audit a run to its end; on one thread unless told otherwise."""
+    events = tuple(run_audit(AuditRequest(run, order, **({"threads": 1} | settings)), cancel))
     assert isinstance(events[-1], AuditFinished)
     return Audited(events[-1].report, events)
 

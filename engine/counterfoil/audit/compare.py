@@ -54,7 +54,11 @@ def _bits(array: Array) -> Array:
 def _max_ulps(trainer: Array, replay: Array) -> int:
     """Largest distance in units in the last place: the number of float32 values from one to the other."""
     if trainer.dtype != np.float32:
-        return int(np.abs(trainer.astype(np.int64) - replay.astype(np.int64)).max())
+        one, other = trainer.astype(np.int64), replay.astype(np.int64)
+        # Unsigned subtraction wraps, which makes it right also where the difference does not fit int64.
+        with np.errstate(over="ignore"):
+            distance = np.maximum(one, other).astype(np.uint64) - np.minimum(one, other).astype(np.uint64)
+        return int(distance.max())
 
     def ordered(array: Array) -> Array:
         bits = array.view(np.int32).astype(np.int64)

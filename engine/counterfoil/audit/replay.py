@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,10 @@ def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Itera
         progress.cancelled = True
     except CounterfoilError as error:
         progress.error = error
+        if progress.inspection is None:
+            # No bundle, but perhaps a file: then the verdict says which file was refused.
+            with suppress(OSError):
+                progress.bundle_digest = Digest.of_file(request.run)
     if not progress.started:
         yield AuditStarted(0, (), request.device, progress.checks())
     yield AuditFinished(progress.report())
@@ -295,10 +300,13 @@ class _Replay:
         """Replay a step; None when a chain that has parted from the trainer's runs out of numbers."""
         try:
             return (yield from self._step(step, state, logs, self._compute, keep_log=False))
-        except NonFiniteError:
+        except NonFiniteError as error:
             if drifting:
                 return None
-            raise
+            raise NonFiniteError(
+                f"Step {step} cannot be replayed, although the trainer recorded it. {error.sentence}",
+                remedy="Replay the run on another machine; if it ends there too, ask the trainer how it went on.",
+            ) from error
 
     def _step(
         self, step: int, state: State, logs: tuple[SiteLog, ...], compute: Compute, *, keep_log: bool
@@ -341,6 +349,8 @@ class _Replay:
             omissions=sum(count.omissions for count in counts),
             rounded_values=sum(self._elements),
             seconds=time.perf_counter() - begun,
+            steerable=sum(count.steerable for count in counts),
+            steered=sum(count.steered for count in counts),
         )
 
     def _checkpoint(self, step: int) -> Arrays:

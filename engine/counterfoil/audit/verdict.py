@@ -6,7 +6,6 @@ its own, since that one knows no result between PASSED and FAILED.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -177,8 +176,7 @@ def check_bundle_file(verdict: Verdict, path: str | os.PathLike[str]) -> None:
         BundleError: It cannot be read.
     """
     try:
-        with open(path, "rb") as file:
-            digest = Digest(hashlib.file_digest(file, "sha256").digest())
+        digest = Digest.of_file(path)
     except (OSError, ValueError) as error:
         raise BundleError(f"The file {os.fspath(path)} cannot be read.", detail=str(error)) from error
     if digest != verdict.bundle_digest:

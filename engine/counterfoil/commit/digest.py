@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import stat
 from dataclasses import dataclass
 
 DIGEST_BYTES = 32
@@ -26,6 +28,18 @@ class Digest:
     def of(cls, data: bytes | bytearray | memoryview) -> Digest:
         """Hash ``data``."""
         return cls(hashlib.sha256(data).digest())
+
+    @classmethod
+    def of_file(cls, path: str | os.PathLike[str]) -> Digest:
+        """Hash a file.
+
+        Raises:
+            OSError: It cannot be read, or is no regular file: reading a pipe could wait for ever.
+        """
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise OSError(f"{os.fspath(path)} is not a file")
+        with open(path, "rb") as file:
+            return cls(hashlib.file_digest(file, "sha256").digest())
 
     @classmethod
     def from_hex(cls, text: str) -> Digest:

@@ -124,7 +124,7 @@ _ROUNDED = {
     """,
     "terms": """
         add.Tensor add.Scalar sub.Tensor sub.Scalar rsub.Scalar rsub.Tensor addcmul.default addcdiv.default
-        lerp.Tensor lerp.Scalar logaddexp.default
+        lerp.Tensor lerp.Scalar
     """,
     "inputs": """
         tanh_backward.default sigmoid_backward.default silu_backward.default gelu_backward.default
@@ -135,7 +135,7 @@ _ROUNDED = {
         binary_cross_entropy_backward.default nll_loss_backward.default nll_loss2d_backward.default
         adaptive_avg_pool1d.default avg_pool1d.default avg_pool2d.default avg_pool3d.default
         _adaptive_avg_pool2d.default _adaptive_avg_pool3d.default
-        upsample_bilinear2d.default upsample_linear1d.default _log_softmax.default logsumexp.default
+        upsample_bilinear2d.default upsample_linear1d.default _log_softmax.default logsumexp.default logaddexp.default
     """,
     "mm": "mm.default addmm.default mv.default addmv.default dot.default",
     "bmm": "bmm.default baddbmm.default",

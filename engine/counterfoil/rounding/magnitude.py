@@ -84,7 +84,7 @@ def _contiguous_energy(x: Tensor, axis: int) -> Tensor:
         sums = _channels(x.view(1, outer, x.shape[axis]).numpy())[2]
     else:
         sums = _energy(x.view(outer, x.shape[axis], inner).numpy())
-    return torch.from_numpy(sums).view(*x.shape[:axis], *x.shape[axis + 1 :])
+    return torch.from_numpy(sums).view((*x.shape[:axis], *x.shape[axis + 1 :]))
 
 
 def _fast(x: Tensor) -> bool:

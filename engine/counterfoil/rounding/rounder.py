@@ -20,6 +20,7 @@ from counterfoil.rounding.grid import (
     ACCEPTANCE_FACTOR,
     LARGEST_EXPONENT,
     OMISSION_SHARE,
+    STEERABLE_SHARE,
     ZERO_SCALE,
     Grid,
     scale_exponent,
@@ -50,11 +51,16 @@ class SiteCounts:
         corrections: Entries whose direction differed from the own rounding.
         contradictions: Entries that no honest trainer writes, and a scale exponent off by more than one.
         omissions: Own values within a quarter of the margin that the trainer did not log.
+        steerable: Accepted entries whose own value is farther than a sixteenth of the margin from the midpoint.
+        steered: Corrections among these. Exact ties, frequent where inputs are small integers, do not count: there
+            the direction may honestly depend on the last bit.
     """
 
     corrections: int = 0
     contradictions: int = 0
     omissions: int = 0
+    steerable: int = 0
+    steered: int = 0
 
 
 class Kernels:
@@ -214,8 +220,10 @@ class ReplayingRounder(Rounder):
         fingerprint = rounded.fingerprint
         if len(log.indices):
             before = flat[logged].cpu().numpy()
-            after, accepted = _directed(own, before, log.ups, grid)
+            after, accepted, steerable = _directed(own, before, log.ups, grid)
             changed = after != before
+            counts.steerable += int(np.count_nonzero(steerable))
+            counts.steered += int(np.count_nonzero(steerable & changed))
             counts.contradictions += int(np.count_nonzero(~accepted))
             counts.corrections += int(np.count_nonzero(changed))
             if changed.any():
@@ -239,7 +247,7 @@ def _merged(exponent: int, rounded: Rounded, indices: npt.NDArray[np.int64], ups
 
 def _directed(
     own: npt.NDArray[np.float64], rounded: npt.NDArray[np.float64], ups: npt.NDArray[np.bool_], grid: Grid
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Apply logged directions to single values.
 
     Args:
@@ -250,14 +258,15 @@ def _directed(
 
     Returns:
         The values in the trainer's direction where the own value lies within 2 tau of the midpoint, else the own
-        rounding; and whether each direction was accepted.
+        rounding; whether each direction was accepted; and whether it was although the midpoint is not that close.
     """
     exponent = np.maximum(np.frexp(own)[1] - 1, grid.floor_exponent)
     quantum = np.ldexp(1.0, exponent - grid.significand_bits + 1)
     remainder = own - rounded
-    accepted = np.abs(remainder) >= quantum / 2 - ACCEPTANCE_FACTOR * grid.tau
+    distance = quantum / 2 - np.abs(remainder)
+    accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
     # The midpoint lies on the side of the remainder; its neighbours are the rounded value and the next on that side.
     other = rounded + np.copysign(quantum, remainder)
     is_up = remainder < 0
     result = np.where(accepted & (ups != is_up), other, rounded)
-    return result + 0.0, accepted
+    return result + 0.0, accepted, accepted & (distance > grid.tau / STEERABLE_SHARE)

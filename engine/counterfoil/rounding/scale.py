@@ -102,8 +102,9 @@ def _terms(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     if "end" in arguments:
         span = _add(largest(arguments["self"]), largest(arguments["end"]))
         return [span * (1.0 + largest(arguments["weight"]))]
-    factor = abs(float(arguments.get("alpha", 1)))
-    return [_add(largest(arguments["self"]), largest(arguments["other"]) * factor)]
+    # alpha belongs to one of both, to the first for rsub: a bound need not tell which.
+    factor = max(1.0, abs(float(arguments["alpha"])))
+    return [_add(largest(arguments["self"]), largest(arguments["other"])) * factor]
 
 
 @_named("inputs")
@@ -463,10 +464,8 @@ def _loss(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     top = _add(*(largest(x) for x in _floating(arguments)))
     top = _add(top, top * top, largest(out))  # squared and logarithmic losses
     total: Scale = top * float(terms.shape[0] if terms.dim() else 1) if arguments.get("reduction") == 2 else top
-    # nll_loss also returns the total weight: a sum of at most one weight for each row.
-    weight = arguments.get("weight")
-    rows = float(terms.numel() // max(terms.shape[1], 1)) if terms.dim() > 1 else 1.0
-    return [total, *([rows * (largest(weight) if weight is not None else 1.0)] if len(outputs) > 1 else [])]
+    # nll_loss also returns the total weight: a sum of weights that are not negative, so its terms are no larger.
+    return [total, *(largest(weight) for weight in outputs[1:])]
 
 
 @_named("scatter")

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from counterfoil import Outcome, load_public_key, verify_verdict
+from counterfoil_app.demo import TAMPERED_STEP
+
+FILES = {
+    "job.cfoil",
+    "honest.cfoil",
+    "tampered.cfoil",
+    "honest.verdict.json",
+    "tampered.verdict.json",
+    "auditor.pub.pem",
+    "honest.png",
+    "tampered.png",
+    "keys",
+}
+
+
+def demo(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the demonstration as a user without a display does."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    environment.pop("QT_QPA_PLATFORM", None)
+    command = [sys.executable, "-m", "counterfoil.cli", "demo"]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is always a display")
+def test_the_demonstration_tells_honest_from_tampered(tmp_path: Path) -> None:
+    done = demo(tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    folder = tmp_path / "counterfoil-demo"
+    assert {path.name for path in folder.iterdir()} == FILES
+    key = load_public_key(folder / "auditor.pub.pem")
+    honest = verify_verdict((folder / "honest.verdict.json").read_bytes(), key)
+    tampered = verify_verdict((folder / "tampered.verdict.json").read_bytes(), key)
+    assert (honest.outcome, honest.order_source) == (Outcome.VERIFIED, "client")
+    assert (tampered.outcome, tampered.disputed_step) == (Outcome.DISPUTED, TAMPERED_STEP)
+    assert "VERIFIED" in done.stdout
+    assert "DISPUTED" in done.stdout

@@ -1,0 +1,136 @@
+"""The outcome as a table: what was found, and what is concluded from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from counterfoil.audit.conclusion import STEERED_ENTRIES, Tally, conclude
+from counterfoil.audit.events import StepMatch
+from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.errors import BundleError, CommitmentError, DeviceError, LogError, NonFiniteError
+from support.reports import dispute, step_row
+
+PASSED, FAILED, WARNING = CheckState.PASSED, CheckState.FAILED, CheckState.WARNING
+CONFIRMED = dispute()
+UNCONFIRMED = replace(CONFIRMED, confirmed=False)
+DAMAGED = CommitmentError("The stored state of step 5 differs.")
+BROKEN = DeviceError("No such device.")
+
+
+def found(**fields: Any) -> Tally:
+    return Tally(**({"judged": 10, "log_entries": 1000} | fields))
+
+
+CASES: dict[str, tuple[Tally, Any, bool, Outcome, str, tuple[CheckState, ...]]] = {
+    "all match": (found(), None, False, Outcome.VERIFIED, "All 10 steps", (PASSED, PASSED, PASSED)),
+    "ties": (found(corrections=900), None, False, Outcome.VERIFIED, "All 10", (PASSED, PASSED, PASSED)),
+    "some steps": (found(judged=4), None, False, Outcome.INCONCLUSIVE, "Only 4 of 10", (PASSED, PASSED, WARNING)),
+    "cancelled": (
+        found(judged=4), None, True, Outcome.INCONCLUSIVE, "stopped after 4 of 10", (PASSED, PASSED, WARNING),
+    ),
+    "cancelled at once": (Tally(), None, True, Outcome.INCONCLUSIVE, "stopped after 0 of 10", ()),
+    "contradictions": (
+        found(contradictions=1), None, False, Outcome.INCONCLUSIVE, "1 contradictions", (PASSED, FAILED, PASSED),
+    ),
+    "omissions": (found(omissions=2), None, False, Outcome.INCONCLUSIVE, "2 omissions", (PASSED, FAILED, PASSED)),
+    "a quarter steered": (
+        found(steerable=1000, steered=250), None, False, Outcome.VERIFIED, "All 10", (PASSED, PASSED, PASSED),
+    ),
+    "steered": (
+        found(steerable=1000, steered=251), None, False,
+        Outcome.INCONCLUSIVE, "at will", (PASSED, FAILED, PASSED),
+    ),
+    "too few to tell": (
+        found(steerable=STEERED_ENTRIES - 1, steered=STEERED_ENTRIES - 1),
+        None, False, Outcome.VERIFIED, "All 10", (PASSED, PASSED, PASSED),
+    ),
+    "disputed": (
+        found(mismatched=[37], dispute=CONFIRMED),
+        None, False, Outcome.DISPUTED, "Step 37 is not what was ordered", (FAILED, PASSED, PASSED),
+    ),
+    "disputed, more later": (
+        found(mismatched=[37, 41, 45], dispute=CONFIRMED),
+        None, False, Outcome.DISPUTED, "judged from the trainer's own checkpoints: 2", (FAILED, PASSED, PASSED),
+    ),
+    "disputed, then cancelled": (
+        found(judged=4, mismatched=[3], dispute=CONFIRMED),
+        None, True, Outcome.DISPUTED, "Step 37", (FAILED, PASSED, WARNING),
+    ),
+    "disputed, then a damaged checkpoint": (
+        found(judged=4, mismatched=[3], dispute=CONFIRMED),
+        DAMAGED, False, Outcome.DISPUTED, "Step 37", (FAILED, PASSED, WARNING),
+    ),
+    "unsound hardware": (
+        found(mismatched=[37], dispute=UNCONFIRMED),
+        None, False, Outcome.INCONCLUSIVE, "Nobody is accused", (FAILED, PASSED, PASSED),
+    ),
+    "cancelled before it was confirmed": (
+        found(judged=4, mismatched=[4]),
+        None, True, Outcome.INCONCLUSIVE, "Step 4 came out different", (FAILED, PASSED, WARNING),
+    ),
+    "damaged": (Tally(), BundleError("No bundle."), False, Outcome.REFUSED, "No bundle. Nothing was concluded", ()),
+    "damaged in the middle": (found(judged=4), DAMAGED, False, Outcome.REFUSED, "step 5", (PASSED, PASSED, WARNING)),
+    "unreadable log": (
+        found(judged=1), LogError("Truncated."), False, Outcome.REFUSED, "Truncated.", (PASSED, PASSED, WARNING),
+    ),
+    "no device": (Tally(), BROKEN, False, Outcome.ERROR, "No such device.", ()),
+    "not finite": (
+        found(judged=4), NonFiniteError("Infinite."), False,
+        Outcome.INCONCLUSIVE, "Infinite.", (PASSED, PASSED, WARNING),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_conclusion(case):
+    tally, error, cancelled, outcome, sentence, states = CASES[case]
+    concluded, reason, checks = conclude(tally, steps_ordered=10, error=error, cancelled=cancelled)
+    assert concluded is outcome
+    assert sentence in reason
+    assert tuple(check.state for check in checks) == states
+    assert [check.number for check in checks] == [CheckNumber.REPLAY, CheckNumber.LOG, CheckNumber.COVERAGE][
+        : len(states)
+    ]
+
+
+def test_every_outcome_has_its_exit_code():
+    assert [outcome.exit_code for outcome in Outcome] == [0, 1, 2, 3, 4]
+    assert {case[3] for case in CASES.values()} == set(Outcome)
+
+
+def test_only_a_whole_clean_replay_is_verified():
+    """Each finding alone takes VERIFIED away."""
+    for change in (
+        {"judged": 9},
+        {"contradictions": 1},
+        {"omissions": 1},
+        {"dispute": CONFIRMED},
+        {"dispute": UNCONFIRMED},
+    ):
+        outcome, _, _ = conclude(found(**change, mismatched=[3]), steps_ordered=10, error=None, cancelled=False)
+        assert outcome is not Outcome.VERIFIED
+
+
+# The tally.
+
+
+def tallied(*rows: Any) -> Tally:
+    tally = Tally()
+    for row in rows:
+        tally.add(row)
+    return tally
+
+
+def test_the_log_is_judged_on_matching_steps_only():
+    match = replace(step_row(1), log_entries=10, corrections=1, contradictions=2, omissions=3, steerable=5, steered=4)
+    other = replace(match, step=2, match=StepMatch.MISMATCH)
+    unjudged = replace(match, step=3, match=StepMatch.UNJUDGED)
+    tally = tallied(match, other, unjudged)
+    assert tally.judged == 2
+    assert tally.mismatched == [2]
+    assert (tally.log_entries, tally.corrections, tally.contradictions, tally.omissions) == (10, 1, 2, 3)
+    assert (tally.steerable, tally.steered) == (5, 4)
+    assert tally.log_bytes == 2 * match.log_bytes

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from counterfoil.audit.inspection import inspect
+from counterfoil.audit.outcome import CheckNumber, CheckState
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.cancel import CancelToken
+from counterfoil.errors import BundleError, CancelledError
+from support.bundles import flip_bit
+from support.jobs import digits_order
+
+PASSED, FAILED, WARNING, PENDING = CheckState.PASSED, CheckState.FAILED, CheckState.WARNING, CheckState.PENDING
+
+
+@pytest.fixture
+def run(tmp_path: Path, digits_job) -> Path:
+    return Path(shutil.copy(digits_job.run, tmp_path / "run.cfoil"))
+
+
+def states(summary) -> list[CheckState]:
+    return [check.state for check in summary.checks]
+
+
+def test_a_run_with_the_clients_order(digits_job, trainer_key):
+    summary = inspect(digits_job.run, digits_job.order, trainer_key.public)
+    assert states(summary) == [PASSED] * 6 + [PENDING] * 4
+    assert [check.number for check in summary.checks] == list(CheckNumber)
+    assert summary.client_order == summary.order.digest
+    assert "Replay it" in summary.sentence
+    assert summary.file_bytes == digits_job.run.stat().st_size
+    run = summary.run
+    assert run.trainer_key == trainer_key.public.key_id
+    assert run.order_digest == summary.order.digest
+    assert run.steps == len(run.losses) == len(run.log_bytes) == len(run.log_entries) == 6
+    assert run.checkpoints == (2, 4, 6)
+    assert all(np.isfinite(run.losses))
+
+
+def test_what_was_ordered(digits_job):
+    order = inspect(digits_job.run, digits_job.order).order
+    draft = digits_order()
+    program = draft.program
+    assert order.digest == draft.manifest.digest
+    assert (order.steps, order.batch_size, order.seed) == (6, 8, 11)
+    assert order.operators == len(program.nodes)
+    assert 0 < order.rounded_operators < order.operators
+    assert order.state_tensors == len(draft.initial)
+    assert order.state_bytes == sum(array.nbytes for array in draft.initial.values())
+    momenta = [array for name, array in draft.initial.items() if name.startswith("momentum:")]
+    assert order.parameters == sum(array.size for array in momenta)
+    assert [(array.name, array.shape) for array in order.data] == [("images", (200, 8, 8)), ("labels", (200,))]
+    assert "24 significand bits" in order.precision
+    assert order.optimizer.startswith("SGD")
+
+
+def test_without_the_clients_order(digits_job):
+    summary = inspect(digits_job.run)
+    assert states(summary)[:6] == [PASSED, WARNING, PASSED, PASSED, PASSED, PASSED]
+    assert summary.client_order is None
+    assert "client's own order" in summary.sentence
+
+
+def test_an_order_that_nobody_has_run(digits_job):
+    summary = inspect(digits_job.order, digits_job.order)
+    assert summary.run is None
+    assert states(summary) == [PASSED] * 4 + [PENDING] * 6
+    assert "nobody has run" in summary.sentence
+
+
+def test_another_order_does_not_stop_the_other_checks(tmp_path, digits_job):
+    other = tmp_path / "other.cfoil"
+    digits_order(seed=12).write(other)
+    summary = inspect(digits_job.run, other)
+    assert states(summary)[:6] == [PASSED, FAILED, PASSED, PASSED, PASSED, PASSED]
+    assert summary.client_order != summary.order.digest
+    assert "Nothing can be concluded" in summary.sentence
+
+
+def test_damaged_contents_leave_the_program_unread(run, digits_job):
+    flip_bit(run, "/order/data/labels", 3)
+    summary = inspect(run, digits_job.order)
+    assert states(summary)[:6] == [PASSED, PASSED, FAILED, PENDING, PASSED, PASSED]
+    assert summary.order.operators == 0
+    assert "data array 'labels'" in summary.sentence
+
+
+def test_a_broken_signature_hides_the_claim(run, digits_job):
+    with BundleReader.open(run) as reader:
+        place = reader.claim().index(b'"payload":"') + 100
+    flip_bit(run, "/run/claim", place)
+    summary = inspect(run, digits_job.order)
+    assert states(summary)[4:6] == [FAILED, PENDING]
+    assert summary.run.run_root is None
+    assert summary.run.trainer_key == ""
+    assert summary.run.environment == ()
+
+
+def test_damaged_steps(run, digits_job):
+    flip_bit(run, "/run/losses", 3)
+    summary = inspect(run, digits_job.order)
+    assert states(summary)[4:6] == [PASSED, FAILED]
+    assert "altered after it was signed" in summary.sentence
+
+
+@pytest.mark.parametrize("content", [b"", b"no bundle", b"\x89HDF\r\n\x1a\n" + bytes(500)])
+def test_no_bundle(tmp_path, content):
+    path = tmp_path / "junk.cfoil"
+    path.write_bytes(content)
+    with pytest.raises(BundleError):
+        inspect(path)
+
+
+def test_a_clients_order_that_cannot_be_read_fails_its_check(tmp_path, digits_job):
+    path = tmp_path / "junk.cfoil"
+    path.write_bytes(b"junk")
+    summary = inspect(digits_job.run, path)
+    assert states(summary)[:6] == [PASSED, FAILED, PASSED, PASSED, PASSED, PASSED]
+
+
+def test_cancelled(digits_job):
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(CancelledError):
+        inspect(digits_job.run, cancel=token)
+
+
+def test_the_file_stays_as_it_is(digits_job):
+    before = digits_job.run.read_bytes()
+    inspect(digits_job.run, digits_job.order)
+    assert digits_job.run.read_bytes() == before

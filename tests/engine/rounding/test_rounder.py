@@ -1,0 +1,214 @@
+"""Rounding within a step: the trainer's side writes the log, the auditor's follows it and counts what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from counterfoil.bundle.schema import Precision
+from counterfoil.errors import NonFiniteError
+from counterfoil.program.graph import Input, Node, Program, TensorType, Value
+from counterfoil.rounding.grid import ZERO_SCALE, Grid
+from counterfoil.rounding.kernel_torch import TorchKernel
+from counterfoil.rounding.log import SiteLog
+from counterfoil.rounding.result import Rounded
+from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder
+
+PRECISION = Precision(margin_bits=36)
+KEY = 99
+
+
+class TorchOnCpu(Kernels):
+    """The kernel for CUDA, run on the CPU."""
+
+    def round(self, flat: Tensor, grid: Grid, tau: float, key: int) -> Rounded:
+        return TorchKernel().round(flat, grid, tau, key)
+
+
+@pytest.fixture(params=[Kernels, TorchOnCpu])
+def kernels(request: pytest.FixtureRequest) -> Iterator[Kernels]:
+    made = request.param(torch.device("cpu"), 2)
+    yield made
+    made.close()
+
+
+def program(*shape: int) -> Program:
+    """A program whose only site is the output of ``exp``: its scale is the largest output."""
+    kind = TensorType("float32", shape)
+    node = Node("aten.exp.default", (Value(0),), (), (kind,), 1, "layer3.0.act", "forward")
+    return Program((Input("x", "state", kind),), (node,), {}, Value(1))
+
+
+def apply(rounder: RecordingRounder | ReplayingRounder, values: Tensor) -> Tensor:
+    (node,) = program(*values.shape).nodes
+    named: dict[str, Any] = {"self": values}
+    (result,) = rounder(node, lambda: named, [values])
+    assert result is not None
+    return result
+
+
+def record(kernels: Kernels, values: Tensor) -> tuple[Tensor, SiteLog, int]:
+    rounder = RecordingRounder(program(*values.shape), PRECISION, kernels)
+    rounder.begin_step(KEY)
+    result = apply(rounder, values.clone())
+    (log,) = rounder.logs
+    return result, log, int(rounder.fingerprints[0])
+
+
+def replay(kernels: Kernels, values: Tensor, log: SiteLog, **settings: Any) -> tuple[Tensor, ReplayingRounder]:
+    rounder = ReplayingRounder(program(*values.shape), PRECISION, kernels, **settings)
+    rounder.follow(KEY, [log])
+    return apply(rounder, values.clone()), rounder
+
+
+def numbers(*shape: int) -> Tensor:
+    return torch.from_numpy(np.random.default_rng(7).standard_normal(shape))
+
+
+def tau_of(log: SiteLog) -> float:
+    return Grid.of(log.exponent, PRECISION, "exp").tau
+
+
+def counts(rounder: ReplayingRounder) -> tuple[int, int, int]:
+    (found,) = rounder.counts
+    return found.corrections, found.contradictions, found.omissions
+
+
+def test_honest_differences_are_repaired(kernels: Kernels) -> None:
+    values = numbers(400, 300)
+    recorded, log, fingerprint = record(kernels, values)
+    assert len(log.indices) > 100
+    noise = (torch.from_numpy(np.random.default_rng(8).random(values.shape)) - 0.5) * tau_of(log)
+    replayed, rounder = replay(kernels, values + noise, log)
+    assert torch.equal(replayed, recorded)
+    assert int(rounder.fingerprints[0]) == fingerprint
+    corrections, contradictions, omissions = counts(rounder)
+    assert corrections > 10
+    assert (contradictions, omissions) == (0, 0)
+
+
+def test_control_without_the_log_they_are_not(kernels: Kernels) -> None:
+    values = numbers(400, 300)
+    recorded, log, fingerprint = record(kernels, values)
+    noise = (torch.from_numpy(np.random.default_rng(8).random(values.shape)) - 0.5) * tau_of(log)
+    replayed, rounder = replay(kernels, values + noise, SiteLog(log.exponent, log.indices[:0], log.ups[:0]))
+    assert not torch.equal(replayed, recorded)
+    assert int(rounder.fingerprints[0]) != fingerprint
+    assert counts(rounder)[2] > 0
+
+
+def test_both_kernels_write_the_same_log() -> None:
+    values = numbers(300, 70)
+    ours, theirs = Kernels(torch.device("cpu"), 1), TorchOnCpu(torch.device("cpu"), 1)
+    one, two = record(ours, values), record(theirs, values)
+    assert torch.equal(one[0], two[0])
+    assert one[1].indices.tolist() == two[1].indices.tolist()
+    assert one[1].ups.tolist() == two[1].ups.tolist()
+    assert one[2] == two[2]
+
+
+def test_indices_count_in_c_order_whatever_the_strides(kernels: Kernels) -> None:
+    values = numbers(40, 50)
+    straight = record(kernels, values)
+    strided = record(kernels, values.t().contiguous().t())
+    assert straight[1].indices.tolist() == strided[1].indices.tolist()
+    assert straight[2] == strided[2]
+
+
+def test_every_direction_flipped_moves_only_logged_elements_by_a_quantum(kernels: Kernels) -> None:
+    values = numbers(400, 300)
+    recorded, log, _ = record(kernels, values)
+    replayed, rounder = replay(kernels, values, SiteLog(log.exponent, log.indices, ~log.ups))
+    moved = (replayed != recorded).flatten().nonzero().flatten()
+    assert moved.tolist() == log.indices.tolist()
+    difference = (replayed - recorded).abs().flatten()[moved]
+    largest_quantum = 2.0 ** (log.exponent - 24 + 1)
+    assert float(difference.max()) <= largest_quantum
+    assert counts(rounder) == (len(log.indices), 0, 0)
+    (found,) = rounder.counts
+    assert found.steered == found.steerable > 0.8 * len(log.indices)
+
+
+def test_flipped_ties_are_corrections_but_no_sign_of_a_choice(kernels: Kernels) -> None:
+    ties = 1 + (torch.arange(200, dtype=torch.float64) + 0.5) * 2.0**-23
+    _, log, _ = record(kernels, ties)
+    assert len(log.indices) == 200
+    _, rounder = replay(kernels, ties, SiteLog(log.exponent, log.indices, ~log.ups))
+    (found,) = rounder.counts
+    assert (found.corrections, found.steerable, found.steered) == (200, 0, 0)
+
+
+def test_an_entry_far_from_a_midpoint_is_a_contradiction_and_has_no_effect(kernels: Kernels) -> None:
+    values = numbers(40, 50)
+    recorded, log, _ = record(kernels, values)
+    far = next(index for index in range(values.numel()) if index not in log.indices)
+    invented = np.sort(np.append(log.indices, far))
+    ups = np.insert(log.ups, int(np.searchsorted(log.indices, far)), True)
+    for direction in (True, False):
+        ups[int(np.searchsorted(invented, far))] = direction
+        replayed, rounder = replay(kernels, values, SiteLog(log.exponent, invented, ups))
+        assert torch.equal(replayed, recorded)
+        assert counts(rounder) == (0, 1, 0)
+
+
+def test_a_dropped_entry_is_an_omission_only_close_to_the_midpoint(kernels: Kernels) -> None:
+    quarter = 2.0 ** (0 - PRECISION.margin_bits) / 4
+    midpoint = 1 + 2.0**-24
+    values = torch.tensor([midpoint + quarter, midpoint + 1.5 * quarter, 1.5], dtype=torch.float64)
+    _, log, _ = record(kernels, values)
+    assert log.indices.tolist() == [0, 1]
+    _, rounder = replay(kernels, values, SiteLog(log.exponent, log.indices[:0], log.ups[:0]))
+    assert counts(rounder) == (0, 0, 1)
+
+
+@pytest.mark.parametrize(("offset", "contradictions"), [(0, 0), (1, 0), (-1, 0), (2, 1), (-2, 1)])
+def test_the_trainers_scale_is_used_when_it_is_within_one(kernels: Kernels, offset: int, contradictions: int) -> None:
+    values = numbers(40, 50)
+    _, log, _ = record(kernels, values)
+    _, rounder = replay(kernels, values, SiteLog(log.exponent + offset, log.indices[:0], log.ups[:0]), keep_log=True)
+    assert counts(rounder)[1] == contradictions
+    (own,) = rounder.own_logs
+    assert own.exponent == log.exponent + (0 if contradictions else offset)
+
+
+def test_a_kept_log_carries_another_replay(kernels: Kernels) -> None:
+    values = numbers(400, 300)
+    _, log, _ = record(kernels, values)
+    # A log of other values, as at a step that was tampered with: some of its entries are taken, most are not.
+    foreign = SiteLog(log.exponent, log.indices[::3], ~log.ups[::3])
+    first, rounder = replay(kernels, values, foreign, keep_log=True)
+    (own,) = rounder.own_logs
+    noise = (torch.from_numpy(np.random.default_rng(9).random(values.shape)) - 0.5) * tau_of(log)
+    second, again = replay(kernels, values + noise, own)
+    assert torch.equal(first, second)
+    assert counts(again)[1:] == (0, 0)
+
+
+def test_zeros_of_either_sign_have_no_scale_and_no_entries(kernels: Kernels) -> None:
+    values = torch.tensor([0.0, -0.0, 0.0], dtype=torch.float64)
+    recorded, log, fingerprint = record(kernels, values)
+    assert log.exponent == ZERO_SCALE
+    assert len(log.indices) == 0
+    assert not torch.signbit(recorded).any()
+    replayed, rounder = replay(kernels, values, log)
+    assert int(rounder.fingerprints[0]) == fingerprint
+    assert torch.equal(replayed, recorded)
+    assert counts(rounder) == (0, 0, 0)
+
+
+def test_an_empty_tensor(kernels: Kernels) -> None:
+    recorded, log, fingerprint = record(kernels, torch.zeros(0, 3, dtype=torch.float64))
+    assert recorded.shape == (0, 3)
+    assert (log.exponent, len(log.indices), fingerprint) == (ZERO_SCALE, 0, 0)
+
+
+@pytest.mark.parametrize("bad", [float("inf"), float("nan"), 2.0**128, -(2.0**200)])
+def test_a_value_that_float32_cannot_hold_names_the_operator(kernels: Kernels, bad: float) -> None:
+    values = torch.tensor([1.0, bad], dtype=torch.float64)
+    with pytest.raises(NonFiniteError, match=r"aten\.exp\.default \(forward of layer3\.0\.act\)"):
+        record(kernels, values)
