@@ -73,6 +73,9 @@ needs_passphrase
 order_custom
 order_digits
 order_gpt2
+order_logistic
+order_resnet
+order_vgg
 record
 run_audit
 sign_verdict

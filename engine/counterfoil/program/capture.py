@@ -58,11 +58,13 @@ class CapturedStep:
         program: The program.
         initial_state: State tensors by name: parameters, buffers and optimizer slots (``slot:parameter``).
         parameters: Names of the trainable ones among them.
+        micro_batches: Into how many parts the step splits its batch.
     """
 
     program: Program
     initial_state: Mapping[str, Tensor]
     parameters: tuple[str, ...]
+    micro_batches: int = 1
 
 
 def capture(
@@ -142,7 +144,8 @@ def capture(
         return mean, {**held, **new}
 
     graph, names = _trace(step, inputs, state, location)
-    return CapturedStep(lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES), state, tuple(parameters))
+    program = lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES)
+    return CapturedStep(program, state, tuple(parameters), micro_batches)
 
 
 def _check_split(batch: Mapping[str, TensorType], micro_batches: int) -> None:

@@ -28,7 +28,9 @@ from counterfoil.rounding.grid import (
 from counterfoil.rounding.kernel_cpu import CpuKernel, mix_values
 from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.log import SiteLog
+from counterfoil.rounding.magnitude import using
 from counterfoil.rounding.result import Rounded
+from counterfoil.rounding.workers import Workers
 
 _MASK64 = 2**64 - 1
 
@@ -67,13 +69,15 @@ class Kernels:
     """The rounding kernel for each kind of device; close it to end its threads."""
 
     def __init__(self, device: torch.device, threads: int) -> None:
-        self._cpu = CpuKernel(threads)
+        self.workers = Workers(threads)
+        """The threads, for the scale rules as well."""
+        self._cpu = CpuKernel(self.workers)
         self._torch = TorchKernel()
         self._on_cpu = device.type == "cpu"
 
     def close(self) -> None:
         """End the threads."""
-        self._cpu.close()
+        self.workers.close()
 
     def round(self, flat: Tensor, grid: Grid, tau: float, key: int) -> Rounded:
         """Round a contiguous float64 tensor ``[n]`` in place."""
@@ -113,7 +117,8 @@ class Rounder:
         Raises:
             NonFiniteError: A value is infinite, not a number, or beyond float32's range.
         """
-        scales = scale.rule(node.entry.scale)(arguments(), outputs)
+        with using(self._kernels.workers):
+            scales = scale.rule(node.entry.scale)(arguments(), outputs)
         result: list[Tensor | None] = []
         for position, output in enumerate(outputs):
             described = node.outputs[position]

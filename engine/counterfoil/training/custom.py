@@ -288,5 +288,9 @@ def _place(error: BaseException) -> str:
         return f" ({error.filename}, line {error.lineno})."
     ours = Path(__file__)
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "importlib" not in f.filename]
-    frames = [f for f in frames if Path(f.filename) != ours and f"{os.sep}site-packages{os.sep}" not in f.filename]
-    return f" ({frames[-1].filename}, line {frames[-1].lineno})." if frames else "."
+    frames = [f for f in frames if Path(f.filename) != ours]
+    # The last line outside of installed libraries, else the first: the client's code may be installed itself.
+    outside = [f for f in frames if f"{os.sep}site-packages{os.sep}" not in f.filename]
+    for frame in (*outside[-1:], *frames[:1]):
+        return f" ({frame.filename}, line {frame.lineno})."
+    return "."

@@ -87,6 +87,18 @@ def test_a_module_in_a_package_may_import_its_neighbours_late(write: Write, tmp_
     assert load_job(f"{package}.job:make").title == "Least squares"
 
 
+def test_a_module_of_an_installed_package_is_named_too(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = write("")
+    installed = tmp_path / "site-packages" / f"{name}.py"
+    installed.parent.mkdir()
+    (tmp_path / f"{name}.py").rename(installed)
+    installed.write_text("import torch\ndef make():\n    torch.tensor([1.0]).view(7)\n")
+    monkeypatch.syspath_prepend(str(installed.parent))
+    assert f"({installed}, line 3)" in refused(f"{name}:make").sentence
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -192,6 +204,11 @@ def test_random_draws_within_the_clients_model() -> None:
 
     program = order_custom(job(lambda x: x + uniform(x.shape))).program
     assert "counterfoil.uniform" in {node.operator for node in program.nodes}
+
+
+def test_accumulation_is_said_in_the_order() -> None:
+    assert order_custom(job(micro_batches=2)).manifest.optimizer == f"{Sgd().describe()}, 2 micro-batches"
+    assert order_custom(job()).manifest.optimizer == Sgd().describe()
 
 
 def named(name: str) -> dict[str, Any]:
