@@ -41,8 +41,8 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, first_difference, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.errors import CancelledError, CounterfoilError, DeviceError, LogError, NonFiniteError, RefusedError
-from counterfoil.execution.devices import environment, open_device, set_determinism
-from counterfoil.execution.interpreter import Compute, Interpreter, StepResult, native, with_progress
+from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
+from counterfoil.execution.interpreter import COMPUTE_BYTES, Compute, Interpreter, StepResult, native, with_progress
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.rounding.log import SiteLog, decode
 from counterfoil.rounding.rounder import Kernels, ReplayingRounder, SiteCounts, step_key
@@ -184,6 +184,7 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
     device = open_device(request.device)
     threads = set_determinism(request.threads)
     progress.environment = environment(device)
+    check_memory(device, order.program.least_memory(COMPUTE_BYTES))
     progress.started = True
     yield AuditStarted(order.manifest.steps, tuple(sorted(order.initial)), request.device, progress.checks())
 
