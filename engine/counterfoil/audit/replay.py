@@ -33,6 +33,7 @@ from counterfoil.audit.events import (
     TensorDivergence,
 )
 from counterfoil.audit.inspection import Inspection, open_inspection
+from counterfoil.audit.locate import first_differing_operator
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.selftest import run_selftest
 from counterfoil.bundle.schema import StepRecord
@@ -215,6 +216,7 @@ class _Step:
     arrays: Arrays
     counts: tuple[SiteCounts, ...]
     entries: int
+    fingerprints: npt.NDArray[np.uint64]
     own_log: tuple[SiteLog, ...]
 
     @property
@@ -331,7 +333,9 @@ class _Replay:
             loss=result.loss,
         )
         entries = sum(len(log.indices) for log in logs)
-        return _Step(result, record, arrays, tuple(rounder.counts), entries, tuple(rounder.own_logs))
+        return _Step(
+            result, record, arrays, tuple(rounder.counts), entries, rounder.fingerprints, tuple(rounder.own_logs)
+        )
 
     def _row(self, step: int, match: StepMatch, outcome: _Step | None, begun: float) -> StepRow:
         counts = outcome.counts if outcome is not None else ()
@@ -393,6 +397,9 @@ class _Replay:
             trainer_loss=float("nan") if trainer.loss is None else trainer.loss,
             replay_loss=outcome.result.loss,
             confirmed=(yield from self._confirm(step, state, logs, outcome)),
+            operator=first_differing_operator(
+                self._order.program, self._reader.fingerprints(step), outcome.fingerprints
+            ),
         )
 
     def _confirm(
