@@ -32,6 +32,7 @@ Device
 Digest
 Dispute
 DisputeLocated
+DisputedOperator
 DivergenceMeasured
 Event
 Gpt2Size
