@@ -64,9 +64,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-order_app = typer.Typer(
-    help="Client: write an order, the file that says exactly what is to be trained.", no_args_is_help=True
-)
+order_app = typer.Typer(no_args_is_help=True)
 app.add_typer(order_app, name="order")
 
 BundleArgument = Annotated[Path, typer.Argument(help="The bundle, a .cfoil file.", show_default=False)]
@@ -207,6 +205,40 @@ def _options(
     logging.captureWarnings(True)
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING if debug else logging.CRITICAL)
     _LOG.setLevel(logging.DEBUG if debug else logging.CRITICAL)
+
+
+@order_app.callback(invoke_without_command=True)
+def order(
+    context: typer.Context,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="MODULE:FUNCTION",
+            help="Order your own model: a function of yours that returns a counterfoil.CustomJob. It runs here and "
+            "now, and never on the trainer's or the auditor's machine.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file to write, with --from.", show_default=False)
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Client: write an order, the file that says exactly what is to be trained.
+
+    Example: counterfoil order --from mypackage.module:make_job --out job.cfoil
+    """
+    if context.invoked_subcommand is not None:
+        if source is not None or out is not None or force:
+            raise typer.BadParameter(f"Options of '{context.invoked_subcommand}' stand behind it; --from stands alone.")
+        return
+    if source is None or out is None:
+        raise typer.BadParameter("Name a recipe, or give --from MODULE:FUNCTION and --out FILE.")
+    _check_target(out, force)
+    from counterfoil.training.custom import load_job, order_custom
+
+    _write_order(order_custom(load_job(source)), out)
 
 
 @order_app.command("digits-cnn")

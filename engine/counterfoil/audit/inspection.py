@@ -222,10 +222,10 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
     program = inspection.order.program if inspection.order is not None else None
     nodes = program.nodes if program is not None else ()
     slots = {name.split(":", 1)[1] for name in layout if ":" in name}
-    updated = set(program.updates) if program is not None else set()
+    # Buffers change in the forward pass; what the update rule changes are the parameters.
+    updated = {node.module for node in nodes if node.phase == "update"}
     trainable = {name for name, (dtype, _) in layout.items() if dtype == "float32" and ":" not in name}
-    # Buffers are updated too, but no gradient reaches them; slots, where there are any, name the parameters.
-    parameters = slots & set(layout) if slots else trainable & updated
+    parameters = (slots | updated) & trainable
     return OrderSummary(
         title=manifest.title,
         recipe=manifest.recipe,

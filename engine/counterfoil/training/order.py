@@ -104,7 +104,7 @@ def draft_order(
     manifest = OrderManifest(
         title=title,
         recipe=recipe,
-        optimizer=rule.describe(),
+        optimizer=rule.describe() + (f", {captured.micro_batches} micro-batches" * (captured.micro_batches > 1)),
         seed=seed,
         steps=schedule.shape[0],
         batch_size=schedule.shape[1],
