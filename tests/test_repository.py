@@ -38,6 +38,7 @@ Device
 Digest
 Dispute
 DisputeLocated
+DisputedOperator
 DivergenceMeasured
 Event
 Gpt2Size

@@ -16,6 +16,9 @@ from .audit.events import (
     Dispute as Dispute,
 )
 from .audit.events import (
+    DisputedOperator as DisputedOperator,
+)
+from .audit.events import (
     DisputeLocated as DisputeLocated,
 )
 from .audit.events import (

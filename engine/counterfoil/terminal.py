@@ -146,6 +146,13 @@ def show_facts(out: Console, facts: Mapping[str, str]) -> None:
     out.print(table)
 
 
+def _operator(dispute: Dispute) -> str:
+    operator = dispute.operator
+    if operator is None:
+        return "none: all fingerprints agree"
+    return f"{operator.where}, number {operator.number} of {operator.total}"
+
+
 def show_dispute(out: Console, dispute: Dispute) -> None:
     """Show the first step that differs, and what differs in it."""
     show_facts(
@@ -157,6 +164,7 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
             "replay's leaf": dispute.replay_leaf.hex,
             "trainer's loss": repr(dispute.trainer_loss),
             "replay's loss": repr(dispute.replay_loss),
+            "first differing operator": _operator(dispute),
             "found by": f"{len(dispute.path)} comparisons in the Merkle tree",
             "confirmed": "yes, by a second replay with every reduction in another order" if dispute.confirmed else "no",
         },

@@ -33,6 +33,7 @@ from counterfoil.audit.events import (
     TensorDivergence,
 )
 from counterfoil.audit.inspection import Inspection, open_inspection
+from counterfoil.audit.locate import first_differing_operator
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.selftest import run_selftest
 from counterfoil.bundle.schema import StepRecord
@@ -41,8 +42,8 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, first_difference, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.errors import CancelledError, CounterfoilError, DeviceError, LogError, NonFiniteError, RefusedError
-from counterfoil.execution.devices import environment, open_device, set_determinism
-from counterfoil.execution.interpreter import Compute, Interpreter, StepResult, native, with_progress
+from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
+from counterfoil.execution.interpreter import COMPUTE_BYTES, Compute, Interpreter, StepResult, native, with_progress
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.rounding.log import SiteLog, decode
 from counterfoil.rounding.rounder import Kernels, ReplayingRounder, SiteCounts, step_key
@@ -184,6 +185,7 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
     device = open_device(request.device)
     threads = set_determinism(request.threads)
     progress.environment = environment(device)
+    check_memory(device, order.program.least_memory(COMPUTE_BYTES))
     progress.started = True
     yield AuditStarted(order.manifest.steps, tuple(sorted(order.initial)), request.device, progress.checks())
 
@@ -214,6 +216,7 @@ class _Step:
     arrays: Arrays
     counts: tuple[SiteCounts, ...]
     entries: int
+    fingerprints: npt.NDArray[np.uint64]
     own_log: tuple[SiteLog, ...]
 
     @property
@@ -330,7 +333,9 @@ class _Replay:
             loss=result.loss,
         )
         entries = sum(len(log.indices) for log in logs)
-        return _Step(result, record, arrays, tuple(rounder.counts), entries, tuple(rounder.own_logs))
+        return _Step(
+            result, record, arrays, tuple(rounder.counts), entries, rounder.fingerprints, tuple(rounder.own_logs)
+        )
 
     def _row(self, step: int, match: StepMatch, outcome: _Step | None, begun: float) -> StepRow:
         counts = outcome.counts if outcome is not None else ()
@@ -392,6 +397,9 @@ class _Replay:
             trainer_loss=float("nan") if trainer.loss is None else trainer.loss,
             replay_loss=outcome.result.loss,
             confirmed=(yield from self._confirm(step, state, logs, outcome)),
+            operator=first_differing_operator(
+                self._order.program, self._reader.fingerprints(step), outcome.fingerprints
+            ),
         )
 
     def _confirm(

@@ -23,6 +23,8 @@ Compute = Callable[["Operation", list[Any], dict[str, Any]], Any]
 """Runs one operator on its arguments; :func:`native` or a perturbed executor."""
 Round = Callable[[Node, Callable[[], dict[str, Any]], Outputs], Outputs]
 """Rounds the outputs of an operator of class rounded; see :class:`counterfoil.rounding.rounder.Rounder`."""
+COMPUTE_BYTES = 8
+"""Size of a number of the compute dtype, float64."""
 _Event = TypeVar("_Event")
 _PROGRESS_SECONDS = 0.1
 """Time between two reports of progress inside a step."""
