@@ -164,7 +164,7 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
             "replay's leaf": dispute.replay_leaf.hex,
             "trainer's loss": repr(dispute.trainer_loss),
             "replay's loss": repr(dispute.replay_loss),
-            "first differing operator": _operator(dispute),
+            "first operator": _operator(dispute),
             "found by": f"{len(dispute.path)} comparisons in the Merkle tree",
             "confirmed": "yes, by a second replay with every reduction in another order" if dispute.confirmed else "no",
         },
