@@ -42,7 +42,14 @@ from counterfoil.commit.merkle import MerkleTree, first_difference, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.errors import CancelledError, CounterfoilError, DeviceError, LogError, NonFiniteError, RefusedError
 from counterfoil.execution.devices import environment, open_device, set_determinism
-from counterfoil.execution.interpreter import Compute, Interpreter, StepResult, native, with_progress
+from counterfoil.execution.interpreter import (
+    COMPUTE_DTYPES,
+    Compute,
+    Interpreter,
+    StepResult,
+    native,
+    with_progress,
+)
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.rounding.log import SiteLog, decode
 from counterfoil.rounding.rounder import Kernels, ReplayingRounder, SiteCounts, step_key
@@ -242,7 +249,7 @@ class _Replay:
         self._order = order
         self._tally = tally
         self._kernels = kernels
-        self._interpreter = Interpreter(order.program, device)
+        self._interpreter = Interpreter(order.program, device, COMPUTE_DTYPES[order.manifest.precision.compute])
         self._compute = native if request.perturbation is None else perturbed(request.perturbation)
         self._cancel = cancel
         self._elements = [site.elements for site in order.program.sites]
