@@ -47,10 +47,10 @@ class DisputeView(QWidget):
 
     def _columns(self) -> list[Column[TensorDivergence]]:
         return [
-            Column(self.tr("Tensor"), lambda item: item.name, 32, tip=lambda item: item.name),
-            Column(self.tr("Shape"), lambda item: text.shape(item.shape), 16),
+            Column(self.tr("Tensor"), lambda item: item.name, 27, tip=lambda item: item.name),
+            Column(self.tr("Shape"), lambda item: text.shape(item.shape), 13),
             Column(self.tr("Difference"), lambda item: text.number(item.max_abs), 10, numeric=True),
-            Column(self.tr("ulps"), lambda item: text.count(item.max_ulps), 14, numeric=True),
+            Column(self.tr("ulps"), lambda item: text.count(item.max_ulps), 11, numeric=True),
             Column(self.tr("L2"), lambda item: text.number(item.l2), 9, numeric=True),
             Column(self.tr("Differing"), lambda item: text.count(item.differing), 9, numeric=True),
             Column(self.tr("Where"), lambda item: text.index(item.index), 11),

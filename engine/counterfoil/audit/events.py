@@ -99,6 +99,8 @@ class StepRow:
         omissions: Values close to a midpoint that the trainer did not log.
         rounded_values: Number of values that were rounded in the step.
         seconds: Wall-clock time of the step's replay.
+        steerable: Entries whose own value is so far from the midpoint that honest hardware agrees on the direction.
+        steered: Corrections among these.
     """
 
     step: int
@@ -114,6 +116,8 @@ class StepRow:
     omissions: int
     rounded_values: int
     seconds: float
+    steerable: int = 0
+    steered: int = 0
 
 
 @dataclass(frozen=True)

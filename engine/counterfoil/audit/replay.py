@@ -307,10 +307,13 @@ class _Replay:
         """Replay a step; None when a chain that has parted from the trainer's runs out of numbers."""
         try:
             return (yield from self._step(step, state, logs, self._compute, keep_log=False))
-        except NonFiniteError:
+        except NonFiniteError as error:
             if drifting:
                 return None
-            raise
+            raise NonFiniteError(
+                f"Step {step} cannot be replayed, although the trainer recorded it. {error.sentence}",
+                remedy="Replay the run on another machine; if it ends there too, ask the trainer how it went on.",
+            ) from error
 
     def _step(
         self, step: int, state: State, logs: tuple[SiteLog, ...], compute: Compute, *, keep_log: bool
@@ -353,6 +356,8 @@ class _Replay:
             omissions=sum(count.omissions for count in counts),
             rounded_values=sum(self._elements),
             seconds=time.perf_counter() - begun,
+            steerable=sum(count.steerable for count in counts),
+            steered=sum(count.steered for count in counts),
         )
 
     def _checkpoint(self, step: int) -> Arrays:

@@ -8,7 +8,7 @@ Named perturbations:
 
 * ``reversed``: every reduced axis is read backwards.
 * ``split``: every reduction is computed in two parts which are added.
-* ``jitter``: elementwise functions are off by one ulp of the compute dtype in a pattern of their bits, as other libraries are.
+* ``jitter``: elementwise functions are off by one ulp in a pattern of their bits, as other libraries are.
 """
 
 from __future__ import annotations

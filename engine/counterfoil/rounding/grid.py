@@ -30,6 +30,8 @@ FLOAT64_SIGNIFICAND_BITS = 52
 
 OMISSION_SHARE = 4
 """An own value within tau / 4 of a midpoint must be in the trainer's log."""
+STEERABLE_SHARE = 16
+"""Farther than tau / 16 from the midpoint honest hardware agrees on the direction: only there a choice shows."""
 ACCEPTANCE_FACTOR = 2
 """A logged direction is taken only when the own value lies within 2 tau of the midpoint."""
 

@@ -8,7 +8,9 @@ the rounding kernel, may add in any order (``reassoc``), which lets LLVM use vec
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +20,23 @@ import torch
 from torch import Tensor
 
 from counterfoil.rounding.kernel_cpu import as_bits, as_float
+from counterfoil.rounding.workers import Workers
 
 _LOOSE = {"reassoc", "nsz", "contract"}
+_SLICE = 1 << 17
+"""Elements below which a second thread costs more than it brings."""
+_ALONE = Workers(1)
+_workers: ContextVar[Workers] = ContextVar("counterfoil_workers", default=_ALONE)
+
+
+@contextmanager
+def using(workers: Workers) -> Iterator[None]:
+    """Let large tensors be measured by several threads meanwhile."""
+    token = _workers.set(workers)
+    try:
+        yield
+    finally:
+        _workers.reset(token)
 
 
 @dataclass(frozen=True)
@@ -81,11 +98,20 @@ def energy(x: Tensor, axis: int) -> Tensor:
 
 def _contiguous_energy(x: Tensor, axis: int) -> Tensor:
     outer, inner = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
+    view: Any = x.view(outer, x.shape[axis], inner).numpy()
     if inner == 1:
-        sums = _channels(x.view(1, outer, x.shape[axis]).numpy())[2]
+        parts = _sliced(view, lambda part: _channels(part.reshape(1, part.shape[0], -1))[2])
     else:
-        sums = _energy(x.view(outer, x.shape[axis], inner).numpy())
+        parts = _sliced(view, _energy)
+    sums = parts[0] if len(parts) == 1 else np.concatenate(parts)
     return torch.from_numpy(sums).view((*x.shape[:axis], *x.shape[axis + 1 :]))
+
+
+def _sliced(view: Any, measure: Callable[[Any], Any]) -> list[Any]:
+    """Measure an array in parts along its first axis."""
+    row = max(view.size // max(view.shape[0], 1), 1)
+    smallest = -(-_SLICE // row)
+    return _workers.get().in_parts(view.shape[0], smallest, 1, lambda first, end: measure(view[first:end]))
 
 
 def _fast(x: Tensor) -> bool:
@@ -95,9 +121,12 @@ def _fast(x: Tensor) -> bool:
 def _contiguous(x: Tensor, axis: int) -> Magnitudes:
     outer, inner = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
     view: Any = x.reshape(outer, x.shape[axis], inner).numpy()
-    parts: Sequence[Any] = _columns(view[:, :, 0]) if inner == 1 else _channels(view)
-    largest, total, squares = (torch.from_numpy(part) for part in parts)
-    return Magnitudes(largest, total, squares)
+    parts = _sliced(view[:, :, 0], _columns) if inner == 1 else _sliced(view, _channels)
+    largest, total, squares = parts[0]
+    for other in parts[1:]:
+        # np.maximum keeps what is not a number.
+        largest, total, squares = np.maximum(largest, other[0]), total + other[1], squares + other[2]
+    return Magnitudes(torch.from_numpy(largest), torch.from_numpy(total), torch.from_numpy(squares))
 
 
 @numba.njit(nogil=True, cache=True, fastmath=_LOOSE)

@@ -20,6 +20,7 @@ from counterfoil.rounding.grid import (
     ACCEPTANCE_FACTOR,
     LARGEST_EXPONENT,
     OMISSION_SHARE,
+    STEERABLE_SHARE,
     ZERO_SCALE,
     Grid,
     scale_exponent,
@@ -27,7 +28,9 @@ from counterfoil.rounding.grid import (
 from counterfoil.rounding.kernel_cpu import CpuKernel, mix_values
 from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.log import SiteLog
+from counterfoil.rounding.magnitude import using
 from counterfoil.rounding.result import Rounded
+from counterfoil.rounding.workers import Workers
 
 _MASK64 = 2**64 - 1
 
@@ -50,24 +53,31 @@ class SiteCounts:
         corrections: Entries whose direction differed from the own rounding.
         contradictions: Entries that no honest trainer writes, and a scale exponent off by more than one.
         omissions: Own values within a quarter of the margin that the trainer did not log.
+        steerable: Accepted entries whose own value is farther than a sixteenth of the margin from the midpoint.
+        steered: Corrections among these. Exact ties, frequent where inputs are small integers, do not count: there
+            the direction may honestly depend on the last bit.
     """
 
     corrections: int = 0
     contradictions: int = 0
     omissions: int = 0
+    steerable: int = 0
+    steered: int = 0
 
 
 class Kernels:
     """The rounding kernel for each kind of device; close it to end its threads."""
 
     def __init__(self, device: torch.device, threads: int) -> None:
-        self._cpu = CpuKernel(threads)
+        self.workers = Workers(threads)
+        """The threads, for the scale rules as well."""
+        self._cpu = CpuKernel(self.workers)
         self._torch = TorchKernel()
         self._on_cpu = device.type == "cpu"
 
     def close(self) -> None:
         """End the threads."""
-        self._cpu.close()
+        self.workers.close()
 
     def round(self, flat: Tensor, grid: Grid, tau: float, key: int) -> Rounded:
         """Round a contiguous float64 or float32 tensor ``[n]`` in place."""
@@ -107,7 +117,8 @@ class Rounder:
         Raises:
             NonFiniteError: A value is infinite, not a number, or beyond float32's range.
         """
-        scales = scale.rule(node.entry.scale)(arguments(), outputs)
+        with using(self._kernels.workers):
+            scales = scale.rule(node.entry.scale)(arguments(), outputs)
         result: list[Tensor | None] = []
         for position, output in enumerate(outputs):
             described = node.outputs[position]
@@ -214,8 +225,10 @@ class ReplayingRounder(Rounder):
         fingerprint = rounded.fingerprint
         if len(log.indices):
             before = flat[logged].double().cpu().numpy()
-            after, accepted = _directed(own, before, log.ups, grid)
+            after, accepted, steerable = _directed(own, before, log.ups, grid)
             changed = after != before
+            counts.steerable += int(np.count_nonzero(steerable))
+            counts.steered += int(np.count_nonzero(steerable & changed))
             counts.contradictions += int(np.count_nonzero(~accepted))
             counts.corrections += int(np.count_nonzero(changed))
             if changed.any():
@@ -239,7 +252,7 @@ def _merged(exponent: int, rounded: Rounded, indices: npt.NDArray[np.int64], ups
 
 def _directed(
     own: npt.NDArray[np.float64], rounded: npt.NDArray[np.float64], ups: npt.NDArray[np.bool_], grid: Grid
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Apply logged directions to single values.
 
     Args:
@@ -250,14 +263,15 @@ def _directed(
 
     Returns:
         The values in the trainer's direction where the own value lies within 2 tau of the midpoint, else the own
-        rounding; and whether each direction was accepted.
+        rounding; whether each direction was accepted; and whether it was although the midpoint is not that close.
     """
     exponent = np.maximum(np.frexp(own)[1] - 1, grid.floor_exponent)
     quantum = np.ldexp(1.0, exponent - grid.significand_bits + 1)
     remainder = own - rounded
-    accepted = np.abs(remainder) >= quantum / 2 - ACCEPTANCE_FACTOR * grid.tau
+    distance = quantum / 2 - np.abs(remainder)
+    accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
     # The midpoint lies on the side of the remainder; its neighbours are the rounded value and the next on that side.
     other = rounded + np.copysign(quantum, remainder)
     is_up = remainder < 0
     result = np.where(accepted & (ups != is_up), other, rounded)
-    return result + 0.0, accepted
+    return result + 0.0, accepted, accepted & (distance > grid.tau / STEERABLE_SHARE)

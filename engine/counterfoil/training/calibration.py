@@ -11,16 +11,16 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest, Precision
+from counterfoil.bundle.schema import HEADROOM_BITS, OrderManifest, Precision
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.cancel import CancelToken
+from counterfoil.commit.digest import Digest
 from counterfoil.errors import DataError
 from counterfoil.execution.devices import open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter, Operation, native
@@ -31,8 +31,6 @@ from counterfoil.rounding.grid import FLOAT64_BIAS, ZERO_SCALE
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
 from counterfoil.training.order import load_order
 
-HEADROOM_BITS = 6
-"""The margin is 2^6 times the largest difference that was seen, for the hardware that was not."""
 _FINEST = 64
 """Distances from midpoints are counted down to 2^(E - 64)."""
 
@@ -57,6 +55,11 @@ class KindCalibration:
     margin_bits: int
     share_logged: float
 
+    @property
+    def headroom(self) -> float:
+        """Bits between the largest difference and the margin; less than six where the profile has no room."""
+        return -math.log2(self.largest) - self.margin_bits if self.largest else math.inf
+
 
 @dataclass(frozen=True)
 class Calibration:
@@ -66,24 +69,30 @@ class Calibration:
         kinds: What was measured, by the name of the kind.
         precision: The order's profile with these margins.
         steps: Number of steps measured.
-        out: The order that was written, or None.
+        order: Digest of the order that was written, or None.
     """
 
     kinds: tuple[KindCalibration, ...]
     precision: Precision
     steps: int
-    out: Path | None
+    order: Digest | None
+
+
+@dataclass(frozen=True)
+class CalibrationStarted:
+    """First event: the number of steps that will be measured."""
+
+    steps: int
 
 
 @dataclass(frozen=True)
 class CalibrationProgress:
-    """Steps done, with a part of the current one, and their total."""
+    """Steps done, with a part of the current one."""
 
     done: float
-    steps: int
 
 
-CalibrationEvent = CalibrationProgress | Calibration
+CalibrationEvent = CalibrationStarted | CalibrationProgress | Calibration
 
 
 def margin_for(largest: float, precision: Precision) -> int:
@@ -114,7 +123,7 @@ def calibrate(
         cancel: Looked at between operators.
 
     Yields:
-        CalibrationProgress now and then, then the Calibration.
+        CalibrationStarted, CalibrationProgress now and then, and the Calibration.
 
     Raises:
         RefusedError: The order is damaged or not supported.
@@ -137,6 +146,7 @@ def calibrate(
             interpreter = Interpreter(program, torch_device, COMPUTE_DTYPES[manifest.precision.compute])
             interpreter.check_types()
             measuring = _Measuring(program, replace(manifest.precision, guaranteed=False), kernels)
+            yield CalibrationStarted(steps)
             state: Mapping[str, Tensor] = order.initial
             for step in range(1, steps + 1):
                 measuring.begin_step(step_key(manifest.digest, step))
@@ -149,17 +159,18 @@ def calibrate(
                     except StopIteration as end:
                         state = end.value.state
                         break
-                    yield CalibrationProgress(step - 1 + done / len(program.nodes), steps)
-                yield CalibrationProgress(step, steps)
+                    yield CalibrationProgress(step - 1 + done / len(program.nodes))
+                yield CalibrationProgress(step)
             kinds = measuring.kinds()
             # A kind that never differed keeps the default, so it is not listed.
             margins = tuple((kind.kind, kind.margin_bits) for kind in kinds if kind.largest)
             precision = replace(manifest.precision, guaranteed=False, margins=margins)
+            calibrated = replace(manifest, precision=precision)
             if out is not None:
-                _write(reader, replace(manifest, precision=precision), out)
+                _write(reader, calibrated, out)
     finally:
         kernels.close()
-    yield Calibration(kinds, precision, steps, None if out is None else Path(out))
+    yield Calibration(kinds, precision, steps, None if out is None else calibrated.digest)
 
 
 def _write(reader: BundleReader, manifest: OrderManifest, out: str | os.PathLike[str]) -> None:
