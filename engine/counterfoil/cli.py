@@ -1,4 +1,4 @@
-"""The command line: ``counterfoil order | train | inspect | audit | verify | keygen | gui | demo``.
+"""The command line: ``counterfoil order | calibrate | train | inspect | audit | verify | keygen | gui | demo``.
 
 Exit codes are those of :class:`counterfoil.audit.outcome.Outcome`, 0 to 4. What needs torch or Qt is imported in the
 command that needs it, so that ``--help`` answers at once and the engine works without a window.
@@ -25,6 +25,7 @@ from rich.markup import escape
 
 from counterfoil import __version__, terminal
 from counterfoil.audit.outcome import CheckState, Outcome
+from counterfoil.bundle.schema import PROFILES, Precision
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import CancelledError, CounterfoilError, DataError, FileWriteError, KeyFileError, RefusedError
 from counterfoil.signing import (
@@ -47,7 +48,7 @@ _LOG = logging.getLogger("counterfoil")
 _TYPER_EXITS = {0: 0, 1: Outcome.INCONCLUSIVE.exit_code, 2: Outcome.ERROR.exit_code}
 
 # The order in which people meet them; typer would list groups last.
-_COMMANDS = ("order", "train", "inspect", "audit", "verify", "keygen", "gui", "demo")
+_COMMANDS = ("order", "calibrate", "train", "inspect", "audit", "verify", "keygen", "gui", "demo")
 
 
 class _Commands(typer.core.TyperGroup):
@@ -139,6 +140,38 @@ class Gpt2(StrEnum):
     """Sizes of public GPT-2 weights."""
 
     M124 = "124M"
+
+
+class Profile(StrEnum):
+    """Precision profiles that an order can name: compute dtype, then significand bits or format of the grid."""
+
+    FLOAT64_24 = "float64-24"
+    FLOAT64_23 = "float64-23"
+    FLOAT64_22 = "float64-22"
+    FLOAT64_21 = "float64-21"
+    FLOAT64_20 = "float64-20"
+    FLOAT64_19 = "float64-19"
+    FLOAT64_18 = "float64-18"
+    FLOAT32_BFLOAT16 = "float32-bfloat16"
+
+
+class Margins(StrEnum):
+    """Where the margins of an order come from."""
+
+    CALIBRATED = "calibrated"
+    GUARANTEED = "guaranteed"
+
+
+PrecisionOption = Annotated[
+    Profile, typer.Option("--precision", help="How operators compute, and how many significand bits are kept.")
+]
+MarginsOption = Annotated[
+    Margins,
+    typer.Option(
+        help="calibrated: from measured differences between machines ('counterfoil calibrate' measures again); "
+        "guaranteed: from a bound on them, with a longer log."
+    ),
+]
 
 
 class _Done(SystemExit):
@@ -251,6 +284,8 @@ def order_digits_cnn(
     seed: SeedOption = 0,
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 5,
+    precision: PrecisionOption = Profile.FLOAT64_24,
+    margins: MarginsOption = Margins.CALIBRATED,
     force: ForceOption = False,
 ) -> None:
     """Order a small residual network on the handwritten digits that come with Counterfoil.
@@ -273,6 +308,7 @@ def order_digits_cnn(
         seed=seed,
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
+        precision=_precision(precision, margins),
     )
     _write_order(draft, out)
 
@@ -291,6 +327,8 @@ def order_residual_network(
     seed: SeedOption = 0,
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 100,
+    precision: PrecisionOption = Profile.FLOAT64_24,
+    margins: MarginsOption = Margins.CALIBRATED,
     force: ForceOption = False,
 ) -> None:
     """Order a residual network on CIFAR-10, MNIST or Fashion-MNIST.
@@ -315,6 +353,7 @@ def order_residual_network(
         seed=seed,
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
+        precision=_precision(precision, margins),
     )
     _write_order(draft, out)
 
@@ -335,6 +374,8 @@ def order_vgg11(
     seed: SeedOption = 0,
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 100,
+    precision: PrecisionOption = Profile.FLOAT64_24,
+    margins: MarginsOption = Margins.CALIBRATED,
     force: ForceOption = False,
 ) -> None:
     """Order a VGG-11 on CIFAR-10, or on other images of at least 32x32 pixels.
@@ -359,6 +400,7 @@ def order_vgg11(
         seed=seed,
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
+        precision=_precision(precision, margins),
     )
     _write_order(draft, out)
 
@@ -381,6 +423,8 @@ def order_logistic_regression(
     seed: SeedOption = 0,
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 64,
+    precision: PrecisionOption = Profile.FLOAT64_24,
+    margins: MarginsOption = Margins.CALIBRATED,
     force: ForceOption = False,
 ) -> None:
     """Order logistic regression on a table of yours, or on one that is made up.
@@ -401,6 +445,7 @@ def order_logistic_regression(
         seed=seed,
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
+        precision=_precision(precision, margins),
     )
     _write_order(draft, out)
 
@@ -449,6 +494,8 @@ def order_gpt2_text(
     seed: SeedOption = 0,
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 10,
+    precision: PrecisionOption = Profile.FLOAT64_24,
+    margins: MarginsOption = Margins.CALIBRATED,
     force: ForceOption = False,
 ) -> None:
     """Order a GPT-2 of any size on the bytes or the tokens of a file, from random or from public weights.
@@ -489,8 +536,13 @@ def order_gpt2_text(
         seed=seed,
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
+        precision=_precision(precision, margins),
     )
     _write_order(draft, out)
+
+
+def _precision(profile: Profile, margins: Margins) -> Precision:
+    return replace(PROFILES[profile.value], guaranteed=margins is Margins.GUARANTEED)
 
 
 def _check_intervals(commit_every: int, checkpoint_every: int) -> None:
@@ -504,6 +556,51 @@ def _write_order(draft: OrderDraft, out: Path) -> None:
     console.print(f"Ordered {manifest.steps} steps of: {escape(manifest.title)}")
     console.print(f"Order digest {manifest.digest.hex}")
     console.print(f"Wrote {escape(str(out))}. Keep it, and give the trainer a copy.")
+
+
+@app.command()
+def calibrate(
+    order: Annotated[Path, typer.Argument(help="An order, a .cfoil file.", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Write the order with the measured margins to this file.", show_default="only measure"
+        ),
+    ] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Steps to measure, from the first.")] = 3,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+    json: JsonOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Client: measure how far other hardware would differ on an order, and set its margins by that.
+
+    Each operator is computed again in other orders of summation. The margin of an operator kind becomes the largest
+    difference, with 6 bits of headroom.
+
+    Example: counterfoil calibrate job.cfoil --out calibrated.cfoil
+    """
+    if out is not None:
+        _check_target(out, force)
+    console = terminal.console(stderr=json)
+    with cancel_on_interrupt() as cancel, terminal.progress("Calibrating", console) as bar:
+        from counterfoil.training import calibration
+
+        for event in calibration.calibrate(order, out, steps=steps, device=device, threads=threads, cancel=cancel):
+            match event:
+                case calibration.CalibrationStarted():
+                    bar.start(event.steps)
+                case calibration.CalibrationProgress():
+                    bar.update(event.done)
+                case calibration.Calibration():
+                    found = event
+    if json:
+        terminal.print_json(found)
+    else:
+        terminal.show_calibration(console, found)
+    if found.order is not None:
+        console.print(f"Order digest {found.order.hex}")
+        console.print(f"Wrote {escape(str(out))}. Keep it, and give the trainer a copy.")
 
 
 @app.command()

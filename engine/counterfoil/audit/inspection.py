@@ -17,7 +17,7 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.errors import CommitmentError, OrderMismatchError, RefusedError, SignatureError
 from counterfoil.execution.devices import open_device
-from counterfoil.execution.interpreter import Interpreter
+from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter
 from counterfoil.program.operators import OperatorClass
 from counterfoil.signing import PublicKey, open_claim
 from counterfoil.training.order import LoadedOrder, load_order
@@ -131,7 +131,7 @@ def _check_contents(inspection: Inspection) -> tuple[CheckState, str]:
 
 def _check_program(inspection: Inspection) -> tuple[CheckState, str]:
     order = load_order(inspection.reader)
-    Interpreter(order.program, open_device("cpu")).check_types()
+    Interpreter(order.program, open_device("cpu"), COMPUTE_DTYPES[order.manifest.precision.compute]).check_types()
     inspection.order = order
     rounded = sum(node.entry.operator_class is OperatorClass.ROUNDED for node in order.program.nodes)
     return CheckState.PASSED, f"All {len(order.program.nodes)} operators are on the allow-list; {rounded} are rounded."

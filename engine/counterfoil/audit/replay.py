@@ -43,7 +43,14 @@ from counterfoil.commit.merkle import MerkleTree, first_difference, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.errors import CancelledError, CounterfoilError, DeviceError, LogError, NonFiniteError, RefusedError
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
-from counterfoil.execution.interpreter import COMPUTE_BYTES, Compute, Interpreter, StepResult, native, with_progress
+from counterfoil.execution.interpreter import (
+    COMPUTE_DTYPES,
+    Compute,
+    Interpreter,
+    StepResult,
+    native,
+    with_progress,
+)
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.rounding.log import SiteLog, decode
 from counterfoil.rounding.rounder import Kernels, ReplayingRounder, SiteCounts, step_key
@@ -185,7 +192,7 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
     device = open_device(request.device)
     threads = set_determinism(request.threads)
     progress.environment = environment(device)
-    check_memory(device, order.program.least_memory(COMPUTE_BYTES))
+    check_memory(device, order.program.least_memory(COMPUTE_DTYPES[order.manifest.precision.compute].itemsize))
     progress.started = True
     yield AuditStarted(order.manifest.steps, tuple(sorted(order.initial)), request.device, progress.checks())
 
@@ -245,7 +252,7 @@ class _Replay:
         self._order = order
         self._tally = tally
         self._kernels = kernels
-        self._interpreter = Interpreter(order.program, device)
+        self._interpreter = Interpreter(order.program, device, COMPUTE_DTYPES[order.manifest.precision.compute])
         self._compute = native if request.perturbation is None else perturbed(request.perturbation)
         self._cancel = cancel
         self._elements = [site.elements for site in order.program.sites]

@@ -124,6 +124,7 @@ def set_determinism(threads: int | None = None) -> int:
     # TensorFloat-32 has 10 bits; it concerns float32 only, but nothing may use it by accident.
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
+    torch.set_float32_matmul_precision("highest")
     # Exact operators must keep subnormal values.
     torch.set_flush_denormal(False)
     if not torch.are_deterministic_algorithms_enabled():

@@ -4,7 +4,7 @@ Paper: Srivastava, Arora, Boneh (NeurIPS 2024), sections 4 and 5; the grid with 
 Counterfoil's own (docs/numerics.md). For an output tensor with scale S and E = floor(log2 S), an element y with
 e = floor(log2 |y|) has
 
-    quantum  u = 2^(max(e, E - G) - p + 1), never below 2^-149, float32's subnormal spacing
+    quantum  u = 2^(max(e, E - G, -126) - p + 1): with p = 24 never below 2^-149, float32's subnormal spacing
     rounded  r = the multiple of u nearest to y, ties to even; -0 becomes +0
     logged   when y lies within tau = 2^(E - m) of the midpoint between two neighbouring grid points
 
@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 from counterfoil.bundle.schema import Precision
 
-SUBNORMAL_EXPONENT = -149
-"""float32's smallest subnormal is 2^-149; no quantum is smaller."""
+SMALLEST_EXPONENT = -126
+"""float32's and bfloat16's smallest normal number is 2^-126; below it the quantum no longer shrinks."""
 LARGEST_EXPONENT = 127
 """Values of 2^128 and above do not fit float32."""
 ZERO_SCALE = -32768
@@ -60,7 +60,7 @@ class Grid:
     @property
     def floor_exponent(self) -> int:
         """Below this exponent the quantum no longer shrinks with the element."""
-        return max(self.exponent - self.guard_bits, SUBNORMAL_EXPONENT + self.significand_bits - 1)
+        return max(self.exponent - self.guard_bits, SMALLEST_EXPONENT)
 
     @property
     def tau(self) -> float:

@@ -24,7 +24,7 @@ _CHUNK = 1024
 _SLICE = 1 << 16
 """Elements below which a second thread costs more than it brings."""
 
-Float64Array = npt.NDArray[np.float64]
+FloatArray = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 Int64Array = npt.NDArray[np.int64]
 
 
@@ -61,7 +61,7 @@ def _mix(bits: Any, index: Any, key: Any) -> Any:
 def _round_slice(
     y: Any, first: int, floor_biased: int, significand_bits: int, tau: float, key: Any
 ) -> tuple[Any, Any, Any, Any]:
-    """Round ``y`` in place; ``first`` is the index of its first element in the tensor.
+    """Round ``y``, float64 or float32, in place; ``first`` is the index of its first element in the tensor.
 
     Returns the indices of the close decisions, whether each went up, the fingerprint, the largest biased exponent.
     """
@@ -84,7 +84,8 @@ def _round_slice(
         base = np.uint64(first + start)
         near_count = np.uint64(0)
         for i in range(chunk.size):
-            value = chunk[i]
+            # float32 elements are widened, which is exact; so is storing the rounded value, which has p bits.
+            value = np.float64(chunk[i])
             biased = (as_bits(value) >> s52) & mask
             largest = max(largest, biased)
             exponent = max(biased, floor)
@@ -123,7 +124,7 @@ def mix_values(values: Any, indices: Any, key: Any) -> Any:
 
 
 class CpuKernel:
-    """Rounds float64 tensors in memory.
+    """Rounds float64 and float32 tensors in memory.
 
     Args:
         workers: The threads for large tensors.
@@ -132,11 +133,11 @@ class CpuKernel:
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
 
-    def round(self, y: Float64Array, grid: Grid, tau: float, key: int) -> Rounded:
+    def round(self, y: FloatArray, grid: Grid, tau: float, key: int) -> Rounded:
         """Round a tensor in place and report the decisions that lie within ``tau`` of a midpoint.
 
         Args:
-            y: float64 ``[n]``, contiguous; overwritten with the rounded values.
+            y: float64 or float32 ``[n]``, contiguous; overwritten with the rounded values.
             grid: The grid.
             tau: Largest distance from a midpoint, inclusive, at which a decision is reported.
             key: Fingerprint key, 0 to 2^64 - 1.

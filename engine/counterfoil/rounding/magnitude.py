@@ -41,7 +41,7 @@ def using(workers: Workers) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Magnitudes:
-    """Magnitudes along one axis, all others reduced: float64 ``[n]`` each.
+    """Magnitudes along one axis, all others reduced: float64 ``[n]`` each, whatever the tensor's dtype.
 
     Attributes:
         largest: Largest magnitude; infinite or not a number if an element is.
@@ -63,7 +63,7 @@ def along(x: Tensor, axis: int) -> Magnitudes:
     """Return the magnitudes for each position of ``axis``, reduced over all other axes.
 
     Args:
-        x: float64 tensor with at least one axis.
+        x: float64 or float32 tensor with at least one axis.
         axis: The axis that stays.
     """
     axis %= x.dim()
@@ -73,6 +73,7 @@ def along(x: Tensor, axis: int) -> Magnitudes:
         if x.dim() == 2 and x.t().is_contiguous():
             return _contiguous(x.t(), 1 - axis)
     others = [other for other in range(x.dim()) if other != axis]
+    x = x.double()
     if not others or x.numel() == 0:
         magnitudes = x.abs().reshape(x.shape[axis], -1)
         largest = magnitudes.amax(1) if magnitudes.shape[1] else torch.zeros_like(magnitudes.sum(1))
@@ -92,7 +93,7 @@ def energy(x: Tensor, axis: int) -> Tensor:
         if axis >= last - 1 and turned.is_contiguous():
             # The same sums: only the two last axes change places, and one of them is summed away.
             return _contiguous_energy(turned, last if axis == last - 1 else last - 1)
-    return x.square().sum(axis)
+    return x.double().square().sum(axis)
 
 
 def _contiguous_energy(x: Tensor, axis: int) -> Tensor:
@@ -114,7 +115,7 @@ def _sliced(view: Any, measure: Callable[[Any], Any]) -> list[Any]:
 
 
 def _fast(x: Tensor) -> bool:
-    return x.device.type == "cpu" and x.dtype == torch.float64 and not x.is_conj()
+    return x.device.type == "cpu" and x.dtype in (torch.float64, torch.float32) and not x.is_conj()
 
 
 def _contiguous(x: Tensor, axis: int) -> Magnitudes:
@@ -142,7 +143,7 @@ def _channels(x: Any) -> Any:
             part = 0.0
             square = 0.0
             for i in range(row.size):
-                magnitude = abs(row[i])
+                magnitude = abs(np.float64(row[i]))
                 top = max(top, as_bits(magnitude))
                 part += magnitude
                 square += magnitude * magnitude
@@ -161,7 +162,7 @@ def _columns(x: Any) -> Any:
     for r in range(rows):
         row = x[r]
         for i in range(row.size):
-            magnitude = abs(row[i])
+            magnitude = abs(np.float64(row[i]))
             top[i] = max(top[i], as_bits(magnitude))
             total[i] += magnitude
             squares[i] += magnitude * magnitude
@@ -177,5 +178,6 @@ def _energy(x: Any) -> Any:
         for c in range(length):
             row = x[n, c]
             for i in range(row.size):
-                out[i] += row[i] * row[i]
+                value = np.float64(row[i])
+                out[i] += value * value
     return sums

@@ -80,7 +80,7 @@ class Kernels:
         self.workers.close()
 
     def round(self, flat: Tensor, grid: Grid, tau: float, key: int) -> Rounded:
-        """Round a contiguous float64 tensor ``[n]`` in place."""
+        """Round a contiguous float64 or float32 tensor ``[n]`` in place."""
         if self._on_cpu:
             return self._cpu.round(flat.numpy(), grid, tau, key)
         return self._torch.round(flat, grid, tau, key)
@@ -217,14 +217,14 @@ class ReplayingRounder(Rounder):
             counts.contradictions += 1
         grid = self._grid(node, log.exponent if agreed else exponent)
         logged = torch.from_numpy(log.indices).to(flat.device)
-        own = flat[logged].cpu().numpy()
+        own = flat[logged].double().cpu().numpy()
         rounded = self._checked(node, flat, grid, grid.tau if self._keep_log else grid.tau / OMISSION_SHARE)
         if grid.exponent != ZERO_SCALE and not self._keep_log:
             counts.omissions += len(np.setdiff1d(rounded.indices, log.indices, assume_unique=True))
         changed = np.zeros(len(log.indices), np.bool_)
         fingerprint = rounded.fingerprint
         if len(log.indices):
-            before = flat[logged].cpu().numpy()
+            before = flat[logged].double().cpu().numpy()
             after, accepted, steerable = _directed(own, before, log.ups, grid)
             changed = after != before
             counts.steerable += int(np.count_nonzero(steerable))
@@ -233,7 +233,7 @@ class ReplayingRounder(Rounder):
             counts.corrections += int(np.count_nonzero(changed))
             if changed.any():
                 where, old, new = log.indices[changed], before[changed], after[changed]
-                flat[torch.from_numpy(where).to(flat.device)] = torch.from_numpy(new).to(flat.device)
+                flat[torch.from_numpy(where).to(flat.device)] = torch.from_numpy(new).to(flat)
                 key = np.uint64(site_key(self._key, self._site))
                 difference = int(mix_values(new, where, key)) - int(mix_values(old, where, key))
                 fingerprint = (fingerprint + difference) & _MASK64
