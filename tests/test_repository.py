@@ -59,6 +59,9 @@ load_public_key
 needs_passphrase
 order_digits
 order_gpt2
+order_logistic
+order_resnet
+order_vgg
 record
 run_audit
 sign_verdict

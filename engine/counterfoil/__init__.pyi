@@ -109,6 +109,9 @@ from .training.recipes.gpt2 import (
 from .training.recipes.gpt2 import (
     order_gpt2 as order_gpt2,
 )
+from .training.recipes.logistic import order_logistic as order_logistic
+from .training.recipes.resnet import order_resnet as order_resnet
+from .training.recipes.vgg import order_vgg as order_vgg
 from .training.recorder import (
     OperatorRecorded as OperatorRecorded,
 )

@@ -49,3 +49,23 @@ def normal(shape: tuple[int, ...], deviation: float, seed: int, draw: int) -> Te
     for term in range(_TERMS):
         total += _draw(shape, seed, draw * _TERMS + term)
     return ((total - _TERMS / 2) * deviation).to(torch.float32)
+
+
+def he_uniform(model: nn.Module, seed: int) -> None:
+    """Fill weights of two or more axes uniformly with variance 2 / fan_in, and their biases with zero.
+
+    For networks of rectified linear units, whose signal keeps its size through any number of layers (He et al. 2015,
+    "Delving deep into rectifiers", section 2.2). Norm layers keep ones and zeros.
+    """
+    draw = 0
+    with torch.no_grad():
+        for module in model.modules():
+            weight = getattr(module, "weight", None)
+            if not isinstance(weight, Tensor) or weight.dim() < 2:
+                continue
+            bound = math.sqrt(6.0 / weight[0].numel())
+            weight.copy_(_draw(tuple(weight.shape), seed, draw).mul_(2.0).sub_(1.0).mul_(bound))
+            draw += 1
+            bias = getattr(module, "bias", None)
+            if isinstance(bias, Tensor):
+                bias.zero_()

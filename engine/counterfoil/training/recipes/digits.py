@@ -14,8 +14,8 @@ from counterfoil.bundle.schema import Precision
 from counterfoil.errors import DataError
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType
-from counterfoil.program.random import uniform
 from counterfoil.program.update import Sgd
+from counterfoil.training.augment import random_crop
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import cosine, shuffled_epochs
@@ -25,6 +25,8 @@ SIDE = 8
 CLASSES = 10
 LEVELS = 16
 """Pixels lie in 0 to 16."""
+SHIFT = 1
+"""Each image is shifted by up to so many pixels either way."""
 
 
 class Residual(nn.Module):
@@ -65,20 +67,9 @@ class DigitsNet(nn.Module):
         return logits
 
 
-def random_shift(images: Tensor) -> Tensor:
-    """Shift each image ``[N, H, W]`` by up to one pixel either way, filling with zeros."""
-    count, height, width = images.shape
-    padded = functional.pad(images, (1, 1, 1, 1))
-    down = torch.floor(uniform((count,)) * 3.0).to(torch.int64)
-    right = torch.floor(uniform((count,)) * 3.0).to(torch.int64)
-    rows = (torch.arange(height) + down[:, None])[:, :, None].expand(count, height, width + 2)
-    columns = (torch.arange(width) + right[:, None])[:, None, :].expand(count, height, width)
-    return padded.gather(1, rows).gather(2, columns)
-
-
 def objective(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
     """Cross entropy on shifted images."""
-    images = random_shift(batch["images"].to(torch.float32) * (1.0 / LEVELS))
+    images = random_crop(batch["images"].to(torch.float32) * (1.0 / LEVELS), SHIFT)
     return functional.cross_entropy(model(images[:, None]), batch["labels"])
 
 

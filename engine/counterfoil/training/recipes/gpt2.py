@@ -1,15 +1,19 @@
-"""``gpt2``: the GPT-2 architecture (Radford et al. 2019) at any size, on the bytes of any text.
+"""``gpt2``: the GPT-2 architecture (Radford et al. 2019) at any size, on the bytes or the tokens of any text.
 
-Tensor names and layouts are those of the public weights: projections are stored ``[in, out]``.
+Tensor names and layouts are those of the public weights, from which training may start: projections are stored
+``[in, out]``.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -22,10 +26,17 @@ from counterfoil.program.update import AdamW
 from counterfoil.training.initial import normal
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs, warmup_linear
+from counterfoil.training.tokens import Tokens
+from counterfoil.training.weights import Weights, install
 
 RECIPE = "gpt2"
 BYTES = 256
 DEVIATION = 0.02
+PREFIX = "transformer."
+"""What names in a file of weights may begin with."""
+_MASK = re.compile(r"h\.\d+\.attn\.(masked_)?bias")
+"""Buffers in files of public weights: the causal mask, which is no weight."""
+_OUTPUT = "lm_head.weight"
 
 
 @dataclass(frozen=True)
@@ -36,7 +47,7 @@ class Gpt2Size:
         layers: Transformer blocks.
         heads: Attention heads.
         width: Width of the residual stream; a multiple of ``heads``.
-        context: Longest sequence.
+        context: Longest sequence; the number of position embeddings.
         vocabulary: Number of tokens.
         dropout: Dropout in the three usual places: embeddings, attention, residual branches.
     """
@@ -47,6 +58,10 @@ class Gpt2Size:
     context: int = 64
     vocabulary: int = BYTES
     dropout: float = 0.1
+
+
+SIZES = MappingProxyType({"124M": Gpt2Size(layers=12, heads=12, width=768, context=1024, vocabulary=50257)})
+"""Sizes of public weights by name."""
 
 
 class Projection(nn.Module):
@@ -157,10 +172,28 @@ def objective(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
     return functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
 
 
+def start_from(model: Gpt2, weights: Weights) -> None:
+    """Fill a model with public weights, read with the prefix :data:`PREFIX` removed.
+
+    Raises:
+        DataError: The weights are not those of a GPT-2 of this size.
+    """
+    tensors = {name: tensor for name, tensor in weights.tensors.items() if not _MASK.fullmatch(name)}
+    output, embedding = tensors.pop(_OUTPUT, None), tensors.get("wte.weight")
+    if output is not None and embedding is not None and not torch.equal(output, embedding):
+        raise DataError(
+            f"The file {weights.source} has an output projection of its own; a GPT-2's is its token embedding.",
+            remedy="Use weights of a GPT-2 whose embeddings are tied.",
+        )
+    install(model, replace(weights, tensors=tensors), remedy="Order a GPT-2 of the size that the weights have.")
+
+
 def order_gpt2(
-    text: bytes,
+    text: bytes | Tokens,
     *,
     size: Gpt2Size | None = None,
+    sequence: int | None = None,
+    weights: Weights | None = None,
     batch_size: int = 8,
     steps: int = 100,
     warmup: int = 10,
@@ -172,11 +205,13 @@ def order_gpt2(
     checkpoint_every: int = 10,
     precision: Precision | None = None,
 ) -> OrderDraft:
-    """Draft an order that trains GPT-2 on bytes with AdamW, warm-up and linear decay.
+    """Draft an order that trains GPT-2 on bytes or tokens with AdamW, warm-up and linear decay.
 
     Args:
-        text: The training text; cut into rows of ``context + 1`` bytes.
+        text: The training text, or the tokens of it; cut into rows of ``sequence + 1``.
         size: The size of the model.
+        sequence: Bytes or tokens that are trained on at once; ``size.context`` unless given.
+        weights: Weights to start from; random ones unless given.
         batch_size: Sequences per step.
         steps: Training steps.
         warmup: Steps over which the learning rate rises.
@@ -189,7 +224,8 @@ def order_gpt2(
         precision: The precision profile.
 
     Raises:
-        DataError: The size is impossible, or the text too short for one batch.
+        DataError: The size is impossible, the text too short for one batch, the tokenizer's vocabulary not the
+            model's, or the weights are of another size.
     """
     size = size or Gpt2Size()
     if min(size.layers, size.heads, size.width, size.context) < 1 or size.width % size.heads:
@@ -197,24 +233,33 @@ def order_gpt2(
             f"A GPT-2 of width {size.width} cannot have {size.heads} heads in {size.layers} layers.",
             remedy="Choose positive numbers, the width a multiple of the heads.",
         )
-    if size.vocabulary != BYTES:
-        raise DataError("A GPT-2 on bytes has a vocabulary of 256.")
-    length = size.context + 1
-    rows = len(text) // length
+    sequence = size.context if sequence is None else sequence
+    if not 1 <= sequence <= size.context:
+        raise DataError(
+            f"A GPT-2 with a context of {size.context} cannot train on sequences of {sequence}.",
+            remedy=f"Choose a sequence of 1 to {size.context}.",
+        )
+    unit, numbers = _numbers(text, size)
+    length = sequence + 1
+    rows = len(numbers) // length
     if rows < batch_size:
         raise DataError(
-            f"The text has {len(text)} bytes; one batch needs {batch_size * length}.",
+            f"The text has {len(numbers)} {unit}; one batch needs {batch_size * length}.",
             remedy="Use a longer text, a smaller batch or a shorter context.",
         )
-    tokens = np.frombuffer(text, np.uint8)[: rows * length].reshape(rows, length)
+    tokens = numbers[: rows * length].reshape(rows, length)
     model = Gpt2(size)
-    initialise(model, size.layers, seed)
+    if weights is None:
+        initialise(model, size.layers, seed)
+    else:
+        start_from(model, weights)
     decaying = frozenset(name for name, parameter in model.named_parameters() if parameter.dim() >= 2)
     rule = AdamW(weight_decay=weight_decay, decays=decaying.__contains__, clip_norm=clip_norm)
+    start = "" if weights is None else f", from {weights.source.name}"
     return draft_order(
-        title=f"GPT-2, {size.layers} layers of width {size.width}, bytes",
+        title=f"GPT-2, {size.layers} layers of width {size.width}, {unit}{start}",
         recipe=RECIPE,
-        captured=capture(model, objective, rule, {"tokens": TensorType("uint8", (batch_size, length))}),
+        captured=capture(model, objective, rule, {"tokens": TensorType(tokens.dtype.name, (batch_size, length))}),
         rule=rule,
         learning_rates=warmup_linear(learning_rate, steps, warmup),
         schedule=shuffled_epochs(rows, batch_size, steps, seed),
@@ -224,3 +269,23 @@ def order_gpt2(
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
     )
+
+
+def _numbers(text: bytes | Tokens, size: Gpt2Size) -> tuple[str, npt.NDArray[np.uint8] | npt.NDArray[np.int32]]:
+    """The text as numbers below the model's vocabulary, and what they count."""
+    if isinstance(text, bytes):
+        if size.vocabulary != BYTES:
+            raise DataError(
+                f"A GPT-2 on bytes has a vocabulary of {BYTES}, not of {size.vocabulary}.",
+                remedy=f"Give a tokenizer of {size.vocabulary} tokens, or order a model with a vocabulary of {BYTES}.",
+            )
+        return "bytes", np.frombuffer(text, np.uint8)
+    if text.vocabulary != size.vocabulary:
+        raise DataError(
+            f"The tokenizer {text.tokenizer} has a vocabulary of {text.vocabulary}; the model has one of "
+            f"{size.vocabulary}.",
+            remedy="Use the tokenizer that belongs to the model.",
+        )
+    if text.numbers.size and not (text.numbers.min() >= 0 and text.numbers.max() < size.vocabulary):
+        raise DataError(f"The tokens lie outside 0 to {size.vocabulary - 1}.")
+    return "tokens", text.numbers

@@ -1,0 +1,151 @@
+"""The orders of the command line: each recipe at a small size, and a sentence for what cannot be ordered."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer.main
+
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import OrderManifest
+from counterfoil.cli import main, order_app
+
+
+def order(path: Path) -> OrderManifest:
+    with BundleReader.open(path) as reader:
+        reader.check_order_contents()
+        return reader.manifest
+
+
+@pytest.fixture
+def fashion(tmp_path: Path) -> Path:
+    """IDX files of 24 images of 10x10 pixels."""
+    pixels = (np.arange(24 * 100) % 256).astype(np.uint8)
+    header = b"".join(n.to_bytes(4, "big") for n in (24, 10, 10))
+    (tmp_path / "train-images-idx3-ubyte").write_bytes(b"\x00\x00\x08\x03" + header + pixels.tobytes())
+    labels = (np.arange(24) % 10).astype(np.uint8).tobytes()
+    (tmp_path / "train-labels-idx1-ubyte").write_bytes(b"\x00\x00\x08\x01" + header[:4] + labels)
+    return tmp_path
+
+
+def test_resnet(fashion, capsys):
+    out = fashion / "job.cfoil"
+    settings = ["--model", "resnet18", "--rows", "20", "--steps", "3", "--batch-size", "4", "--no-flip"]
+    settings += ["--crop-padding", "1"]
+    assert main(["order", "resnet", "--data", str(fashion), "--out", str(out), *settings]) == 0
+    assert "ResNet-18 on 20 images of 1x10x10" in capsys.readouterr().out
+    manifest = order(out)
+    assert manifest.recipe == "resnet18"
+    assert manifest.data["images"].shape == (20, 1, 10, 10)
+
+
+def test_vgg11_on_small_images_is_a_sentence(fashion, capsys):
+    assert main(["order", "vgg11", "--data", str(fashion), "--out", str(fashion / "job.cfoil")]) == 4
+    shown = capsys.readouterr().err
+    assert "10x10" in shown
+    assert "order a ResNet" in shown
+    assert not (fashion / "job.cfoil").exists()
+
+
+def test_logistic_made_up_and_from_a_file(tmp_path):
+    made, read = tmp_path / "made.cfoil", tmp_path / "read.cfoil"
+    settings = ["--steps", "4", "--batch-size", "16"]
+    assert main(["order", "logistic", "--out", str(made), "--rows", "64", "--features", "5", *settings]) == 0
+    assert order(made).data["features"].shape == (64, 5)
+    table = tmp_path / "table.npz"
+    np.savez(table, features=np.ones((40, 3), np.float32), labels=np.arange(40) % 2)
+    assert main(["order", "logistic", "--out", str(read), "--data", str(table), *settings]) == 0
+    assert order(read).data["features"].shape == (40, 3)
+
+
+WORDS = {"[UNK]": 0, "to": 1, "be": 2, "or": 3, "not": 4}
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    """A text, a tokenizer of five words, and weights of a model of that vocabulary."""
+    tokenizers = pytest.importorskip("tokenizers", reason="the library tokenizers is not installed")
+    from safetensors.torch import save_file
+
+    from counterfoil.training.recipes.gpt2 import Gpt2, Gpt2Size
+
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(WORDS, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "book.txt").write_text("to be or not to be\n" * 60)
+    model = Gpt2(Gpt2Size(layers=1, heads=2, width=8, context=12, vocabulary=5))
+    save_file({f"transformer.{n}": p.detach() for n, p in model.named_parameters()}, tmp_path / "model.safetensors")
+    return tmp_path
+
+
+TINY = ["--layers", "1", "--heads", "2", "--width", "8", "--context", "12", "--steps", "3"]
+
+
+def test_gpt2_on_tokens(book):
+    out = book / "job.cfoil"
+    common = ["order", "gpt2", "--text", str(book / "book.txt"), "--tokenizer", str(book / "tokenizer.json")]
+    assert main([*common, "--out", str(out), *TINY]) == 0
+    assert order(out).data["tokens"].shape == (27, 13)
+    started = [*common, "--out", str(out), "--force", *TINY, "--weights", str(book / "model.safetensors")]
+    assert main([*started, "--sequence", "6"]) == 0
+    manifest = order(out)
+    assert manifest.data["tokens"].shape == (51, 7)
+    assert manifest.data["tokens"].dtype == "int32"
+    with BundleReader.open(out) as reader:
+        assert reader.scalars()[:, 0].max() == pytest.approx(5e-5 * 3 / 10)  # warm-up of 10 steps, of which 3 are made
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["gpt2", "--text", "book.txt", "--size", "124M", "--layers", "3", "--width", "9"], ["--layers and --width"]),
+        (["gpt2", "--text", "book.txt", "--size", "124M", "--weights", "model.safetensors"], ["bytes", "50257"]),
+        (
+            ["gpt2", "--text", "book.txt", "--size", "124M", "--weights", "m", "--tokenizer", "tokenizer.json"],
+            ["m cannot be read"],
+        ),
+        (["gpt2", "--text", "book.txt", *TINY, "--weights", "model.safetensors"], ["'wte.weight'", "(5, 8)"]),
+        (["gpt2", "--text", "book.txt", "--tokenizer", "book.txt"], ["book.txt cannot be used"]),
+        (["gpt2", "--text", "book.txt", *TINY, "--sequence", "13"], ["sequences of 13"]),
+        (["resnet", "--data", "nowhere"], ["nowhere cannot be read"]),
+        (["resnet", "--data", "."], ["holds no images", "data_batch_1.bin"]),
+        (["resnet", "--data", ".", "--model", "resnet101"], ["resnet101"]),
+        (["vgg11", "--data", "book.txt"], ["book.txt cannot be read"]),
+        (["logistic", "--data", "book.txt"], ["book.txt is not a table"]),
+        (["logistic", "--rows", "100"], ["100 rows", "batch of 1024"]),
+        (["logistic", "--commit-every", "7"], ["multiple"]),
+    ],
+)
+def test_what_cannot_be_ordered_is_a_sentence(book, monkeypatch, capsys, arguments, words):
+    monkeypatch.chdir(book)
+    assert main(["order", *arguments, "--out", "job.cfoil"]) == 4
+    shown = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert all(word in shown for word in words), shown
+    assert "Traceback" not in shown
+    assert not (book / "job.cfoil").exists()
+
+
+@pytest.mark.parametrize("recipe", ["digits-cnn", "resnet", "vgg11", "logistic", "gpt2"])
+def test_help_says_what_a_recipe_is_and_gives_an_example(capsys, recipe):
+    assert main(["order", recipe, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert f"Example: counterfoil order {recipe}" in " ".join(shown.split())
+
+
+def test_the_page_on_recipes_lists_every_option_of_every_recipe():
+    page = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8")
+    sections = {part.split("\n", 1)[0].strip("` "): part for part in page.split("\n## ")}
+
+    def documented(title: str) -> set[str]:
+        cells = re.findall(r"^\| (`--[^|]*) \|", sections[title], re.MULTILINE)
+        return {option for cell in cells for option in re.findall(r"`(--[a-z-]+)`", cell)}
+
+    common = documented("What all have in common")
+    commands = typer.main.get_group(order_app).commands
+    for name, command in commands.items():
+        options = {option for p in command.params for option in (*p.opts, *p.secondary_opts) if option.startswith("--")}
+        assert options - {"--help"} == documented(name) | common, name
+    assert len(commands) == 5
