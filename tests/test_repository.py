@@ -28,6 +28,7 @@ CheckChanged
 CheckNumber
 CheckState
 CounterfoilError
+DataChecked
 Device
 Digest
 Dispute

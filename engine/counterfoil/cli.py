@@ -72,6 +72,22 @@ app.add_typer(order_app, name="order")
 BundleArgument = Annotated[Path, typer.Argument(help="The bundle, a .cfoil file.", show_default=False)]
 OutOption = Annotated[Path, typer.Option("--out", "-o", help="The file to write.", show_default=False)]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]
+ExternalDataOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write the data to this file (.cfdata) instead of into the order, and into every run of it: for large "
+        "data. Trainer and auditor need the file too, and name it with --data.",
+        show_default=False,
+    ),
+]
+DataOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--data",
+        help="The data file (.cfdata), for an order that keeps its data outside. It is checked against the order.",
+        show_default=False,
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, for scripts.")]
 DeviceOption = Annotated[str, typer.Option(help="Where to compute: cpu, cuda:0, cuda:1, ...")]
 ThreadsOption = Annotated[
@@ -219,13 +235,14 @@ def order_digits_cnn(
     seed: SeedOption = 0,
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 5,
+    external_data: ExternalDataOption = None,
     force: ForceOption = False,
 ) -> None:
     """Order a small residual network on the handwritten digits that come with Counterfoil.
 
     Example: counterfoil order digits-cnn --out job.cfoil --steps 60
     """
-    _check_target(out, force)
+    _check_targets(out, external_data, force)
     _check_intervals(commit_every, checkpoint_every)
     from counterfoil.training.recipes.digits import order_digits
     from counterfoil_resources.digits import load_digits
@@ -242,7 +259,7 @@ def order_digits_cnn(
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
     )
-    _write_order(draft, out)
+    _write_order(draft, out, external_data)
 
 
 @order_app.command("resnet")
@@ -259,13 +276,14 @@ def order_residual_network(
     seed: SeedOption = 0,
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 100,
+    external_data: ExternalDataOption = None,
     force: ForceOption = False,
 ) -> None:
     """Order a residual network on CIFAR-10, MNIST or Fashion-MNIST.
 
     Example: counterfoil order resnet --model resnet18 --data cifar-10-batches-bin --out job.cfoil --steps 1000
     """
-    _check_target(out, force)
+    _check_targets(out, external_data, force)
     _check_intervals(commit_every, checkpoint_every)
     from counterfoil.training.datasets import read_images
     from counterfoil.training.recipes.resnet import order_resnet
@@ -284,7 +302,7 @@ def order_residual_network(
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
     )
-    _write_order(draft, out)
+    _write_order(draft, out, external_data)
 
 
 @order_app.command("vgg11")
@@ -303,13 +321,14 @@ def order_vgg11(
     seed: SeedOption = 0,
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 100,
+    external_data: ExternalDataOption = None,
     force: ForceOption = False,
 ) -> None:
     """Order a VGG-11 on CIFAR-10, or on other images of at least 32x32 pixels.
 
     Example: counterfoil order vgg11 --data cifar-10-batches-bin --out job.cfoil --steps 1000
     """
-    _check_target(out, force)
+    _check_targets(out, external_data, force)
     _check_intervals(commit_every, checkpoint_every)
     from counterfoil.training.datasets import read_images
     from counterfoil.training.recipes.vgg import order_vgg
@@ -328,7 +347,7 @@ def order_vgg11(
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
     )
-    _write_order(draft, out)
+    _write_order(draft, out, external_data)
 
 
 @order_app.command("logistic")
@@ -349,13 +368,14 @@ def order_logistic_regression(
     seed: SeedOption = 0,
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 64,
+    external_data: ExternalDataOption = None,
     force: ForceOption = False,
 ) -> None:
     """Order logistic regression on a table of yours, or on one that is made up.
 
     Example: counterfoil order logistic --rows 262144 --features 1024 --out job.cfoil
     """
-    _check_target(out, force)
+    _check_targets(out, external_data, force)
     _check_intervals(commit_every, checkpoint_every)
     from counterfoil.training.recipes.logistic import order_logistic, read_table, synthetic_table
 
@@ -370,7 +390,7 @@ def order_logistic_regression(
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
     )
-    _write_order(draft, out)
+    _write_order(draft, out, external_data)
 
 
 @order_app.command("gpt2")
@@ -417,6 +437,7 @@ def order_gpt2_text(
     seed: SeedOption = 0,
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 10,
+    external_data: ExternalDataOption = None,
     force: ForceOption = False,
 ) -> None:
     """Order a GPT-2 of any size on the bytes or the tokens of a file, from random or from public weights.
@@ -426,7 +447,7 @@ def order_gpt2_text(
     Example: counterfoil order gpt2 --text book.txt --out job.cfoil --size 124M --weights model.safetensors
     --tokenizer tokenizer.json
     """
-    _check_target(out, force)
+    _check_targets(out, external_data, force)
     _check_intervals(commit_every, checkpoint_every)
     shape = {"layers": layers, "heads": heads, "width": width, "context": context}
     given = {name: number for name, number in shape.items() if number is not None}
@@ -458,7 +479,7 @@ def order_gpt2_text(
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
     )
-    _write_order(draft, out)
+    _write_order(draft, out, external_data)
 
 
 def _check_intervals(commit_every: int, checkpoint_every: int) -> None:
@@ -466,12 +487,26 @@ def _check_intervals(commit_every: int, checkpoint_every: int) -> None:
         raise typer.BadParameter("--checkpoint-every must be a multiple of --commit-every: what is stored is digested.")
 
 
-def _write_order(draft: OrderDraft, out: Path) -> None:
-    manifest = draft.write(out)
+def _check_targets(out: Path, external_data: Path | None, force: bool) -> None:
+    _check_target(out, force)
+    if external_data is not None:
+        _check_target(external_data, force)
+        if external_data.resolve() == out.resolve():
+            raise typer.BadParameter("--out and --external-data name the same file.")
+
+
+def _write_order(draft: OrderDraft, out: Path, external_data: Path | None = None) -> None:
+    manifest = draft.write(out, external_data=external_data)
     console = terminal.console()
     console.print(f"Ordered {manifest.steps} steps of: {escape(manifest.title)}")
     console.print(f"Order digest {manifest.digest.hex}")
-    console.print(f"Wrote {escape(str(out))}. Keep it, and give the trainer a copy.")
+    if external_data is None:
+        console.print(f"Wrote {escape(str(out))}. Keep it, and give the trainer a copy.")
+    else:
+        console.print(
+            f"Wrote {escape(str(out))}, and its data to {escape(str(external_data))}. Keep both, and give the trainer "
+            "copies."
+        )
 
 
 @app.command()
@@ -499,6 +534,7 @@ def train(
     order: Annotated[Path, typer.Argument(help="The client's order, a .cfoil file.", show_default=False)],
     out: OutOption,
     key: Annotated[Path, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)],
+    data: DataOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     force: ForceOption = False,
@@ -515,11 +551,13 @@ def train(
     with cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
         from counterfoil.training import recorder
 
-        events = recorder.record(order, out, signing_key, device=device, threads=threads, cancel=cancel)
+        events = recorder.record(order, out, signing_key, data=data, device=device, threads=threads, cancel=cancel)
         for event in events:
             match event:
                 case recorder.RecordStarted():
                     bar.start(event.steps)
+                case recorder.DataChecked():
+                    bar.update(0, f"data file checked: {100 * event.done // max(event.total, 1)} %")
                 case recorder.OperatorRecorded():
                     bar.update(event.step - 1 + event.done / event.total)
                 case recorder.StepRecorded():
@@ -566,6 +604,7 @@ def audit(
     key: Annotated[
         Path | None, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)
     ] = None,
+    data: DataOption = None,
     trainer_key: TrainerKeyOption = None,
     csv: Annotated[
         Path | None, typer.Option(help="Write the table of replayed steps to this file.", show_default=False)
@@ -596,11 +635,15 @@ def audit(
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         from counterfoil.audit import events, replay
 
-        request = replay.AuditRequest(run=run, order=order, device=device, threads=threads, trainer_key=public)
+        request = replay.AuditRequest(
+            run=run, order=order, device=device, threads=threads, trainer_key=public, data=data
+        )
         for event in replay.run_audit(request, cancel):
             match event:
                 case events.AuditStarted():
                     bar.start(event.steps)
+                case events.CheckChanged() if event.check.state is CheckState.RUNNING:
+                    bar.update(0, event.check.detail)
                 case events.OperatorDone():
                     bar.update(event.step - 1 + event.done / event.total)
                 case events.StepReplayed():
