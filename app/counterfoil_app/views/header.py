@@ -191,7 +191,7 @@ class HeaderView(QFrame):
         if summary.run is None or self._session.refused_so_far:
             return str(summary.sentence)
         if self._session.lacks_data:
-            return self.tr("{0}: {1} steps. Their data lie in a file of their own, {2}: choose it to replay.").format(
+            return self.tr("{0}: {1} steps. The data lie in a file of their own, {2}: choose it to replay.").format(
                 summary.order.title, text.count(summary.run.steps), self._session.data_file
             )
         return self.tr("{0}: {1} steps. Replay them on this machine to see whether they come out the same.").format(
