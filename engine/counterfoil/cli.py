@@ -1,4 +1,4 @@
-"""The command line: ``counterfoil order | train | inspect | audit | verify | keygen | gui | demo``.
+"""The command line: ``counterfoil order | train | inspect | audit | verify | keygen | gui | demo | bench``.
 
 Exit codes are those of :class:`counterfoil.audit.outcome.Outcome`, 0 to 4. What needs torch or Qt is imported in the
 command that needs it, so that ``--help`` answers at once and the engine works without a window.
@@ -47,7 +47,7 @@ _LOG = logging.getLogger("counterfoil")
 _TYPER_EXITS = {0: 0, 1: Outcome.INCONCLUSIVE.exit_code, 2: Outcome.ERROR.exit_code}
 
 # The order in which people meet them; typer would list groups last.
-_COMMANDS = ("order", "train", "inspect", "audit", "verify", "keygen", "gui", "demo")
+_COMMANDS = ("order", "train", "inspect", "audit", "verify", "keygen", "gui", "demo", "bench")
 
 
 class _Commands(typer.core.TyperGroup):
@@ -68,6 +68,10 @@ order_app = typer.Typer(
     help="Client: write an order, the file that says exactly what is to be trained.", no_args_is_help=True
 )
 app.add_typer(order_app, name="order")
+bench_app = typer.Typer(
+    help="Developer: measure what recording and replaying cost on this machine.", no_args_is_help=True
+)
+app.add_typer(bench_app, name="bench")
 
 BundleArgument = Annotated[Path, typer.Argument(help="The bundle, a .cfoil file.", show_default=False)]
 OutOption = Annotated[Path, typer.Option("--out", "-o", help="The file to write.", show_default=False)]
@@ -151,6 +155,15 @@ class Vgg11(StrEnum):
 
     SMALL = "small"
     TORCHVISION = "torchvision"
+
+
+class PaperExperiment(StrEnum):
+    """The experiments of the paper."""
+
+    RESNET50 = "resnet50"
+    GPT2 = "gpt2"
+    VGG11 = "vgg11"
+    LOGISTIC = "logistic"
 
 
 class Gpt2(StrEnum):
@@ -731,6 +744,49 @@ def demo(
     Example: counterfoil demo
     """
     raise _Done(_window_module("demo").run(folder))
+
+
+@bench_app.callback()
+def _bench() -> None:
+    """Keep ``paper`` a command of its own."""
+
+
+@bench_app.command("paper")
+def bench_paper(
+    experiments: Annotated[
+        list[PaperExperiment] | None,
+        typer.Argument(help="Which experiments; all four unless named.", show_default=False),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write; replaced if it exists.")] = Path(
+        "docs/paper-experiments.md"
+    ),
+    seconds: Annotated[
+        float, typer.Option(min=1.0, help="Time for one experiment, roughly; its batch is made to fit.")
+    ] = 120.0,
+    images: Annotated[
+        Path | None, typer.Option(help="Folder of CIFAR-10, binary version.", show_default="images are made up")
+    ] = None,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+) -> None:
+    """Measure the paper's experiments here, and write a page with the figures beside the published ones.
+
+    Example: counterfoil bench paper --seconds 120
+    """
+    _check_target(out, force=True)
+    from counterfoil.benchmark.paper import page, run_experiments
+
+    console = terminal.console()
+    found = run_experiments(
+        [item.value for item in experiments or list(PaperExperiment)],
+        device=device,
+        threads=threads,
+        seconds=seconds,
+        images=images,
+        say=lambda line: console.print(escape(line)),
+    )
+    _write(out, page(found, device, made_up_images=images is None).encode())
+    console.print(f"Wrote {escape(str(out))}.")
 
 
 def _window_module(name: str) -> Any:
