@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.counterfoil-is-set-up
 DEMO ?= counterfoil-demo
 
-.PHONY: help setup demo screenshots lint test test-all bench clean
+.PHONY: help setup demo screenshots lint test test-all bench bench-paper bench-accuracy clean
 
 help:
 	@echo "make demo         order, record and replay an honest and a tampered run of digit training"
@@ -13,6 +13,8 @@ help:
 	@echo "make test-all     the same with the slow tests"
 	@echo "make lint         format, lint, types and import contracts only"
 	@echo "make bench        measure step time, log size and memory"
+	@echo "make bench-paper  measure the paper's experiments and write docs/paper-experiments.md"
+	@echo "make bench-accuracy  compare training on the grid with ordinary float32 training"
 	@echo "make screenshots  make the pictures of README.md again"
 	@echo "make setup        virtual environment with everything; the others call it"
 	@echo "make clean        remove what was made, the virtual environment included"
@@ -45,6 +47,12 @@ test-all: lint
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+bench-paper: setup
+	$(BIN)/counterfoil bench paper
+
+bench-accuracy: setup
+	$(BIN)/python -m benchmarks.accuracy --write docs/accuracy.md
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -34,6 +34,7 @@ ClipByNorm
 ClipByValue
 CounterfoilError
 CustomJob
+DataChecked
 Device
 Digest
 Dispute

@@ -23,11 +23,13 @@ class ReplayPlan:
         run: The bundle.
         order: The client's own order file; None to take the order from the bundle.
         device: Name of the device, for instance ``cpu`` or ``cuda:0``.
+        data: The data file; None when none was chosen.
     """
 
     run: Path
     order: Path | None
     device: str
+    data: Path | None = None
 
 
 class DeviceInfo(Protocol):
@@ -81,7 +83,7 @@ class LibraryEngine:
 
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
-        request = counterfoil.AuditRequest(run=plan.run, order=plan.order, device=plan.device)
+        request = counterfoil.AuditRequest(run=plan.run, order=plan.order, device=plan.device, data=plan.data)
         yield from counterfoil.run_audit(request, cancel)
 
     def create_key(self, private: Path, passphrase: str | None) -> Path:

@@ -137,6 +137,7 @@ class Session(QObject):
         self.phase = Phase.EMPTY
         self.path: Path | None = None
         self.order: Path | None = None
+        self.data: Path | None = None
         self.failure: Failure | None = None
         self.verdict_file: Path | None = None
         self.selected_step: int | None = None
@@ -182,6 +183,17 @@ class Session(QObject):
         return self.phase is Phase.UNREADABLE or any(c.state is CheckState.FAILED for c in self.checks.values())
 
     @property
+    def data_file(self) -> str | None:
+        """Name of the data file that the open bundle needs, as the client called it; None when it needs none."""
+        arrays = self.summary.order.data if self.summary is not None else ()
+        return next((array.file for array in arrays if array.file is not None), None)
+
+    @property
+    def lacks_data(self) -> bool:
+        """Whether the open bundle needs a data file and none was chosen."""
+        return self.data_file is not None and self.data is None
+
+    @property
     def can_replay(self) -> bool:
         """Whether :meth:`replay` would start."""
         if self.phase in (Phase.EMPTY, Phase.LOADING) or self.running:
@@ -218,6 +230,8 @@ class Session(QObject):
         if self._token is not None:
             self._token.cancel()
         self._sink = self._token = None
+        if path != self.path:
+            self.data = None
         self.path = path
         self.order = order
         self._clear_bundle()
@@ -230,6 +244,12 @@ class Session(QObject):
         if self.path is not None:
             self.open(self.path, order)
 
+    def use_data(self, data: Path) -> None:
+        """Take a data file; it is compared with the order when a replay starts."""
+        self.data = data
+        self._announce_all()
+        self.phase_changed.emit()
+
     def replay(self) -> None:
         """Start to replay the open run, from the beginning."""
         if not self.can_replay or self.path is None:
@@ -237,7 +257,7 @@ class Session(QObject):
         self._clear_replay()
         run = self.summary.run if self.summary is not None else None
         self._total = run.steps if run is not None else 0
-        plan = ReplayPlan(run=self.path, order=self.order, device=self.device)
+        plan = ReplayPlan(run=self.path, order=self.order, device=self.device, data=self.data)
         self._token, self._sink, self._ended = CancelToken(), ReplaySink(), None
         self._meter.restart()
         self._submit(partial(_run_audit, self._engine, plan, self._token, self._sink), partial(self._ran, self._sink))

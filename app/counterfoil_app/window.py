@@ -107,6 +107,13 @@ class MainWindow(QMainWindow):
             "Ctrl+Shift+O",
             self.tr("Compare the open run with the client's own order file"),
         )
+        self.data_action = self._action(
+            self.tr("Choose the &data file\u2026"),
+            "open",
+            self.choose_data,
+            "Ctrl+D",
+            self.tr("Choose the file with the data that the order names and does not hold"),
+        )
         self.drop_order_action = self._action(
             self.tr("&Take the order from the bundle"), "", lambda: self.session.compare_with(None)
         )
@@ -142,6 +149,7 @@ class MainWindow(QMainWindow):
             HeaderActions(
                 self.open_action,
                 self.compare_action,
+                self.data_action,
                 self.replay_action,
                 self.pause_action,
                 self.stop_action,
@@ -208,6 +216,7 @@ class MainWindow(QMainWindow):
         self.recent_menu = file.addMenu(self.tr("Open &recent"))
         file.addAction(self.compare_action)
         file.addAction(self.drop_order_action)
+        file.addAction(self.data_action)
         file.addSeparator()
         file.addActions([self.verdict_action, self.table_action])
         file.addSeparator()
@@ -284,6 +293,20 @@ class MainWindow(QMainWindow):
         )
         if name:
             self.session.compare_with(Path(name))
+
+    def choose_data(self) -> None:
+        """Let the user pick the data file that the order names."""
+        wanted = self.session.data_file
+        if wanted is None:
+            return
+        name, _ = QFileDialog.getOpenFileName(
+            self,
+            self.tr("Choose the data file {0}").format(wanted),
+            str(self.settings.folder / wanted),
+            self.tr("Counterfoil data files (*.cfdata);;All files (*)"),
+        )
+        if name:
+            self.session.use_data(Path(name))
 
     def _bundle_filter(self) -> str:
         return self.tr("Counterfoil bundles (*.cfoil);;All files (*)")
@@ -378,6 +401,7 @@ class MainWindow(QMainWindow):
         self.pause_action.setEnabled(session.phase in (Phase.REPLAYING, Phase.PAUSED))
         self.stop_action.setEnabled(session.phase in (Phase.REPLAYING, Phase.PAUSED))
         self.compare_action.setEnabled(session.path is not None and not session.running)
+        self.data_action.setEnabled(session.data_file is not None and not session.running)
         self.drop_order_action.setEnabled(session.order is not None and not session.running)
         self._refresh_exports()
         self._show_title()

@@ -157,6 +157,9 @@ from .training.recipes.logistic import order_logistic as order_logistic
 from .training.recipes.resnet import order_resnet as order_resnet
 from .training.recipes.vgg import order_vgg as order_vgg
 from .training.recorder import (
+    DataChecked as DataChecked,
+)
+from .training.recorder import (
     OperatorRecorded as OperatorRecorded,
 )
 from .training.recorder import (

@@ -1,4 +1,4 @@
-"""The command line: ``counterfoil order | calibrate | train | inspect | audit | verify | keygen | gui | demo``.
+"""The command line.
 
 Exit codes are those of :class:`counterfoil.audit.outcome.Outcome`, 0 to 4. What needs torch or Qt is imported in the
 command that needs it, so that ``--help`` answers at once and the engine works without a window.
@@ -48,7 +48,7 @@ _LOG = logging.getLogger("counterfoil")
 _TYPER_EXITS = {0: 0, 1: Outcome.INCONCLUSIVE.exit_code, 2: Outcome.ERROR.exit_code}
 
 # The order in which people meet them; typer would list groups last.
-_COMMANDS = ("order", "calibrate", "train", "inspect", "audit", "verify", "keygen", "gui", "demo")
+_COMMANDS = ("order", "calibrate", "train", "inspect", "audit", "verify", "keygen", "gui", "demo", "bench")
 
 
 class _Commands(typer.core.TyperGroup):
@@ -67,10 +67,30 @@ app = typer.Typer(
 )
 order_app = typer.Typer(no_args_is_help=True)
 app.add_typer(order_app, name="order")
+bench_app = typer.Typer(
+    help="Developer: measure what recording and replaying cost on this machine.", no_args_is_help=True
+)
+app.add_typer(bench_app, name="bench")
 
 BundleArgument = Annotated[Path, typer.Argument(help="The bundle, a .cfoil file.", show_default=False)]
 OutOption = Annotated[Path, typer.Option("--out", "-o", help="The file to write.", show_default=False)]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]
+ExternalDataOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write the data to this file (.cfdata) instead of into the order, and into every run of it: for large "
+        "data. Trainer and auditor need the file too, and name it with --data.",
+        show_default=False,
+    ),
+]
+DataOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--data",
+        help="The data file (.cfdata), for an order that keeps its data outside. It is checked against the order.",
+        show_default=False,
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, for scripts.")]
 DeviceOption = Annotated[str, typer.Option(help="Where to compute: cpu, cuda:0, cuda:1, ...")]
 ThreadsOption = Annotated[
@@ -134,6 +154,15 @@ class Vgg11(StrEnum):
 
     SMALL = "small"
     TORCHVISION = "torchvision"
+
+
+class PaperExperiment(StrEnum):
+    """The experiments of the paper."""
+
+    RESNET50 = "resnet50"
+    GPT2 = "gpt2"
+    VGG11 = "vgg11"
+    LOGISTIC = "logistic"
 
 
 class Gpt2(StrEnum):
@@ -286,13 +315,14 @@ def order_digits_cnn(
     checkpoint_every: CheckpointOption = 5,
     precision: PrecisionOption = Profile.FLOAT64_24,
     margins: MarginsOption = Margins.CALIBRATED,
+    external_data: ExternalDataOption = None,
     force: ForceOption = False,
 ) -> None:
     """Order a small residual network on the handwritten digits that come with Counterfoil.
 
     Example: counterfoil order digits-cnn --out job.cfoil --steps 60
     """
-    _check_target(out, force)
+    _check_targets(out, external_data, force)
     _check_intervals(commit_every, checkpoint_every)
     from counterfoil.training.recipes.digits import order_digits
     from counterfoil_resources.digits import load_digits
@@ -310,7 +340,7 @@ def order_digits_cnn(
         checkpoint_every=checkpoint_every,
         precision=_precision(precision, margins),
     )
-    _write_order(draft, out)
+    _write_order(draft, out, external_data)
 
 
 @order_app.command("resnet")
@@ -329,13 +359,14 @@ def order_residual_network(
     checkpoint_every: CheckpointOption = 100,
     precision: PrecisionOption = Profile.FLOAT64_24,
     margins: MarginsOption = Margins.CALIBRATED,
+    external_data: ExternalDataOption = None,
     force: ForceOption = False,
 ) -> None:
     """Order a residual network on CIFAR-10, MNIST or Fashion-MNIST.
 
     Example: counterfoil order resnet --model resnet18 --data cifar-10-batches-bin --out job.cfoil --steps 1000
     """
-    _check_target(out, force)
+    _check_targets(out, external_data, force)
     _check_intervals(commit_every, checkpoint_every)
     from counterfoil.training.datasets import read_images
     from counterfoil.training.recipes.resnet import order_resnet
@@ -355,7 +386,7 @@ def order_residual_network(
         checkpoint_every=checkpoint_every,
         precision=_precision(precision, margins),
     )
-    _write_order(draft, out)
+    _write_order(draft, out, external_data)
 
 
 @order_app.command("vgg11")
@@ -376,13 +407,14 @@ def order_vgg11(
     checkpoint_every: CheckpointOption = 100,
     precision: PrecisionOption = Profile.FLOAT64_24,
     margins: MarginsOption = Margins.CALIBRATED,
+    external_data: ExternalDataOption = None,
     force: ForceOption = False,
 ) -> None:
     """Order a VGG-11 on CIFAR-10, or on other images of at least 32x32 pixels.
 
     Example: counterfoil order vgg11 --data cifar-10-batches-bin --out job.cfoil --steps 1000
     """
-    _check_target(out, force)
+    _check_targets(out, external_data, force)
     _check_intervals(commit_every, checkpoint_every)
     from counterfoil.training.datasets import read_images
     from counterfoil.training.recipes.vgg import order_vgg
@@ -402,7 +434,7 @@ def order_vgg11(
         checkpoint_every=checkpoint_every,
         precision=_precision(precision, margins),
     )
-    _write_order(draft, out)
+    _write_order(draft, out, external_data)
 
 
 @order_app.command("logistic")
@@ -425,13 +457,14 @@ def order_logistic_regression(
     checkpoint_every: CheckpointOption = 64,
     precision: PrecisionOption = Profile.FLOAT64_24,
     margins: MarginsOption = Margins.CALIBRATED,
+    external_data: ExternalDataOption = None,
     force: ForceOption = False,
 ) -> None:
     """Order logistic regression on a table of yours, or on one that is made up.
 
     Example: counterfoil order logistic --rows 262144 --features 1024 --out job.cfoil
     """
-    _check_target(out, force)
+    _check_targets(out, external_data, force)
     _check_intervals(commit_every, checkpoint_every)
     from counterfoil.training.recipes.logistic import order_logistic, read_table, synthetic_table
 
@@ -447,7 +480,7 @@ def order_logistic_regression(
         checkpoint_every=checkpoint_every,
         precision=_precision(precision, margins),
     )
-    _write_order(draft, out)
+    _write_order(draft, out, external_data)
 
 
 @order_app.command("gpt2")
@@ -496,6 +529,7 @@ def order_gpt2_text(
     checkpoint_every: CheckpointOption = 10,
     precision: PrecisionOption = Profile.FLOAT64_24,
     margins: MarginsOption = Margins.CALIBRATED,
+    external_data: ExternalDataOption = None,
     force: ForceOption = False,
 ) -> None:
     """Order a GPT-2 of any size on the bytes or the tokens of a file, from random or from public weights.
@@ -505,7 +539,7 @@ def order_gpt2_text(
     Example: counterfoil order gpt2 --text book.txt --out job.cfoil --size 124M --weights model.safetensors
     --tokenizer tokenizer.json
     """
-    _check_target(out, force)
+    _check_targets(out, external_data, force)
     _check_intervals(commit_every, checkpoint_every)
     shape = {"layers": layers, "heads": heads, "width": width, "context": context}
     given = {name: number for name, number in shape.items() if number is not None}
@@ -538,7 +572,7 @@ def order_gpt2_text(
         checkpoint_every=checkpoint_every,
         precision=_precision(precision, margins),
     )
-    _write_order(draft, out)
+    _write_order(draft, out, external_data)
 
 
 def _precision(profile: Profile, margins: Margins) -> Precision:
@@ -550,12 +584,26 @@ def _check_intervals(commit_every: int, checkpoint_every: int) -> None:
         raise typer.BadParameter("--checkpoint-every must be a multiple of --commit-every: what is stored is digested.")
 
 
-def _write_order(draft: OrderDraft, out: Path) -> None:
-    manifest = draft.write(out)
+def _check_targets(out: Path, external_data: Path | None, force: bool) -> None:
+    _check_target(out, force)
+    if external_data is not None:
+        _check_target(external_data, force)
+        if external_data.resolve() == out.resolve():
+            raise typer.BadParameter("--out and --external-data name the same file.")
+
+
+def _write_order(draft: OrderDraft, out: Path, external_data: Path | None = None) -> None:
+    manifest = draft.write(out, external_data=external_data)
     console = terminal.console()
     console.print(f"Ordered {manifest.steps} steps of: {escape(manifest.title)}")
     console.print(f"Order digest {manifest.digest.hex}")
-    console.print(f"Wrote {escape(str(out))}. Keep it, and give the trainer a copy.")
+    if external_data is None:
+        console.print(f"Wrote {escape(str(out))}. Keep it, and give the trainer a copy.")
+    else:
+        console.print(
+            f"Wrote {escape(str(out))}, and its data to {escape(str(external_data))}. Keep both, and give the trainer "
+            "copies."
+        )
 
 
 @app.command()
@@ -628,6 +676,7 @@ def train(
     order: Annotated[Path, typer.Argument(help="The client's order, a .cfoil file.", show_default=False)],
     out: OutOption,
     key: Annotated[Path, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)],
+    data: DataOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     force: ForceOption = False,
@@ -644,11 +693,13 @@ def train(
     with cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
         from counterfoil.training import recorder
 
-        events = recorder.record(order, out, signing_key, device=device, threads=threads, cancel=cancel)
+        events = recorder.record(order, out, signing_key, data=data, device=device, threads=threads, cancel=cancel)
         for event in events:
             match event:
                 case recorder.RecordStarted():
                     bar.start(event.steps)
+                case recorder.DataChecked():
+                    bar.update(0, f"data file checked: {100 * event.done // max(event.total, 1)} %")
                 case recorder.OperatorRecorded():
                     bar.update(event.step - 1 + event.done / event.total)
                 case recorder.StepRecorded():
@@ -695,6 +746,7 @@ def audit(
     key: Annotated[
         Path | None, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)
     ] = None,
+    data: DataOption = None,
     trainer_key: TrainerKeyOption = None,
     csv: Annotated[
         Path | None, typer.Option(help="Write the table of replayed steps to this file.", show_default=False)
@@ -725,11 +777,15 @@ def audit(
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         from counterfoil.audit import events, replay
 
-        request = replay.AuditRequest(run=run, order=order, device=device, threads=threads, trainer_key=public)
+        request = replay.AuditRequest(
+            run=run, order=order, device=device, threads=threads, trainer_key=public, data=data
+        )
         for event in replay.run_audit(request, cancel):
             match event:
                 case events.AuditStarted():
                     bar.start(event.steps)
+                case events.CheckChanged() if event.check.state is CheckState.RUNNING:
+                    bar.update(0, event.check.detail)
                 case events.OperatorDone():
                     bar.update(event.step - 1 + event.done / event.total)
                 case events.StepReplayed():
@@ -817,6 +873,49 @@ def demo(
     Example: counterfoil demo
     """
     raise _Done(_window_module("demo").run(folder))
+
+
+@bench_app.callback()
+def _bench() -> None:
+    """Keep ``paper`` a command of its own."""
+
+
+@bench_app.command("paper")
+def bench_paper(
+    experiments: Annotated[
+        list[PaperExperiment] | None,
+        typer.Argument(help="Which experiments; all four unless named.", show_default=False),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write; replaced if it exists.")] = Path(
+        "docs/paper-experiments.md"
+    ),
+    seconds: Annotated[
+        float, typer.Option(min=1.0, help="Time for one experiment, roughly; its batch is made to fit.")
+    ] = 120.0,
+    images: Annotated[
+        Path | None, typer.Option(help="Folder of CIFAR-10, binary version.", show_default="images are made up")
+    ] = None,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+) -> None:
+    """Measure the paper's experiments here, and write a page with the figures beside the published ones.
+
+    Example: counterfoil bench paper --seconds 120
+    """
+    _check_target(out, force=True)
+    from counterfoil.benchmark.paper import page, run_experiments
+
+    console = terminal.console()
+    found = run_experiments(
+        [item.value for item in experiments or list(PaperExperiment)],
+        device=device,
+        threads=threads,
+        seconds=seconds,
+        images=images,
+        say=lambda line: console.print(escape(line)),
+    )
+    _write(out, page(found, device, made_up_images=images is None).encode())
+    console.print(f"Wrote {escape(str(out))}.")
 
 
 def _window_module(name: str) -> Any:

@@ -210,7 +210,8 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
         "precision": order.precision,
     }
     for array in order.data:
-        facts[f"data {array.name}"] = f"{array.dtype} {list(array.shape)}"
+        outside = f", in the data file {array.file}" if array.file else ""
+        facts[f"data {array.name}"] = f"{array.dtype} {list(array.shape)}{outside}"
     if run is None:
         facts["run"] = "none yet"
     else:

@@ -401,3 +401,41 @@ def test_record_tables_are_sound(opened: MainWindow, qtbot: QtBot, qtmodeltester
     replay(opened, qtbot)
     model: RecordTable[object] = opened.steps.model
     qtmodeltester.check(model)  # type: ignore[attr-defined]
+
+
+def test_a_run_that_needs_a_data_file_asks_for_it(
+    window_of: MakeWindow, bundle: Path, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = FakeEngine(data_file="digits.cfdata")
+    window: MainWindow = window_of(engine)
+    assert not window.data_action.isEnabled()
+    window.open_bundle(bundle)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    assert window.header.primary.shown is window.data_action
+    assert "digits.cfdata" in window.header.sentence.text()
+    chosen = tmp_path / "elsewhere" / "digits.cfdata"
+    asked: list[str] = []
+
+    def choose(_parent: object, title: str, proposal: str, _filter: str) -> tuple[str, str]:
+        asked.extend((title, proposal))
+        return (str(chosen) if len(asked) > 2 else "", "")
+
+    monkeypatch.setattr("counterfoil_app.window.QFileDialog.getOpenFileName", choose)
+    qtbot.mouseClick(window.header.primary, LEFT)
+    assert window.session.data is None, "the dialog was cancelled"
+    qtbot.mouseClick(window.header.primary, LEFT)
+    assert "digits.cfdata" in asked[0]
+    assert asked[1].endswith("digits.cfdata")
+    assert window.header.primary.shown is window.replay_action
+    replay(window, qtbot)
+    assert engine.plans[-1].data == chosen
+    assert window.header.outcome.text() == "VERIFIED"
+    # Comparing with the client's order keeps the data file; another bundle forgets it.
+    window.session.compare_with(tmp_path / "job.cfoil")
+    assert window.session.data == chosen
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    other = bundle.with_name("other.cfoil")
+    other.write_bytes(b"")
+    window.open_bundle(other)
+    assert window.session.data is None
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)

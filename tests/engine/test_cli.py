@@ -246,3 +246,23 @@ def test_help_answers_without_torch() -> None:
     code = "import sys; from counterfoil.cli import main; main(['--help']); print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "False"
+
+
+def test_data_outside_the_bundle(job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    order, data, run = (str(tmp_path / name) for name in ("job.cfoil", "digits.cfdata", "run.cfoil"))
+    write = ["order", "digits-cnn", "--out", order, "--external-data", data, *SMALL]
+    assert main(write) == 0
+    assert "Keep both" in capsys.readouterr().out
+    assert main(write) == 4, "an existing file is not replaced"
+    assert main(["order", "digits-cnn", "--out", order, "--external-data", order, "--force", *SMALL]) == 4
+    train = ["train", order, "--out", run, "--key", str(job / "trainer.pem")]
+    capsys.readouterr()
+    assert main(train) == 3
+    assert "--data FILE" in capsys.readouterr().err
+    assert main([*train, "--data", data]) == 0
+    assert main(["audit", run, "--order", order]) == 3
+    assert main(["audit", run, "--order", order, "--data", order]) == 3
+    assert main(["audit", run, "--order", order, "--data", data]) == 0
+    capsys.readouterr()
+    assert main(["inspect", run]) == 0
+    assert "in the data file digits.cfdata" in capsys.readouterr().out

@@ -70,6 +70,7 @@ class FakeEngine:
         inspect_gate: Inspection waits here.
         inspect_errors: Raised by inspection, by file name.
         audit_error: Raised in the middle of the replay.
+        data_file: The bundle needs a data file of this name.
     """
 
     steps: int = 60
@@ -81,6 +82,7 @@ class FakeEngine:
     inspect_gate: threading.Event = field(default_factory=threading.Event)
     inspect_errors: dict[str, Exception] = field(default_factory=dict)
     audit_error: Exception | None = None
+    data_file: str | None = None
     threads: set[str] = field(default_factory=set)
     plans: list[ReplayPlan] = field(default_factory=list)
     signed: list[AuditReport] = field(default_factory=list)
@@ -209,8 +211,8 @@ class FakeEngine:
             state_tensors=len(TENSORS),
             state_bytes=121_344,
             data=(
-                ArraySummary("images", "uint8", (1797, 8, 8), digest("images")),
-                ArraySummary("labels", "int64", (1797,), digest("labels")),
+                ArraySummary("images", "uint8", (1797, 8, 8), digest("images"), self.data_file),
+                ArraySummary("labels", "int64", (1797,), digest("labels"), self.data_file),
             ),
             data_root=digest("data"),
             initial_root=digest("initial"),

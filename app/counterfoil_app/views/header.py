@@ -24,6 +24,7 @@ class HeaderActions:
 
     open: QAction
     compare: QAction
+    data: QAction
     replay: QAction
     pause: QAction
     stop: QAction
@@ -189,6 +190,10 @@ class HeaderView(QFrame):
             return ""
         if summary.run is None or self._session.refused_so_far:
             return str(summary.sentence)
+        if self._session.lacks_data:
+            return self.tr("{0}: {1} steps. The data lie in a file of their own, {2}: choose it to replay.").format(
+                summary.order.title, text.count(summary.run.steps), self._session.data_file
+            )
         return self.tr("{0}: {1} steps. Replay them on this machine to see whether they come out the same.").format(
             summary.order.title, text.count(summary.run.steps)
         )
@@ -230,6 +235,8 @@ class HeaderView(QFrame):
             return (actions.open, actions.export_verdict) if done else (actions.export_verdict, actions.replay)
         if session.phase is Phase.UNREADABLE:
             return actions.open, actions.replay
+        if session.can_replay and session.lacks_data:
+            return actions.data, actions.compare if session.order is None else None
         if session.can_replay:
             return actions.replay, actions.compare if session.order is None else None
         return (None, None) if session.phase is Phase.LOADING else (actions.open, None)

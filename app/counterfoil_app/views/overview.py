@@ -176,7 +176,12 @@ class OverviewView(Page):
 
     def _data_fields(self, summary: BundleSummary) -> list[Field]:
         root = Field(self.tr("Data root"), summary.order.data_root.hex, digest=True)
+        fields = [root]
+        if self._session.data_file is not None:
+            chosen = self._session.data
+            missing = self.tr("{0}, not chosen yet").format(self._session.data_file)
+            fields.append(Field(self.tr("Data file"), missing if chosen is None else str(chosen)))
         return [
-            root,
+            *fields,
             *(Field(array.name, f"{array.dtype}, {text.shape(array.shape)}") for array in summary.order.data),
         ]

@@ -125,7 +125,15 @@ def _check_order(inspection: Inspection, order_path: str | os.PathLike[str] | No
 
 def _check_contents(inspection: Inspection) -> tuple[CheckState, str]:
     inspection.reader.check_order_contents()
-    arrays = len(inspection.reader.manifest.data)
+    manifest = inspection.reader.manifest
+    if manifest.outside:
+        names = ", ".join(sorted(manifest.outside))
+        return (
+            CheckState.WARNING,
+            f"Program, schedule, scalars and the initial state match the order. The data ({names}) lie in the data "
+            f"file {manifest.data_file!r}, which is checked before a replay.",
+        )
+    arrays = len(manifest.data)
     return CheckState.PASSED, f"Program, schedule, scalars, {arrays} data arrays and the initial state match the order."
 
 
@@ -241,7 +249,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         parameters=sum(sizes[name] for name in parameters),
         state_tensors=len(layout),
         state_bytes=sum(sizes[name] * _ITEM_BYTES[dtype] for name, (dtype, _) in layout.items()),
-        data=tuple(ArraySummary(n, s.dtype, s.shape, s.digest) for n, s in sorted(manifest.data.items())),
+        data=tuple(ArraySummary(n, s.dtype, s.shape, s.digest, s.file) for n, s in sorted(manifest.data.items())),
         data_root=manifest.data_root,
         initial_root=manifest.initial_root,
         commit_every=manifest.commit_every,

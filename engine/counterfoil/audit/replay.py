@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from counterfoil.audit.inspection import Inspection, open_inspection
 from counterfoil.audit.locate import first_differing_operator
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.selftest import run_selftest
+from counterfoil.bundle.datafile import DataFile, missing_data
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
@@ -73,6 +74,7 @@ class AuditRequest:
         threads: Threads on the CPU; None for torch's choice.
         continue_after_dispute: Go on from the trainer's next checkpoint after a dispute, to judge later steps too.
         trainer_key: The trainer's public key, when it is known.
+        data: The data file, for an order that keeps data outside.
         perturbation: Imitate other hardware while replaying (:mod:`counterfoil.execution.perturbed`).
     """
 
@@ -82,6 +84,7 @@ class AuditRequest:
     threads: int | None = None
     continue_after_dispute: bool = True
     trainer_key: PublicKey | None = None
+    data: Path | None = None
     perturbation: str | None = None
 
 
@@ -195,7 +198,53 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
     check_memory(device, order.program.least_memory(COMPUTE_DTYPES[order.manifest.precision.compute].itemsize))
     progress.started = True
     yield AuditStarted(order.manifest.steps, tuple(sorted(order.initial)), request.device, progress.checks())
+    with ExitStack() as stack:
+        if order.manifest.outside:
+            order = yield from _with_data(order, request, progress, stack, cancel)
+        yield from _judge(request, inspection, order, progress, device, threads, cancel)
 
+
+def _with_data(
+    order: LoadedOrder, request: AuditRequest, progress: _Progress, stack: ExitStack, cancel: CancelToken
+) -> Generator[Event, None, LoadedOrder]:
+    """Finish check 3 for an order that keeps data outside, and add the data; the stack keeps the file open."""
+    number, manifest = CheckNumber.ORDER_CONTENTS, order.manifest
+    inside = progress.checks()[number - 1]
+    try:
+        if request.data is None:
+            raise missing_data(manifest)
+        file = stack.enter_context(DataFile.open(request.data))
+        checking = file.check(manifest, cancel)
+        shown = -1
+        while True:
+            try:
+                done, total = next(checking)
+            except StopIteration as end:
+                detail = f"Program, schedule, scalars, {len(manifest.data)} data arrays (those in {file.path.name} "
+                yield progress.note(number, CheckState.PASSED, f"{detail}too) and the initial state match the order.")
+                return order.with_data(end.value)
+            percent = 100 * done // total if total else 100
+            if percent > shown:
+                shown = percent
+                yield progress.note(number, CheckState.RUNNING, f"Checking the data file: {percent} %.")
+    except RefusedError as error:
+        yield progress.note(number, CheckState.FAILED, error.sentence)
+        raise
+    except CancelledError:
+        yield progress.note(number, inside.state, inside.detail)
+        raise
+
+
+def _judge(
+    request: AuditRequest,
+    inspection: Inspection,
+    order: LoadedOrder,
+    progress: _Progress,
+    device: torch.device,
+    threads: int,
+    cancel: CancelToken,
+) -> Iterator[Event]:
+    """The self-test and the replay: checks 7 to 10."""
     yield progress.note(CheckNumber.SELF_TEST, CheckState.RUNNING, "")
     try:
         sentence = run_selftest(request.device)

@@ -10,12 +10,21 @@ from counterfoil.commit.digest import Digest
 
 @dataclass(frozen=True)
 class ArraySummary:
-    """One data array of the order: its name, dtype name, shape and digest."""
+    """One data array of the order.
+
+    Attributes:
+        name: Its name.
+        dtype: Dtype name.
+        shape: Shape.
+        digest: Tensor digest.
+        file: Name of the data file in which it lies, as the client called it; None when it lies in the bundle.
+    """
 
     name: str
     dtype: str
     shape: tuple[int, ...]
     digest: Digest
+    file: str | None = None
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def reading(what: str) -> Iterator[None]:
     except FAILURES as error:
         raise BundleError(
             f"Reading {what} failed: the file is damaged.",
-            remedy="Ask for the bundle again.",
+            remedy="Ask for the file again.",
             detail=f"{type(error).__name__}: {error}",
         ) from error
 

@@ -1,4 +1,4 @@
-"""The structural check of a bundle that may come from a stranger, before any of its data is read.
+"""The structural check of a file that may come from a stranger, before any of its data is read.
 
 HDF5 can name other files, declare sizes that it does not hold, and load plugins. Each rule here closes one of these
 ways; docs/bundle-format.md lists them. The check looks at structure only: what the data say is checked against
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from counterfoil.bundle._hdf5 import DTYPES, FILE_TYPES, h5a, h5d, h5g, h5l, h5o, h5s, h5t, reading
-from counterfoil.bundle.schema import FORMAT_VERSION, NAME_PATTERN
+from counterfoil.bundle.schema import DATA_FORMAT_VERSION, FORMAT_VERSION, NAME_PATTERN
 from counterfoil.errors import BundleError
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -23,17 +23,39 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 HEADER_BYTES = 12
 """How much of the start of a file :func:`check_header` looks at."""
 FORMAT_ATTRIBUTE = b"format"
-"""Name of the one attribute of a bundle, at its root."""
+"""Name of the one attribute of a file, at its root."""
 FORMAT_BYTES = 32
 """Length of that attribute: ASCII, padded with zero bytes."""
-FORMAT_MAGIC = f"counterfoil-{FORMAT_VERSION}".encode()
-"""What it says."""
 _FILTERS = {1: "deflate", 2: "shuffle", 3: "fletcher32"}
 
 
 @dataclass(frozen=True)
+class FileKind:
+    """A kind of file that Counterfoil writes.
+
+    Attributes:
+        name: What it is called, for sentences.
+        prefix: What its format attribute begins with.
+        version: The number behind that.
+    """
+
+    name: str
+    prefix: bytes
+    version: int
+
+    @property
+    def mark(self) -> bytes:
+        """What its format attribute says."""
+        return self.prefix + str(self.version).encode()
+
+
+BUNDLE = FileKind("bundle", b"counterfoil-", FORMAT_VERSION)
+DATA_FILE = FileKind("data file", b"counterfoil-data-", DATA_FORMAT_VERSION)
+
+
+@dataclass(frozen=True)
 class Limits:
-    """How large a bundle's structure may be.
+    """How large a file's structure may be.
 
     Attributes:
         objects: Groups and datasets in all.
@@ -69,41 +91,43 @@ class Inventory:
     datasets: Mapping[str, DatasetInfo]
 
 
-def check_header(header: bytes) -> None:
+def check_header(header: bytes, kind: FileKind = BUNDLE) -> None:
     """Check the first bytes of a file, before libhdf5 sees it.
 
     Raises:
         BundleError: It is no HDF5 file, has a user block, or has an old superblock without checksums.
     """
     if not header.startswith(SIGNATURE):
-        raise BundleError("The file is not a Counterfoil bundle: it is not an HDF5 file.")
+        raise BundleError(f"The file is not a Counterfoil {kind.name}: it is not an HDF5 file.")
     version = header[len(SIGNATURE)] if len(header) > len(SIGNATURE) else -1
     if version not in (2, 3):
-        raise BundleError(f"The file has an HDF5 superblock of version {version}; a bundle's is 2 or 3.")
+        raise BundleError(f"The file has an HDF5 superblock of version {version}; a {kind.name}'s is 2 or 3.")
 
 
-def check_file(file: Any, file_bytes: int, limits: Limits | None = None) -> Inventory:
+def check_file(file: Any, file_bytes: int, limits: Limits | None = None, kind: FileKind = BUNDLE) -> Inventory:
     """Walk a file from its root, by hard links only, and check every object in it.
 
     Args:
         file: The open file id (``h5py.h5f.FileID``).
         file_bytes: Size of the file.
         limits: Sizes to allow.
+        kind: What kind of file it must be.
 
     Raises:
         BundleError: A rule of docs/bundle-format.md is broken, or libhdf5 cannot read the structure.
     """
-    with reading("the structure of the bundle"):
-        return _Walk(file, file_bytes, limits or Limits()).run()
+    with reading(f"the structure of the {kind.name}"):
+        return _Walk(file, file_bytes, limits or Limits(), kind).run()
 
 
 class _Walk:
     """One walk over one file."""
 
-    def __init__(self, file: Any, file_bytes: int, limits: Limits) -> None:
+    def __init__(self, file: Any, file_bytes: int, limits: Limits, kind: FileKind) -> None:
         self._file = file
         self._file_bytes = file_bytes
         self._limits = limits
+        self._kind = kind
         self._seen: set[tuple[int, int]] = set()
         self._groups: set[str] = set()
         self._datasets: dict[str, DatasetInfo] = {}
@@ -111,9 +135,9 @@ class _Walk:
 
     def run(self) -> Inventory:
         if self._file.get_create_plist().get_userblock():
-            raise BundleError("The bundle has a user block in front of it, which is not allowed.")
+            raise BundleError(f"The {self._kind.name} has a user block in front of it, which is not allowed.")
         root = h5g.open(self._file, b"/")
-        _check_format(root)
+        _check_format(root, self._kind)
         self._note(h5o.get_info(root), "/")
         self._groups.add("/")
         pending = [(root, "", 1)]
@@ -122,7 +146,7 @@ class _Walk:
             for name in self._names(group, path or "/"):
                 child = f"{path}/{name.decode('ascii')}"
                 if depth > self._limits.depth:
-                    raise BundleError(f"The bundle's groups are nested more than {self._limits.depth} deep.")
+                    raise BundleError(f"The {self._kind.name}'s groups are nested more than {self._limits.depth} deep.")
                 info = h5o.get_info(group, name)
                 self._note(info, child)
                 if info.type == h5o.TYPE_GROUP:
@@ -143,13 +167,15 @@ class _Walk:
         """List a group's members; every one must be a hard link with a plain name."""
         count = group.get_num_objs()
         if len(self._seen) + count > self._limits.objects:
-            raise BundleError(f"The bundle holds more than {self._limits.objects} objects.")
+            raise BundleError(f"The {self._kind.name} holds more than {self._limits.objects} objects.")
         links: list[tuple[bytes, int]] = []
         group.links.iterate(lambda name, info: links.append((name, info.type)), info=True)
         for name, kind in links:
             shown = name.decode("ascii", "backslashreplace")
             if kind != h5l.TYPE_HARD:
-                raise BundleError(f"{shown!r} in {path} is a link to somewhere else; a bundle holds hard links only.")
+                raise BundleError(
+                    f"{shown!r} in {path} is a link to somewhere else; a {self._kind.name} holds hard links only."
+                )
             if not NAME_PATTERN.fullmatch(shown) or shown in (".", ".."):
                 raise BundleError(f"{path} holds an object with the name {shown!r}, which cannot stand in a bundle.")
         names = sorted(name for name, _ in links)
@@ -236,7 +262,7 @@ class _Walk:
         end = 0
         for first, last in self._extents:
             if first < end:
-                raise BundleError("Two datasets of the bundle share the same place in the file, which is not allowed.")
+                raise BundleError(f"Two datasets of the {self._kind.name} share the same place, which is not allowed.")
             end = last
 
 
@@ -249,9 +275,9 @@ def _dtype_name(kind: Any, path: str) -> str:
     raise BundleError(f"{path} has a data type that a bundle does not know.")
 
 
-def _check_format(root: Any) -> None:
-    """Check the root's one attribute, which says that this is a bundle, and of which format."""
-    foreign = BundleError("The file is not a Counterfoil bundle: it lacks the mark of one.")
+def _check_format(root: Any, wanted: FileKind) -> None:
+    """Check the root's one attribute, which says what kind of file this is, and of which format."""
+    foreign = BundleError(f"The file is not a Counterfoil {wanted.name}: it lacks the mark of one.")
     if h5a.get_num_attrs(root) != 1 or not h5a.exists(root, FORMAT_ATTRIBUTE):
         raise foreign
     attribute = h5a.open(root, FORMAT_ATTRIBUTE)
@@ -263,11 +289,14 @@ def _check_format(root: Any) -> None:
     buffer = np.empty((), f"S{FORMAT_BYTES}")
     attribute.read(buffer)
     value = bytes(buffer.item())
-    if not value.startswith(b"counterfoil-"):
+    if not value.startswith(BUNDLE.prefix):
         raise foreign
-    if value != FORMAT_MAGIC:
-        version = value.removeprefix(b"counterfoil-").decode("ascii", "backslashreplace")
+    found = DATA_FILE if value.startswith(DATA_FILE.prefix) else BUNDLE
+    if found is not wanted:
+        raise BundleError(f"The file is a Counterfoil {found.name}, where a {wanted.name} is needed.")
+    if value != wanted.mark:
+        version = value.removeprefix(wanted.prefix).decode("ascii", "backslashreplace")
         raise BundleError(
-            f"The bundle has format {version}; this Counterfoil reads format {FORMAT_VERSION}.",
+            f"The {wanted.name} has format {version}; this Counterfoil reads format {wanted.version}.",
             remedy="Use a Counterfoil of the version that wrote it.",
         )

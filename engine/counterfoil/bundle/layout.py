@@ -28,6 +28,8 @@ LOG_ENDS = "/run/log_ends"
 LOG_ENTRIES = "/run/log_entries"
 FINGERPRINTS = "/run/fingerprints"
 CHECKPOINTS = "/run/checkpoints"
+ARRAYS = "/data"
+"""Of a data file: its arrays."""
 
 MAX_MANIFEST_BYTES = 16 * 2**20
 MAX_PROGRAM_BYTES = 256 * 2**20
@@ -92,7 +94,8 @@ def check_layout(inventory: Inventory, manifest: OrderManifest) -> None:
         SCHEDULE: _Part(manifest.schedule.dtype, manifest.schedule.shape),
         SCALARS: _Part(manifest.scalars.dtype, manifest.scalars.shape),
     }
-    parts.update({f"{DATA}/{name}": _Part(spec.dtype, spec.shape) for name, spec in manifest.data.items()})
+    inside = {name: spec for name, spec in manifest.data.items() if spec.file is None}
+    parts.update({f"{DATA}/{name}": _Part(spec.dtype, spec.shape) for name, spec in inside.items()})
     initial = members(inventory, INITIAL)
     for name, info in initial.items():
         if info.dtype not in STATE_DTYPES:

@@ -3,134 +3,47 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import stat
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterfoil.bundle import layout
-from counterfoil.bundle._hdf5 import DTYPES, FAILURES, FILE_TYPES, access_properties, h5d, h5f, h5s, reading
-from counterfoil.bundle.guard import HEADER_BYTES, check_file, check_header
+from counterfoil.bundle.checked import BLOCK_BYTES, Array, CheckedFile, Progress
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, StepRecord
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root, state_tree, tensor_digest
 from counterfoil.errors import BundleError, CommitmentError
 
-_BLOCK_BYTES = 8 * 2**20  # How much of a long column is held in memory at a time.
 
-Array = NDArray[Any]
-Progress = Callable[[int, int], None]
-"""Called with what is done and the total."""
-
-
-class BundleReader:
+class BundleReader(CheckedFile):
     """An open bundle; use it as a context manager, from one thread.
 
     Made by :meth:`open`. Whatever a damaged or hostile file does, methods raise BundleError (or what they name).
 
     Attributes:
-        path: Where the file lies.
-        file_bytes: Its size.
         manifest: What was ordered.
         has_run: Whether the order is filled in with a run.
     """
 
-    path: Path
-    file_bytes: int
     manifest: OrderManifest
     has_run: bool
 
     def __init__(self, path: Path, handle: BinaryIO, file: Any, file_bytes: int) -> None:
-        """Check an open file. ``handle`` and ``file`` are the same file, open for reading twice."""
-        self.path = path
-        self.file_bytes = file_bytes
-        self._handle = handle
-        self._file = file
-        self._inventory = check_file(file, file_bytes)
+        """Check an open file; see :class:`CheckedFile`."""
+        super().__init__(path, handle, file, file_bytes)
         layout.check_manifest_part(self._inventory)
         self.manifest = OrderManifest.from_bytes(self._bytes(layout.MANIFEST))
         layout.check_layout(self._inventory, self.manifest)
         self.has_run = layout.RUN in self._inventory.groups
         self._log_ends = self._read_log_ends() if self.has_run else np.zeros(0, np.uint64)
 
-    @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> BundleReader:
-        """Open a bundle for reading and check its structure and its manifest.
-
-        The file is not changed, and it is not locked.
-
-        Raises:
-            BundleError: The file cannot be read, is no bundle, or breaks a rule of docs/bundle-format.md.
-        """
-        path = Path(path)
-        handle = _open_plain(path)
-        try:
-            file_bytes = os.fstat(handle.fileno()).st_size
-            with reading("the start of the file"):
-                check_header(handle.read(HEADER_BYTES))
-            with reading("the structure of the bundle"):
-                properties = access_properties()
-                file = h5f.open(os.fsencode(path), h5f.ACC_RDONLY, properties)
-            try:
-                if not os.path.samestat(os.fstat(handle.fileno()), os.fstat(file.get_vfd_handle(properties))):
-                    raise BundleError("The file was replaced by another one while it was opened.")
-                return cls(path, handle, file, file_bytes)
-            except BaseException:
-                _close_file(file)
-                raise
-        except BaseException:
-            handle.close()
-            raise
-
-    def __enter__(self) -> BundleReader:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the file; calling it twice does no harm."""
-        _close_file(self._file)
-        self._handle.close()
-
     @property
     def file_id(self) -> Any:
         """The open HDF5 file id that was checked, for the writer to copy from."""
         return self._file
-
-    def file_digest(self, cancel: CancelToken | None = None, progress: Progress | None = None) -> Digest:
-        """Return the SHA-256 of the whole file, as it is open here.
-
-        Raises:
-            BundleError: The file cannot be read to its end.
-            CancelledError: The token was cancelled.
-        """
-        digest = hashlib.sha256()
-        buffer = memoryview(bytearray(_BLOCK_BYTES))
-        done = 0
-        with reading("the bundle"):
-            self._handle.seek(0)
-        while True:
-            if cancel:
-                cancel.check()
-            with reading("the bundle"):
-                count = self._handle.readinto(buffer)  # type: ignore[attr-defined]
-            if not count:
-                break
-            digest.update(buffer[:count])
-            done += count
-            if progress:
-                progress(done, self.file_bytes)
-        return Digest(digest.digest())
 
     # The order.
 
@@ -147,7 +60,7 @@ class BundleReader:
         return self._read(layout.SCALARS)
 
     def data(self, name: str) -> Array:
-        """Return a data array of the order; its first axis is the row."""
+        """Return a data array that lies in the bundle; its first axis is the row."""
         return self._read(f"{layout.DATA}/{name}")
 
     def initial_state(self) -> dict[str, Array]:
@@ -234,6 +147,8 @@ class BundleReader:
     def check_order_contents(self) -> None:
         """Check program, schedule, scalars, data and initial state against the manifest.
 
+        Data arrays that lie in a data file are not read; :class:`counterfoil.bundle.datafile.DataFile` checks them.
+
         Raises:
             CommitmentError: One of them differs; the sentence names it.
             BundleError: The schedule names rows that a data array does not have, or the file is damaged.
@@ -245,7 +160,8 @@ class BundleReader:
         _check_array("schedule", "schedule", schedule, manifest.schedule)
         _check_array("scalars", "per-step scalars", self.scalars(), manifest.scalars)
         for name, spec in manifest.data.items():
-            _check_array(name, f"data array {name!r}", self.data(name), spec)
+            if spec.file is None:
+                _check_array(name, f"data array {name!r}", self.data(name), spec)
         if state_tree({name: spec.digest for name, spec in manifest.data.items()}).root != manifest.data_root:
             raise CommitmentError("The data root of the order is not the root over its data arrays.")
         if state_root(self.initial_state()) != manifest.initial_root:
@@ -304,7 +220,7 @@ class BundleReader:
     def _step_blocks(self) -> Iterator[tuple[int, int]]:
         """Yield ranges of steps whose fingerprints fit in a block."""
         per_step = max(1, 8 * self._inventory.datasets[layout.FINGERPRINTS].shape[1])
-        count = max(1, min(_BLOCK_BYTES // per_step, 4096))
+        count = max(1, min(BLOCK_BYTES // per_step, 4096))
         for first in range(1, self.manifest.steps + 1, count):
             yield first, min(first + count - 1, self.manifest.steps)
 
@@ -317,7 +233,7 @@ class BundleReader:
             stop = int(self._log_ends[step - 1])
             while position < stop:
                 if at == len(block):
-                    block = self._read(layout.LOG, position, min(_BLOCK_BYTES, end - position)).data
+                    block = self._read(layout.LOG, position, min(BLOCK_BYTES, end - position)).data
                     at = 0
                 take = min(stop - position, len(block) - at)
                 digest.update(block[at : at + take])
@@ -330,47 +246,6 @@ class BundleReader:
 
     def _bytes(self, path: str) -> bytes:
         return self._read(path).tobytes()
-
-    def _read(self, path: str, first: int | None = None, count: int = 0) -> Array:
-        """Read a dataset, or ``count`` rows of it from ``first``."""
-        info = self._inventory.datasets.get(path)
-        if info is None:
-            raise BundleError(f"The bundle lacks {path}.")
-        shape = info.shape if first is None else (count, *info.shape[1:])
-        with reading(path):
-            dataset = h5d.open(self._file, path.encode())
-            space = dataset.get_space()
-            if space.get_simple_extent_dims() != info.shape:
-                raise BundleError(f"{path} changed its shape while the bundle was open.")
-            array = np.empty(shape, DTYPES[info.dtype])
-            if array.size and first is None:
-                dataset.read(h5s.ALL, h5s.ALL, array, FILE_TYPES[info.dtype])
-            elif array.size:
-                space.select_hyperslab((first, *(0 for _ in shape[1:])), shape)
-                dataset.read(h5s.create_simple(shape), space, array, FILE_TYPES[info.dtype])
-        if info.dtype == "bool":
-            if array.size and int(array.max()) > 1:
-                raise BundleError(f"{path} holds a truth value that is neither 0 nor 1.")
-            return array.view(np.bool_)
-        return array
-
-
-def _open_plain(path: Path) -> BinaryIO:
-    """Open a regular file; opening a pipe or a device could wait for ever."""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise BundleError(f"{path.name} is not a file.")
-        return path.open("rb")
-    except FileNotFoundError as error:
-        raise BundleError(f"There is no file {path}.", detail=str(error)) from error
-    except (OSError, ValueError) as error:
-        raise BundleError(f"{path} cannot be read.", remedy="Check that you may read it.", detail=str(error)) from error
-
-
-def _close_file(file: Any) -> None:
-    # Closing a file that was only read loses nothing; on a damaged one libhdf5 may complain once more.
-    with suppress(*FAILURES):
-        file.close()
 
 
 def _differs(what: str) -> CommitmentError:

@@ -18,6 +18,8 @@ from counterfoil.errors import BundleError
 from counterfoil.fields import Fields
 
 FORMAT_VERSION = 1
+DATA_FORMAT_VERSION = 1
+"""Version of the format of data files."""
 MAX_STEPS = 10_000_000
 STATE_DTYPES = ("float32", "int64", "int32", "uint8", "bool")
 """Numpy dtype names that a state tensor may have; floating-point state is always stored as float32."""
@@ -36,6 +38,18 @@ def check_name(name: str) -> str:
     if not isinstance(name, str) or not NAME_PATTERN.fullmatch(name) or name in (".", ".."):
         raise BundleError(f"The name {name!r} cannot stand in a bundle.")
     return name
+
+
+def check_file_name(name: Any) -> str:
+    """Return ``name`` if it can name a data file: one printable file name, without a folder.
+
+    Raises:
+        BundleError: It cannot.
+    """
+    good = isinstance(name, str) and 1 <= len(name) <= 200 and name.isprintable() and not set(name) & set("/\\:")
+    if not good or name in (".", ".."):
+        raise BundleError(f"A data file cannot be called {name!r}: that is not a plain file name.")
+    return str(name)
 
 
 def _fields(value: Any, what: str) -> Fields:
@@ -161,19 +175,33 @@ PROFILES = {f"float64-{p}": Precision(significand_bits=p) for p in range(24, 17,
 
 @dataclass(frozen=True)
 class ArraySpec:
-    """Dtype name, shape and tensor digest of an array that the order commits to."""
+    """Dtype name, shape and tensor digest of an array that the order commits to.
+
+    Attributes:
+        dtype: Dtype name.
+        shape: Shape.
+        digest: Tensor digest.
+        file: Name that the client gave to the data file in which the array lies, a hint for people; None when the
+            array lies in the order.
+    """
 
     dtype: str
     shape: tuple[int, ...]
     digest: Digest
+    file: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return {"dtype": self.dtype, "shape": list(self.shape), "digest": self.digest.hex}
+        value = {"dtype": self.dtype, "shape": list(self.shape), "digest": self.digest.hex}
+        return value if self.file is None else value | {"file": self.file}
 
     @classmethod
-    def from_json(cls, value: Any, what: str, dtypes: tuple[str, ...]) -> ArraySpec:
+    def from_json(cls, value: Any, what: str, dtypes: tuple[str, ...], *, may_be_outside: bool = False) -> ArraySpec:
         """Read the JSON form; raises BundleError."""
+        file = None
+        if may_be_outside and isinstance(value, dict) and "file" in value:
+            file = check_file_name(value["file"])
+            value = {name: item for name, item in value.items() if name != "file"}
         fields = _fields(value, what)
         dtype = fields.take("dtype", str)
         shape = fields.take("shape", list)
@@ -183,7 +211,7 @@ class ArraySpec:
             raise BundleError(f"The {what} has the dtype {dtype!r}; supported are {', '.join(dtypes)}.")
         if len(shape) > 16 or not all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**40 for n in shape):
             raise BundleError(f"The shape of the {what} is not a list of lengths.")
-        return cls(dtype, tuple(shape), digest)
+        return cls(dtype, tuple(shape), digest, file)
 
 
 @dataclass(frozen=True)
@@ -236,6 +264,16 @@ class OrderManifest:
             raise BundleError("The schedule's shape is not (steps, batch size).")
         if self.scalars.shape != (self.steps, len(self.scalar_names)):
             raise BundleError("The per-step scalars' shape is not (steps, number of scalars).")
+
+    @property
+    def data_file(self) -> str | None:
+        """Name of the data file that the order needs; None when it holds all of its data."""
+        return next((spec.file for _, spec in sorted(self.data.items()) if spec.file is not None), None)
+
+    @property
+    def outside(self) -> dict[str, ArraySpec]:
+        """The data arrays that lie in a data file, by name."""
+        return {name: spec for name, spec in self.data.items() if spec.file is not None}
 
     def is_committed(self, step: int) -> bool:
         """Whether the state after ``step`` is digested."""
@@ -315,7 +353,7 @@ class OrderManifest:
         if len(set(map(str, names))) != len(names):
             raise BundleError("Two per-step scalars have the same name.")
         data_specs = {
-            check_name(name): ArraySpec.from_json(spec, f"data array {name!r}", DATA_DTYPES)
+            check_name(name): ArraySpec.from_json(spec, f"data array {name!r}", DATA_DTYPES, may_be_outside=True)
             for name, spec in fields.take("data", dict).items()
         }
         result = cls(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,9 @@ from counterfoil.bundle._hdf5 import (
     h5t,
     writing,
 )
-from counterfoil.bundle.guard import FORMAT_ATTRIBUTE, FORMAT_BYTES, FORMAT_MAGIC
+from counterfoil.bundle.guard import BUNDLE, DATA_FILE, FORMAT_ATTRIBUTE, FORMAT_BYTES, FileKind
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import STATE_DTYPES, OrderManifest, check_name
+from counterfoil.bundle.schema import DATA_DTYPES, STATE_DTYPES, OrderManifest, check_name
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.errors import BundleError
 
@@ -52,6 +52,8 @@ class BundleWriter:
     given does not fit the order.
     """
 
+    KIND: ClassVar[FileKind] = BUNDLE
+
     def __init__(self, path: Path, temporary: Path, file: Any) -> None:
         """Take over an empty HDF5 file; made by :meth:`create`."""
         self.path = path
@@ -66,14 +68,14 @@ class BundleWriter:
         self._running = False
 
     @classmethod
-    def create(cls, path: str | os.PathLike[str]) -> BundleWriter:
-        """Start a bundle that will lie at ``path``; a file that lies there stays until :meth:`close`.
+    def create(cls, path: str | os.PathLike[str]) -> Self:
+        """Start a file that will lie at ``path``; a file that lies there stays until :meth:`close`.
 
         Raises:
             FileWriteError: The folder does not exist or cannot be written to.
         """
         path = Path(path)
-        what = f"the bundle {path}"
+        what = f"the {cls.KIND.name} {path}"
         temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}.part"
         with writing(what):
             properties = h5p.create(h5p.FILE_CREATE)
@@ -86,13 +88,13 @@ class BundleWriter:
                 kind = h5t.TypeID.copy(h5t.C_S1)
                 kind.set_size(FORMAT_BYTES)
                 attribute = h5a.create(file, FORMAT_ATTRIBUTE, kind, h5s.create(h5s.SCALAR))
-                attribute.write(np.array(FORMAT_MAGIC, f"S{FORMAT_BYTES}"))
+                attribute.write(np.array(cls.KIND.mark, f"S{FORMAT_BYTES}"))
         except BaseException:
             writer.abort()
             raise
         return writer
 
-    def __enter__(self) -> BundleWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -123,10 +125,11 @@ class BundleWriter:
             program: The program's canonical JSON.
             schedule: int64 ``[steps, batch_size]``.
             scalars: float64 ``[steps, number of scalars]``.
-            data: The data arrays, named and shaped as the manifest says.
+            data: The data arrays that lie in the order, named and shaped as the manifest says.
             initial: The initial state by tensor name; dtypes as in ``STATE_DTYPES``.
         """
-        if data.keys() != manifest.data.keys():
+        inside = {name: spec for name, spec in manifest.data.items() if spec.file is None}
+        if data.keys() != inside.keys():
             raise BundleError("The data arrays are not those that the order's manifest names.")
         for group in (layout.ORDER, layout.DATA, layout.INITIAL):
             self._group(group)
@@ -134,7 +137,7 @@ class BundleWriter:
         self._bytes(layout.PROGRAM, program)
         self._array(layout.SCHEDULE, schedule, manifest.schedule.dtype, manifest.schedule.shape)
         self._array(layout.SCALARS, scalars, manifest.scalars.dtype, manifest.scalars.shape)
-        for name, spec in manifest.data.items():
+        for name, spec in inside.items():
             self._array(f"{layout.DATA}/{check_name(name)}", data[name], spec.dtype, spec.shape)
         for name, array in initial.items():
             if array.dtype.name not in STATE_DTYPES:
@@ -242,10 +245,8 @@ class BundleWriter:
             BundleError: No order was written, or a run was begun and not finished.
         """
         try:
-            self._order()
-            if self._running:
-                raise BundleError("The run was begun and not finished, so the bundle is not complete.")
-            with writing(f"the bundle {self.path}"):
+            self._check_complete()
+            with writing(f"the {self.KIND.name} {self.path}"):
                 h5f.flush(self._file)
                 self._columns.clear()
                 self._file.close()
@@ -258,8 +259,13 @@ class BundleWriter:
             self.abort()
             raise
 
+    def _check_complete(self) -> None:
+        self._order()
+        if self._running:
+            raise BundleError("The run was begun and not finished, so the bundle is not complete.")
+
     def abort(self) -> None:
-        """Give the bundle up and remove the temporary file."""
+        """Give the file up and remove the temporary file."""
         if self._file is not None:
             # On a full disk the writing that closing does would fail too, and libhdf5 crashes the process at its exit
             # when a file could not be closed. What is being removed can as well be written to nowhere.
@@ -341,6 +347,37 @@ class BundleWriter:
     def _state_root(self, step: int, root: Digest) -> None:
         row = -(-step // self._order().commit_every)
         self._rows(layout.STATE_ROOTS, row, np.frombuffer(root.value, np.uint8)[None])
+
+
+class _DataFileWriter(BundleWriter):
+    """A data file being written: what a bundle's writer does for files, with other contents."""
+
+    KIND = DATA_FILE
+
+    def write(self, data: Mapping[str, Array]) -> None:
+        self._group(layout.ARRAYS)
+        for name, array in data.items():
+            if array.dtype.name not in DATA_DTYPES:
+                raise BundleError(f"The data array {name!r} has the dtype {array.dtype.name}, which no data has.")
+            self._array(f"{layout.ARRAYS}/{check_name(name)}", array, array.dtype.name, array.shape)
+
+    def _check_complete(self) -> None:
+        """A data file is complete once it is written."""
+
+
+def write_data_file(path: str | os.PathLike[str], data: Mapping[str, Array]) -> None:
+    """Write a data file: arrays that an order names and does not hold.
+
+    Args:
+        path: Where it goes; a file that lies there stays until the new one is complete.
+        data: The arrays by name; dtypes as in ``DATA_DTYPES``.
+
+    Raises:
+        FileWriteError: It cannot be written.
+        BundleError: An array has a name or a dtype that no data has.
+    """
+    with _DataFileWriter.create(path) as writer:
+        writer.write(data)
 
 
 def _redirect_to_nowhere(descriptor: int) -> None:

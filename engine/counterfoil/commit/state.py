@@ -101,6 +101,42 @@ def tensor_digest(name: str, array: Array) -> Digest:
     return leaf_hash(tensor_record(name, array))
 
 
+class StreamedDigest:
+    """The digest of a tensor whose bytes come in pieces, so that it need not fit in memory.
+
+    Args:
+        name: The tensor's name.
+        dtype: Its dtype name.
+        shape: Its shape.
+    """
+
+    def __init__(self, name: str, dtype: str, shape: tuple[int, ...]) -> None:
+        self._described = (name, dtype, shape)
+        self._leaves = bytearray()
+        self._rest = b""
+
+    def add(self, piece: memoryview) -> None:
+        """Take the next bytes, little-endian and in C order."""
+        if self._rest:
+            # Fill the chunk that the last piece began.
+            missing = CHUNK_BYTES - len(self._rest)
+            self._rest += bytes(piece[:missing])
+            piece = piece[missing:]
+            if len(self._rest) < CHUNK_BYTES:
+                return
+            self._leaves += _hash_block(memoryview(self._rest))
+        whole = len(piece) - len(piece) % CHUNK_BYTES
+        self._leaves += _hash_block(piece[:whole])
+        self._rest = bytes(piece[whole:])
+
+    def finish(self) -> tuple[Digest, bytes]:
+        """Return the tensor digest, and the leaf hashes of the chunks, 32 bytes each; nothing can be added after."""
+        if self._rest:
+            self._leaves += _hash_block(memoryview(self._rest))
+        packed = bytes(self._leaves)
+        return leaf_hash(_record(*self._described, MerkleTree.from_packed(packed).root)), packed
+
+
 def tensor_digests(state: Mapping[str, Array]) -> dict[str, Digest]:
     """Return the tensor digest of each tensor of a state, in the order of the state; raises DataError."""
     dtypes = [_dtype_name(name, array) for name, array in state.items()]

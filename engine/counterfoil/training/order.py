@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +14,8 @@ import torch
 from torch import Tensor
 
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import ArraySpec, OrderManifest, Precision
-from counterfoil.bundle.writer import BundleWriter
+from counterfoil.bundle.schema import ArraySpec, OrderManifest, Precision, check_file_name
+from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.errors import BundleError, DataError, ProgramError
 from counterfoil.execution.interpreter import Draws, StepInputs
@@ -22,6 +24,16 @@ from counterfoil.program.graph import Program
 from counterfoil.program.update import UpdateRule
 
 Array = npt.NDArray[np.generic]
+
+
+class Rows(Protocol):
+    """An array whose rows are taken by number: one in memory, or one in a data file."""
+
+    def __len__(self) -> int:
+        """Number of rows."""
+
+    def __getitem__(self, rows: npt.NDArray[np.int64], /) -> npt.NDArray[np.generic]:
+        """The rows of these numbers, in this order."""
 
 
 @dataclass(frozen=True)
@@ -44,17 +56,29 @@ class OrderDraft:
     data: Mapping[str, Array]
     initial: Mapping[str, Array]
 
-    def write(self, path: str | os.PathLike[str]) -> OrderManifest:
+    def write(
+        self, path: str | os.PathLike[str], *, external_data: str | os.PathLike[str] | None = None
+    ) -> OrderManifest:
         """Write the order as a bundle; returns its manifest.
 
+        Args:
+            path: Where the order goes.
+            external_data: Where the data goes, for data too large to lie in the order and in every run of it; the
+                order then names each array by its digest. None keeps the data in the order.
+
         Raises:
-            BundleError: The file cannot be written.
+            DataError: The name of the data file cannot stand in an order.
+            FileWriteError: A file cannot be written.
         """
+        manifest, inside = self.manifest, self.data
+        if external_data is not None:
+            name = _plain_name(Path(external_data))
+            outside = {array: replace(spec, file=name) for array, spec in manifest.data.items()}
+            manifest, inside = replace(manifest, data=outside), {}
+            write_data_file(external_data, self.data)
         with BundleWriter.create(path) as writer:
-            writer.write_order(
-                self.manifest, self.program.to_bytes(), self.schedule, self.scalars, self.data, self.initial
-            )
-        return self.manifest
+            writer.write_order(manifest, self.program.to_bytes(), self.schedule, self.scalars, inside, self.initial)
+        return manifest
 
 
 def draft_order(
@@ -127,6 +151,13 @@ def draft_order(
     return draft
 
 
+def _plain_name(path: Path) -> str:
+    try:
+        return check_file_name(path.name)
+    except BundleError as error:
+        raise DataError(error.sentence, remedy="Choose a plain file name of at most 200 characters.") from error
+
+
 def _spec(name: str, array: Array) -> ArraySpec:
     return ArraySpec(array.dtype.name, tuple(array.shape), tensor_digest(name, array))
 
@@ -170,7 +201,13 @@ class LoadedOrder:
     initial: dict[str, Tensor]
     _schedule: npt.NDArray[np.int64]
     _scalars: npt.NDArray[np.float64]
-    _data: Mapping[str, Array]
+    _data: Mapping[str, Rows]
+
+    def with_data(self, outside: Mapping[str, Rows]) -> LoadedOrder:
+        """Return the order with the arrays of its data file, checked; without them it cannot be executed."""
+        used = {item.name for item in self.program.inputs if item.kind == "batch"}
+        found = {name: array for name, array in outside.items() if name in used}
+        return replace(self, _data=dict(sorted({**self._data, **found}.items())))
 
     def inputs(self, step: int, state: Mapping[str, Tensor]) -> StepInputs:
         """Return the inputs of a step, from 1, that starts from ``state``."""
@@ -186,6 +223,8 @@ class LoadedOrder:
 def load_order(reader: BundleReader) -> LoadedOrder:
     """Load the order of a bundle. Its contents must have been checked against the manifest.
 
+    Arrays that lie in a data file are left out; :meth:`LoadedOrder.with_data` adds them.
+
     Raises:
         ProgramError: The program is malformed, unsupported, or does not fit the order.
         BundleError: The schedule asks for rows that the data does not have.
@@ -196,9 +235,9 @@ def load_order(reader: BundleReader) -> LoadedOrder:
     _check_inputs(manifest, program, initial)
     schedule = reader.schedule()
     used = {item.name for item in program.inputs if item.kind == "batch"}
-    data = {name: reader.data(name) for name in sorted(used)}
-    for name, array in data.items():
-        if schedule.min() < 0 or schedule.max() >= len(array):
+    data = {name: reader.data(name) for name in sorted(used) if manifest.data[name].file is None}
+    for name in used:
+        if schedule.min() < 0 or schedule.max() >= manifest.data[name].shape[0]:
             raise BundleError(f"The schedule asks for rows that the data array {name!r} does not have.")
     tensors = {name: torch.from_numpy(array) for name, array in initial.items()}
     return LoadedOrder(manifest, program, tensors, schedule, reader.scalars(), data)

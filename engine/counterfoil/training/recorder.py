@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -14,6 +15,7 @@ from typing import Any
 import numpy.typing as npt
 from torch import Tensor
 
+from counterfoil.bundle.datafile import DataFile, missing_data
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import RunClaim, StepRecord
 from counterfoil.bundle.writer import BundleWriter
@@ -27,7 +29,7 @@ from counterfoil.execution.perturbed import perturbed
 from counterfoil.rounding.log import encode
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
 from counterfoil.signing import SigningKey, sign_claim
-from counterfoil.training.order import load_order
+from counterfoil.training.order import LoadedOrder, load_order
 from counterfoil.training.tamper import Tamper
 
 
@@ -37,6 +39,14 @@ class RecordStarted:
 
     steps: int
     device: str
+
+
+@dataclass(frozen=True)
+class DataChecked:
+    """Progress of the check of the data file: bytes done and their total."""
+
+    done: int
+    total: int
 
 
 @dataclass(frozen=True)
@@ -78,7 +88,20 @@ class RecordFinished:
     seconds: float
 
 
-RecordEvent = RecordStarted | OperatorRecorded | StepRecorded | RecordFinished
+RecordEvent = RecordStarted | DataChecked | OperatorRecorded | StepRecorded | RecordFinished
+
+
+def _with_data(
+    order: LoadedOrder, file: DataFile, cancel: CancelToken | None
+) -> Generator[DataChecked, None, LoadedOrder]:
+    """Check a data file and add its arrays to the order that names them."""
+    checking = file.check(order.manifest, cancel)
+    while True:
+        try:
+            done, total = next(checking)
+        except StopIteration as end:
+            return order.with_data(end.value)
+        yield DataChecked(done, total)
 
 
 def _operator_recorded(step: int, total: int, done: int) -> OperatorRecorded:
@@ -95,6 +118,7 @@ def record(
     run_path: str | os.PathLike[str],
     key: SigningKey,
     *,
+    data: str | os.PathLike[str] | None = None,
     device: str = "cpu",
     threads: int | None = None,
     cancel: CancelToken | None = None,
@@ -107,6 +131,7 @@ def record(
         order_path: The order; a run works too, its recording is ignored.
         run_path: Where the run goes; appears only when it is complete.
         key: The trainer's key.
+        data: The data file, for an order that keeps data outside; it is checked before anything is computed.
         device: ``cpu`` or ``cuda:0``.
         threads: Threads on the CPU; None for torch's choice.
         cancel: Looked at between operators.
@@ -114,10 +139,11 @@ def record(
         tamper: Depart from the order (:mod:`counterfoil.training.tamper`).
 
     Yields:
-        RecordStarted, then OperatorRecorded now and then and StepRecorded for each step, then RecordFinished.
+        RecordStarted, DataChecked while a data file is checked, then OperatorRecorded now and then and StepRecorded
+        for each step, then RecordFinished.
 
     Raises:
-        RefusedError: The order is damaged or not supported.
+        RefusedError: The order is damaged or not supported, or its data file is missing or not the one it names.
         NonFiniteError: Training diverged; the message names the operator.
         CancelledError: ``cancel`` was set; nothing is left of the run.
         DeviceError: There is no such device.
@@ -126,7 +152,9 @@ def record(
     torch_device = open_device(device)
     used_threads = set_determinism(threads)
     compute = native if perturbation is None else perturbed(perturbation)
-    with BundleReader.open(order_path) as reader, BundleWriter.create(run_path) as writer:
+    with ExitStack() as stack:
+        reader = stack.enter_context(BundleReader.open(order_path))
+        writer = stack.enter_context(BundleWriter.create(run_path))
         reader.check_order_contents()
         order = load_order(reader)
         manifest, program = order.manifest, order.program
@@ -136,7 +164,11 @@ def record(
         interpreter.check_types()
         writer.copy_order(reader)
         writer.begin_run(len(program.sites))
+        if manifest.outside and data is None:
+            raise missing_data(manifest)
         yield RecordStarted(manifest.steps, device)
+        if manifest.outside and data is not None:
+            order = yield from _with_data(order, stack.enter_context(DataFile.open(data)), cancel)
 
         leaves = [leaf_hash(StepRecord(0, manifest.initial_root, None, None, None).to_bytes())]
         state: Mapping[str, Tensor] = order.initial

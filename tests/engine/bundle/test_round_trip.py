@@ -117,7 +117,7 @@ def test_long_logs_are_hashed_across_blocks(tmp_path: Path, monkeypatch: pytest.
         step.log = rng.bytes(int(rng.integers(50_000, 200_000)))
     path = write_bundle(tmp_path / "run.cfoil", contents)
     for block in (1 << 16, 77_777, 1 << 30):
-        monkeypatch.setattr("counterfoil.bundle.reader._BLOCK_BYTES", block)
+        monkeypatch.setattr("counterfoil.bundle.reader.BLOCK_BYTES", block)
         with BundleReader.open(path) as reader:
             assert reader.step_records() == contents.records()
 

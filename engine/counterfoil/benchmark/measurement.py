@@ -1,0 +1,228 @@
+"""Measures one training step in every form, in a process of its own: ``python -m counterfoil.benchmark.measurement``.
+
+A process for each measurement bounds the memory, and gives the peak of it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+
+from counterfoil.benchmark.experiments import EXPERIMENTS, Step
+from counterfoil.commit.digest import Digest
+from counterfoil.commit.state import state_root
+from counterfoil.execution.devices import open_device, set_determinism
+from counterfoil.execution.interpreter import Compute, Draws, Interpreter, StepInputs, StepResult, native
+from counterfoil.execution.perturbed import perturbed
+from counterfoil.rounding.log import encode
+from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, SiteCounts, step_key
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What one experiment gave at one batch size.
+
+    Attributes:
+        experiment: Its name.
+        batch: Rows per step.
+        parameters: Trainable values.
+        operators: Operators of the program.
+        values: Values rounded in a step.
+        entries: Logged rounding decisions of a step.
+        log_bytes: Bytes of a step's log.
+        eager32: Seconds of a step of ordinary eager training in float32.
+        unrounded: Seconds of a step of the program in float64 without rounding.
+        recorded: Seconds of the same with rounding and log.
+        replayed: Seconds of the same, following the log.
+        perturbed: Seconds of the same with every reduction reversed.
+        digested: Seconds for the state root of one state.
+        corrections: Directions taken from the log under reversed reductions.
+        contradictions: Contradictions there.
+        omissions: Omissions there.
+        identical: Whether that state has the recorded state root.
+        state_bytes: Bytes of one state: what a checkpoint stores.
+        peak_bytes: Peak memory of the process (CUDA: of the device).
+        total: Seconds of the whole measurement.
+    """
+
+    experiment: str
+    batch: int
+    parameters: int
+    operators: int
+    values: int
+    entries: int
+    log_bytes: int
+    eager32: float
+    unrounded: float
+    recorded: float
+    replayed: float
+    perturbed: float
+    digested: float
+    corrections: int
+    contradictions: int
+    omissions: int
+    identical: bool
+    state_bytes: int
+    peak_bytes: int
+    total: float
+
+    def to_json(self) -> str:
+        """Return the JSON form."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Measurement:
+        """Read the JSON form of our own child process."""
+        return cls(**json.loads(text))
+
+
+def measure(
+    name: str, batch: int, *, device: str = "cpu", threads: int | None = None, images: Path | None = None
+) -> Measurement:
+    """Measure an experiment in this process.
+
+    Args:
+        name: Key of EXPERIMENTS.
+        batch: Rows per step.
+        device: ``cpu`` or ``cuda:0``.
+        threads: Threads on the CPU; None for torch's choice.
+        images: Folder of CIFAR-10; None for made-up images.
+
+    Raises:
+        DeviceError: There is no such device.
+        DataError: The images cannot be used.
+    """
+    begun = time.perf_counter()
+    torch_device = open_device(device)
+    used = set_determinism(threads)
+    step = EXPERIMENTS[name].build(batch, images)
+    kernels = Kernels(torch_device, used)
+    try:
+        forms = _Forms(step, torch_device, kernels)
+        eager = _time_eager(step) if torch_device.type == "cpu" else float("nan")
+        unrounded, _ = forms.run(None)
+        recorder = RecordingRounder(step.order.program, step.order.manifest.precision, kernels)
+        recorder.begin_step(forms.key)
+        recorded, result = forms.run(recorder)
+        log = encode(recorder.logs)
+        recorded += forms.seconds_of(lambda: encode(recorder.logs))
+        digesting = time.perf_counter()
+        root = _root(result)
+        digested = time.perf_counter() - digesting
+        del result
+        replayed, _, _ = forms.replay(recorder, native)
+        other, replay_root, counts = forms.replay(recorder, perturbed("reversed"))
+    finally:
+        kernels.close()
+    manifest, initial = step.order.manifest, step.order.initial
+    return Measurement(
+        experiment=name,
+        batch=manifest.batch_size,
+        parameters=sum(array.size for item, array in initial.items() if _is_parameter(item, step)),
+        operators=len(step.order.program.nodes),
+        values=sum(site.elements for site in step.order.program.sites),
+        entries=sum(len(site.indices) for site in recorder.logs),
+        log_bytes=len(log),
+        eager32=eager,
+        unrounded=unrounded,
+        recorded=recorded,
+        replayed=replayed,
+        perturbed=other,
+        digested=digested,
+        corrections=sum(count.corrections for count in counts),
+        contradictions=sum(count.contradictions for count in counts),
+        omissions=sum(count.omissions for count in counts),
+        identical=replay_root == root,
+        state_bytes=sum(array.nbytes for array in initial.values()),
+        peak_bytes=_peak(torch_device),
+        total=time.perf_counter() - begun,
+    )
+
+
+def _is_parameter(name: str, step: Step) -> bool:
+    """Whether a state tensor is trained: an optimizer slot names it, or without slots every float tensor."""
+    slots = {item.split(":", 1)[1] for item in step.order.initial if ":" in item}
+    return name in slots if slots else ":" not in name and step.order.initial[name].dtype.name == "float32"
+
+
+class _Forms:
+    """Runs the first step of an order on a device in the form asked for."""
+
+    def __init__(self, step: Step, device: torch.device, kernels: Kernels) -> None:
+        order = step.order
+        rows = order.schedule[0]
+        self.key = step_key(order.manifest.digest, 1)
+        self._step, self._device, self._kernels = step, device, kernels
+        self._interpreter = Interpreter(order.program, device)
+        self._inputs = StepInputs(
+            state={name: torch.from_numpy(array).to(device) for name, array in order.initial.items()},
+            batch={name: torch.from_numpy(array[rows]).to(device) for name, array in order.data.items()},
+            scalars=dict(zip(order.manifest.scalar_names, order.scalars[0].tolist(), strict=True)),
+            draws=Draws(order.manifest.seed, 1),
+        )
+
+    def seconds_of(self, call: Callable[[], object]) -> float:
+        begun = time.perf_counter()
+        call()
+        return time.perf_counter() - begun
+
+    def run(
+        self, rounder: RecordingRounder | ReplayingRounder | None, compute: Compute = native
+    ) -> tuple[float, StepResult]:
+        self._wait()
+        begun = time.perf_counter()
+        result = self._interpreter.run(self._inputs, rounder=rounder, compute=compute)
+        self._wait()
+        return time.perf_counter() - begun, result
+
+    def replay(self, recorder: RecordingRounder, compute: Compute) -> tuple[float, Digest, list[SiteCounts]]:
+        order = self._step.order
+        rounder = ReplayingRounder(order.program, order.manifest.precision, self._kernels)
+        rounder.follow(self.key, recorder.logs)
+        seconds, result = self.run(rounder, compute)
+        return seconds, _root(result), rounder.counts
+
+    def _wait(self) -> None:
+        if self._device.type == "cuda":
+            torch.cuda.synchronize(self._device)
+
+
+def _root(result: StepResult) -> Digest:
+    return state_root({name: tensor.cpu().numpy() for name, tensor in result.state.items()})
+
+
+def _time_eager(step: Step) -> float:
+    """Seconds of the second step: the first one allocates optimizer slots."""
+    run = step.eager()
+    run()
+    begun = time.perf_counter()
+    run()
+    return time.perf_counter() - begun
+
+
+def _peak(device: torch.device) -> int:
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return 0
+    # Not ru_maxrss: on Linux a child starts with its parent's.
+    (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024
+
+
+def main() -> None:
+    """Measure what the one argument asks for, as JSON, and print the result on the last line."""
+    request = json.loads(sys.argv[1])
+    images = request.pop("images")
+    print(measure(**request, images=None if images is None else Path(images)).to_json())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,406 @@
+"""Runs the experiments, each at the largest batch that this machine can do in a given time, and writes the page."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import torch
+
+from counterfoil import __version__
+from counterfoil.benchmark.experiments import EXPERIMENTS, Experiment
+from counterfoil.benchmark.measurement import Measurement
+from counterfoil.errors import CounterfoilError
+
+BITS_PER_VALUE = 1.6
+"""What the paper's released code writes: five decisions of three kinds in a byte."""
+AIM = 500
+"""The log should be at most one part in so many of the paper's encoding."""
+_MEMORY_SHARE = 0.7
+_MIB = 2**20
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was measured of one experiment.
+
+    Attributes:
+        name: Key of EXPERIMENTS.
+        small: At the smallest batch.
+        large: At the largest batch that was possible; the same object when that is the smallest.
+    """
+
+    name: str
+    small: Measurement
+    large: Measurement
+
+    @property
+    def experiment(self) -> Experiment:
+        """What was measured."""
+        return EXPERIMENTS[self.name]
+
+    @property
+    def extrapolated(self) -> bool:
+        """Whether the paper's batch is larger than what was measured."""
+        return self.large.batch < self.experiment.batch
+
+    def at_full_batch(self, quantity: Callable[[Measurement], float]) -> float:
+        """A quantity at the paper's batch: measured, or on the line through both measurements."""
+        here, batch = quantity(self.large), self.experiment.batch
+        if not self.extrapolated:
+            return here
+        if self.small.batch == self.large.batch:
+            return here * batch / self.large.batch
+        slope = (here - quantity(self.small)) / (self.large.batch - self.small.batch)
+        return here + slope * (batch - self.large.batch)
+
+
+def run_experiments(
+    names: Sequence[str],
+    *,
+    device: str = "cpu",
+    threads: int | None = None,
+    seconds: float = 120.0,
+    images: Path | None = None,
+    say: Say = print,
+) -> list[Found]:
+    """Measure experiments, each in processes of its own.
+
+    Args:
+        names: Keys of EXPERIMENTS.
+        device: ``cpu`` or ``cuda:0``.
+        threads: Threads on the CPU; None for torch's choice.
+        seconds: Time that one measurement may take, roughly; the batch is chosen for it and for the free memory.
+        images: Folder of CIFAR-10; None for made-up images.
+        say: Takes each line of progress.
+
+    Raises:
+        CounterfoilError: A measurement failed; the sentence says why.
+    """
+    found = []
+    for name in names:
+        experiment = EXPERIMENTS[name]
+        say(f"{experiment.title}: a first step of {experiment.smallest} rows ...")
+        small = _measure_alone(name, experiment.smallest, device, threads, images)
+        large = small
+        batch = affordable_batch(experiment, small, seconds, _free_memory(device))
+        if batch > small.batch:
+            say(f"{experiment.title}: {batch} rows ...")
+            large = _measure_alone(name, batch, device, threads, images)
+        say(
+            f"{experiment.title}: recorded in {large.recorded:.2f} s, {large.recorded / large.unrounded:.2f} times the "
+            f"unrounded step; {large.log_bytes:,} bytes of log."
+        )
+        found.append(Found(name, small, large))
+    return found
+
+
+def affordable_batch(experiment: Experiment, small: Measurement, seconds: float, memory: int) -> int:
+    """Return the largest batch, the paper's divided by a power of two, that fits time and memory; at least the smallest.
+
+    Time and memory are taken to grow with the batch from what the smallest one needed, which is on the safe side.
+    """
+    batch = experiment.batch
+    while batch > small.batch:
+        factor = batch / small.batch
+        if small.total * factor <= seconds and small.peak_bytes * factor <= _MEMORY_SHARE * memory:
+            return batch
+        batch //= 2
+    return small.batch
+
+
+def _measure_alone(name: str, batch: int, device: str, threads: int | None, images: Path | None) -> Measurement:
+    request = {
+        "name": name,
+        "batch": batch,
+        "device": device,
+        "threads": threads,
+        "images": None if images is None else str(images),
+    }
+    command = [sys.executable, "-m", "counterfoil.benchmark.measurement", json.dumps(request)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        title = EXPERIMENTS[name].title
+        lines = done.stderr.strip().splitlines()
+        if done.returncode < 0:
+            reason = f"the process was ended by signal {-done.returncode}, perhaps for want of memory"
+        else:
+            reason = lines[-1] if lines else f"exit code {done.returncode}"
+        raise CounterfoilError(
+            f"Measuring {title} with {batch} rows failed: {reason}.",
+            remedy="Leave this experiment out, or give it less time with --seconds, which makes the batch smaller.",
+            detail=done.stderr,
+        )
+    return Measurement.from_json(done.stdout.strip().splitlines()[-1])
+
+
+def _free_memory(device: str) -> int:
+    if device != "cpu":
+        return torch.cuda.mem_get_info(device)[0]
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 8 * 2**30
+
+
+def machine_name(device: str) -> str:
+    """Return the name of the machine that measured, in words."""
+    if device != "cpu":
+        return torch.cuda.get_device_name(device)
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return f"{line.split(':', 1)[1].strip()}, {os.cpu_count()} cores"
+    except OSError:
+        pass
+    return f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
+
+
+def page(found: Sequence[Found], device: str, *, made_up_images: bool) -> str:
+    """Return the page as Markdown."""
+    today = datetime.now(UTC).date().isoformat()
+    images = "made-up images" if made_up_images else "CIFAR-10's images"
+    parts = [
+        "# The paper's experiments, measured",
+        "",
+        f"Written by `counterfoil bench paper` on {today}: {machine_name(device)}; Counterfoil {__version__}, torch "
+        f"{torch.__version__}, Python {platform.python_version()}, {platform.system()}. One training step from the "
+        f"initial weights, on {images}, made-up tokens and a made-up table, with the default precision (float64 to 24 "
+        "significand bits, margin 2^(E-44)). Every experiment runs in processes of its own, first at a small batch and "
+        "then at the largest that the machine can do in the time it is given.",
+        "",
+        "*Extrapolated* means: on the straight line through the two batches that were measured, up to the paper's "
+        "batch. The number of rounded values lies on that line exactly; bytes of log and seconds nearly do.",
+        "",
+        "## Log",
+        "",
+        *_log_table(found),
+        "",
+        f"The aim is a log of at most 1/{AIM} of the paper's encoding, which is {BITS_PER_VALUE} bits for every rounded "
+        "value: five decisions of three kinds in a byte (read in the released code). It is counted on our own rounded "
+        "values here. Counterfoil rounds more values than that code does, which hooks modules only: also what is "
+        "computed between modules, and the optimizer step.",
+        "",
+        "## Time of a step",
+        "",
+        *_time_table(found),
+        "",
+        "*Eager float32* is ordinary PyTorch training of the same model with `torch.optim`, without determinism's cost. "
+        "*Unrounded* is the ordered program in float64, operator by operator, without rounding. *Recorded* adds "
+        "rounding, fingerprints and the encoded log; *replayed* follows the log. Much of the distance to float32 is "
+        "float64 itself: convolutions in float64 have no fast path on most CPUs.",
+        "",
+        "## Replay on other hardware, imitated",
+        "",
+        "The recorded step, replayed with every reduction in reversed order: directions that had to be taken from the log "
+        "(corrections), entries that no honest trainer writes (contradictions), and close values that were not "
+        "logged (omissions).",
+        "",
+        *_replay_table(found),
+        "",
+        "## Against published figures",
+        "",
+        *_published(found),
+        "",
+        "Figures of others, and how sure they are:",
+        "",
+        *[f"- {line}" for line in PUBLISHED],
+        "",
+    ]
+    return "\n".join(parts)
+
+
+def _row(*cells: object) -> str:
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def _head(*cells: str) -> list[str]:
+    return [_row(*cells), "|" + "---|" * len(cells)]
+
+
+def _batch(one: Found) -> str:
+    return f"{one.large.batch} of {one.experiment.batch}" if one.extrapolated else str(one.large.batch)
+
+
+def _about(one: Found) -> str:
+    return "extrapolated" if one.extrapolated else "measured"
+
+
+def size(count: float) -> str:
+    """A number of bytes in words, in powers of 1000 as the paper has them."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if count >= factor:
+            return f"{count / factor:.3g} {unit}" if count < 999.5 * factor else f"{count / factor:,.0f} {unit}"
+    return f"{count:.0f} bytes"
+
+
+def duration(seconds: float) -> str:
+    """A time in words."""
+    if seconds != seconds:
+        return "-"
+    if seconds >= 120:
+        return f"{seconds / 60:.3g} min"
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
+
+
+def encoded_in_the_paper(values: float) -> float:
+    """Bytes that the paper's encoding takes for so many values."""
+    return values * BITS_PER_VALUE / 8
+
+
+def _log_table(found: Sequence[Found]) -> list[str]:
+    lines = _head(
+        "experiment",
+        "batch measured",
+        "values rounded",
+        "logged",
+        "log",
+        "bits per value",
+        "log at the paper's batch",
+        "paper's encoding there",
+        "ours is",
+    )
+    for one in found:
+        m = one.large
+        whole = one.at_full_batch(lambda x: x.log_bytes)
+        theirs = encoded_in_the_paper(one.at_full_batch(lambda x: x.values))
+        ratio = theirs / whole
+        reached = "" if ratio >= AIM else f", short of 1/{AIM}"
+        lines.append(
+            _row(
+                one.experiment.title,
+                _batch(one),
+                f"{m.values:,}",
+                f"{m.entries:,}",
+                size(m.log_bytes),
+                f"{8 * m.log_bytes / m.values:.5f}",
+                f"{size(whole)}, {_about(one)}",
+                size(theirs),
+                f"1/{ratio:,.0f}{reached}",
+            )
+        )
+    return lines
+
+
+def _time_table(found: Sequence[Found]) -> list[str]:
+    lines = _head(
+        "experiment",
+        "batch measured",
+        "eager float32",
+        "unrounded float64",
+        "recorded",
+        "replayed",
+        "recorded / unrounded",
+        "replayed / unrounded",
+        "recorded / eager float32",
+    )
+    for one in found:
+        m = one.large
+        eager = "-" if m.eager32 != m.eager32 else f"{m.recorded / m.eager32:.2f}"
+        lines.append(
+            _row(
+                one.experiment.title,
+                _batch(one),
+                *(duration(x) for x in (m.eager32, m.unrounded, m.recorded, m.replayed)),
+                f"{m.recorded / m.unrounded:.2f}",
+                f"{m.replayed / m.unrounded:.2f}",
+                eager,
+            )
+        )
+    return lines
+
+
+def _replay_table(found: Sequence[Found]) -> list[str]:
+    lines = _head(
+        "experiment",
+        "batch measured",
+        "same state root",
+        "corrections",
+        "contradictions",
+        "omissions",
+        "a checkpoint",
+        "its digest",
+        "peak memory of all forms",
+    )
+    for one in found:
+        m = one.large
+        lines.append(
+            _row(
+                one.experiment.title,
+                _batch(one),
+                "yes" if m.identical else "NO",
+                f"{m.corrections:,}",
+                m.contradictions,
+                m.omissions,
+                size(m.state_bytes),
+                duration(m.digested),
+                size(m.peak_bytes) if m.peak_bytes else "-",
+            )
+        )
+    return lines
+
+
+def _published(found: Sequence[Found]) -> list[str]:
+    lines = _head("what", "published", "ours on this machine")
+    by_name = {one.name: one for one in found}
+    for name, published in (
+        ("resnet50", "105 MB forward and 105 MB backward (the paper's released code)"),
+        ("gpt2", "42 MB (the paper's released code)"),
+    ):
+        if name in by_name:
+            one = by_name[name]
+            log = one.at_full_batch(lambda x: x.log_bytes)
+            what = f"log of a step of {one.experiment.title}, batch {one.experiment.batch}"
+            lines.append(_row(what, published, f"{size(log)}, {_about(one)}"))
+    if "vgg11" in by_name:
+        one = by_name["vgg11"]
+        recorded, replayed = (one.at_full_batch(read) for read in (lambda x: x.recorded, lambda x: x.replayed))
+        ours = f"{duration(recorded)} to record, {duration(replayed)} to replay, {_about(one)}"
+        lines.append(_row("VGG-11, 10 million parameters, a batch of 16", "22 min to prove (Kaizen)", ours))
+    if "logistic" in by_name:
+        one = by_name["logistic"]
+        steps = -(-one.experiment.rows // one.experiment.batch)
+        recorded, replayed, log = (
+            steps * one.at_full_batch(read)
+            for read in (lambda x: x.recorded, lambda x: x.replayed, lambda x: x.log_bytes)
+        )
+        ours = (
+            f"{duration(recorded)} to record, {duration(replayed)} to replay, {size(log)} of log: {steps} times what "
+            "one step takes"
+        )
+        lines.append(_row("Logistic regression, 262,144 x 1,024, an epoch", "72 s and 350 MB (zkPoT)", ours))
+    return lines
+
+
+PUBLISHED = (
+    "The paper (Srivastava, Arora and Boneh, NeurIPS 2024, arXiv 2403.09603): 1.6 bits per value is read in its released "
+    "code (github.com/meghabyte/verifiable-training). 105 MB forward plus 105 MB backward for ResNet-50 at batch 64, and 42 MB for "
+    "GPT-2 at 8 sequences of 64, follow from that code, by counting the outputs that it logs; we could not compare them "
+    "with the tables printed in the paper.",
+    "That the paper's encoding takes 77 % less room than plain text of the decisions, and that its auditor corrects less "
+    "than 0.01 % of the values at the default rounding, is known to us from summaries of the paper only.",
+    "Kaizen (Abbaszadeh et al., eprint 2024/162): 22 minutes per batch of 16 is in the abstract; a later summary says 15 minutes. "
+    "Its proof is 1.63 MB and verified in 130 ms, by somebody who need not see the data or repeat the training: our auditor "
+    "must do both, so this compares costs and not guarantees.",
+    "zkPoT (Garg et al., eprint 2023/1345): 72 s and 350 MB per epoch are quoted from a talk by an author of the paper above, not "
+    "read in the publication. Like Kaizen it proves without showing the data.",
+    "Other ways to the same bits, for the time they add: fixed reduction orders (RepOps, Verde) 67 to 374 % for a model "
+    "of a billion parameters, from second-hand notes that disagree among themselves; comparing within a tolerance (OVIG, "
+    "arXiv 2606.21045) 14 %, from its abstract; Megatron-LM's deterministic mode about 15 %, on one kind of GPU only, "
+    "from its documentation. None of these was run here.",
+    "What the paper's trainer and auditor need per step on its GPUs is in a table of it that we could not read, so no "
+    "figure of it stands here.",
+)
+"""The published figures, where they come from and how sure they are."""

@@ -1,0 +1,212 @@
+"""Reads a data file: arrays that an order names by digest and does not hold.
+
+The arrays may be larger than memory. They are hashed once before use, piece by piece; rows are read when a step needs
+them, and every 16 KiB chunk that is read is compared with the hash of before, so that a file that changes under a
+running replay is noticed and nobody is accused of what the file did.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Generator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from counterfoil.bundle import layout
+from counterfoil.bundle._hdf5 import DTYPES
+from counterfoil.bundle.checked import BLOCK_BYTES, Array, CheckedFile
+from counterfoil.bundle.guard import DATA_FILE
+from counterfoil.bundle.schema import ArraySpec, OrderManifest
+from counterfoil.cancel import CancelToken
+from counterfoil.commit.digest import DIGEST_BYTES
+from counterfoil.commit.merkle import leaf_hash
+from counterfoil.commit.state import CHUNK_BYTES, StreamedDigest
+from counterfoil.errors import BundleError, CommitmentError
+
+_REMEDY = "Ask the client for the data file that was written together with the order."
+Checking = Generator[tuple[int, int], None, "dict[str, CheckedRows]"]
+"""Yields the bytes hashed so far and their total; returns the arrays."""
+
+
+def missing_data(manifest: OrderManifest) -> BundleError:
+    """Return the error that says that an order needs a data file and none was given."""
+    return BundleError(
+        f"The order keeps {_named(manifest.outside)} in a data file, {manifest.data_file!r}, and none was given.",
+        remedy="Give it with --data FILE, or choose it in the window. The client wrote it together with the order.",
+    )
+
+
+def _named(specs: Mapping[str, ArraySpec]) -> str:
+    names = ", ".join(map(repr, sorted(specs)))
+    return f"its data arrays {names}" if len(specs) > 1 else f"its data array {names}"
+
+
+class DataFile(CheckedFile):
+    """An open data file; use it as a context manager, from one thread. Made by :meth:`open`."""
+
+    KIND = DATA_FILE
+
+    def __init__(self, path: Any, handle: Any, file: Any, file_bytes: int) -> None:
+        """Check an open file; see :class:`CheckedFile`."""
+        super().__init__(path, handle, file, file_bytes)
+        groups = self._inventory.groups - {"/"}
+        strange = sorted(groups - {layout.ARRAYS}) + sorted(
+            name for name in self._inventory.datasets if not name.startswith(f"{layout.ARRAYS}/")
+        )
+        if strange or not groups:
+            what = f"holds {strange[0]}, which its format does not know" if strange else f"lacks {layout.ARRAYS}"
+            raise BundleError(f"The data file {what}.")
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> DataFile:
+        """Open a data file and check its structure.
+
+        Raises:
+            BundleError: The file cannot be read, is no data file, or breaks a rule of docs/bundle-format.md.
+        """
+        try:
+            return super().open(path)
+        except BundleError as error:
+            raise BundleError(
+                f"The data file {os.fspath(path)} cannot be used. {error.sentence}",
+                remedy=error.remedy or _REMEDY,
+                detail=error.detail,
+            ) from error
+
+    def check(self, manifest: OrderManifest, cancel: CancelToken | None = None) -> Checking:
+        """Check the arrays that an order keeps outside against their digests; others in the file are ignored.
+
+        Args:
+            manifest: The order's manifest; the digests lead to its data root, which the reader of the order checks.
+            cancel: Looked at between pieces.
+
+        Yields:
+            Bytes done and their total, from 0 on.
+
+        Returns:
+            The arrays by name, whose rows are read on demand.
+
+        Raises:
+            BundleError: An array is missing, or has another dtype or shape than the order says.
+            CommitmentError: An array differs from what the order commits to.
+            CancelledError: ``cancel`` was set.
+        """
+        specs = dict(sorted(manifest.outside.items()))
+        for name, spec in specs.items():
+            self._compare(name, spec)
+        total = sum(_bytes_of(spec) for spec in specs.values())
+        done = 0
+        arrays = {}
+        yield done, total
+        for name, spec in specs.items():
+            digest = StreamedDigest(name, spec.dtype, spec.shape)
+            per_block = max(1, BLOCK_BYTES // max(1, _row_bytes(spec)))
+            for first in range(0, spec.shape[0], per_block):
+                if cancel:
+                    cancel.check()
+                block = self._rows(name, first, min(per_block, spec.shape[0] - first))
+                digest.add(block)
+                done += len(block)
+                yield done, total
+            found, leaves = digest.finish()
+            if found != spec.digest:
+                raise CommitmentError(
+                    f"The data array {name!r} in {self.path} differs from what the order commits to.", remedy=_REMEDY
+                )
+            arrays[name] = CheckedRows(self, name, spec, leaves)
+        return arrays
+
+    def _compare(self, name: str, spec: ArraySpec) -> None:
+        info = self._inventory.datasets.get(f"{layout.ARRAYS}/{name}")
+        if info is None:
+            raise BundleError(
+                f"The data file {self.path} lacks the array {name!r}, which the order names.", remedy=_REMEDY
+            )
+        if (info.dtype, info.shape) != (spec.dtype, spec.shape) or not spec.shape:
+            raise BundleError(
+                f"The data array {name!r} in {self.path} is {info.dtype} of shape {list(info.shape)}; the order says "
+                f"{spec.dtype} of shape {list(spec.shape)}.",
+                remedy=_REMEDY,
+            )
+
+    def _rows(self, name: str, first: int, count: int) -> memoryview:
+        """Read some rows of an array as little-endian bytes."""
+        rows = self._read(f"{layout.ARRAYS}/{name}", first, count)
+        return rows.reshape(-1).view(np.uint8).data
+
+    def read_checked(self, name: str, spec: ArraySpec, leaves: bytes, first: int, count: int) -> Array:
+        """Read rows of an array that was checked before, and compare every chunk they touch with its leaf hash."""
+        width = _row_bytes(spec)
+        begin, end = first * width, (first + count) * width
+        chunks = range(begin // CHUNK_BYTES, -(-end // CHUNK_BYTES))
+        # Whole rows that cover whole chunks.
+        low = chunks.start * CHUNK_BYTES // width
+        high = min(spec.shape[0], -(-chunks.stop * CHUNK_BYTES // width))
+        found = self._rows(name, low, high - low)
+        for chunk in chunks:
+            start = chunk * CHUNK_BYTES - low * width
+            if (
+                leaf_hash(bytes(found[start : start + CHUNK_BYTES])).value
+                != leaves[DIGEST_BYTES * chunk :][:DIGEST_BYTES]
+            ):
+                raise CommitmentError(
+                    f"The data array {name!r} in {self.path} changed while it was in use.",
+                    remedy="Start again with a file that nobody writes to.",
+                )
+        rows = np.frombuffer(found[begin - low * width : end - low * width], DTYPES[spec.dtype])
+        return rows.reshape(count, *spec.shape[1:])
+
+
+class CheckedRows:
+    """An array of a data file that has the digest that the order commits to; rows are read when they are asked for."""
+
+    def __init__(self, file: DataFile, name: str, spec: ArraySpec, leaves: bytes) -> None:
+        self._file = file
+        self._name = name
+        self._spec = spec
+        self._leaves = leaves
+
+    def __len__(self) -> int:
+        return self._spec.shape[0]
+
+    def __getitem__(self, rows: npt.NDArray[np.int64]) -> Array:
+        """Return the rows of these numbers, int64 ``[n]``, in this order.
+
+        Raises:
+            CommitmentError: The file is no longer what it was when it was checked.
+            BundleError: It cannot be read any more.
+        """
+        result = np.empty((len(rows), *self._spec.shape[1:]), DTYPES[self._spec.dtype])
+        if not result.size:
+            return result
+        order = np.argsort(rows, kind="stable")
+        # Rows that share chunks are read together; a stretch that would be too long in memory is cut.
+        width = _row_bytes(self._spec)
+        most = max(1, BLOCK_BYTES // width)
+        position = 0
+        while position < len(order):
+            first = int(rows[order[position]])
+            end = position + 1
+            while (
+                end < len(order)
+                and int(rows[order[end]]) < first + most
+                and (int(rows[order[end]]) - int(rows[order[end - 1]])) * width <= CHUNK_BYTES
+            ):
+                end += 1
+            taken = order[position:end]
+            count = int(rows[taken[-1]]) - first + 1
+            block = self._file.read_checked(self._name, self._spec, self._leaves, first, count)
+            result[taken] = block[rows[taken] - first]
+            position = end
+        return result
+
+
+def _row_bytes(spec: ArraySpec) -> int:
+    return math.prod(spec.shape[1:]) * DTYPES[spec.dtype].itemsize
+
+
+def _bytes_of(spec: ArraySpec) -> int:
+    return math.prod(spec.shape) * DTYPES[spec.dtype].itemsize
