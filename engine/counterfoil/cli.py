@@ -616,6 +616,7 @@ def calibrate(
         ),
     ] = None,
     steps: Annotated[int, typer.Option(min=1, help="Steps to measure, from the first.")] = 3,
+    data: DataOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     json: JsonOption = False,
@@ -634,7 +635,10 @@ def calibrate(
     with cancel_on_interrupt() as cancel, terminal.progress("Calibrating", console) as bar:
         from counterfoil.training import calibration
 
-        for event in calibration.calibrate(order, out, steps=steps, device=device, threads=threads, cancel=cancel):
+        events = calibration.calibrate(
+            order, out, steps=steps, data=data, device=device, threads=threads, cancel=cancel
+        )
+        for event in events:
             match event:
                 case calibration.CalibrationStarted():
                     bar.start(event.steps)

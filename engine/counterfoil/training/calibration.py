@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from counterfoil.bundle.datafile import DataFile, missing_data
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import HEADROOM_BITS, OrderManifest, Precision
 from counterfoil.bundle.writer import BundleWriter
@@ -29,7 +31,7 @@ from counterfoil.program.graph import Node, Program
 from counterfoil.program.operators import OperatorClass
 from counterfoil.rounding.grid import FLOAT64_BIAS, ZERO_SCALE
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
-from counterfoil.training.order import load_order
+from counterfoil.training.order import Rows, load_order
 
 _FINEST = 64
 """Distances from midpoints are counted down to 2^(E - 64)."""
@@ -108,6 +110,7 @@ def calibrate(
     out: str | os.PathLike[str] | None = None,
     *,
     steps: int = 3,
+    data: str | os.PathLike[str] | None = None,
     device: str = "cpu",
     threads: int | None = None,
     cancel: CancelToken | None = None,
@@ -118,6 +121,7 @@ def calibrate(
         order_path: The order; a run works too, its recording is ignored.
         out: Where the new order goes; None writes none.
         steps: Steps to measure; no more than the order has.
+        data: The data file, for an order that keeps data outside.
         device: ``cpu`` or ``cuda:0``.
         threads: Threads on the CPU; None for torch's choice.
         cancel: Looked at between operators.
@@ -138,10 +142,15 @@ def calibrate(
     used_threads = set_determinism(threads)
     kernels = Kernels(torch_device, used_threads)
     try:
-        with BundleReader.open(order_path) as reader:
+        with ExitStack() as stack:
+            reader = stack.enter_context(BundleReader.open(order_path))
             reader.check_order_contents()
             order = load_order(reader)
             manifest, program = order.manifest, order.program
+            if manifest.outside:
+                if data is None:
+                    raise missing_data(manifest)
+                order = order.with_data(_checked(stack.enter_context(DataFile.open(data)), manifest, cancel))
             steps = min(steps, manifest.steps)
             interpreter = Interpreter(program, torch_device, COMPUTE_DTYPES[manifest.precision.compute])
             interpreter.check_types()
@@ -173,6 +182,16 @@ def calibrate(
     yield Calibration(kinds, precision, steps, None if out is None else calibrated.digest)
 
 
+def _checked(file: DataFile, manifest: OrderManifest, cancel: CancelToken | None) -> Mapping[str, Rows]:
+    checking = file.check(manifest, cancel)
+    while True:
+        try:
+            next(checking)
+        except StopIteration as end:
+            rows: Mapping[str, Rows] = end.value
+            return rows
+
+
 def _write(reader: BundleReader, manifest: OrderManifest, out: str | os.PathLike[str]) -> None:
     with BundleWriter.create(out) as writer:
         writer.write_order(
@@ -180,7 +199,7 @@ def _write(reader: BundleReader, manifest: OrderManifest, out: str | os.PathLike
             reader.program(),
             reader.schedule(),
             reader.scalars(),
-            {name: reader.data(name) for name in manifest.data},
+            {name: reader.data(name) for name, spec in manifest.data.items() if spec.file is None},
             reader.initial_state(),
         )
 

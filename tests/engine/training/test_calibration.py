@@ -151,3 +151,20 @@ def test_the_command(tmp_path, capsys):
     assert found["order"] is None
     assert {kind["kind"] for kind in found["kinds"]} >= {"convolution", "mm"}
     assert all(math.isfinite(kind["largest"]) for kind in found["kinds"])
+
+
+def test_an_order_that_keeps_its_data_outside(tmp_path):
+    order, data = tmp_path / "job.cfoil", tmp_path / "big.cfdata"
+    digits_order(steps=2).write(order, external_data=data)
+    with pytest.raises(BundleError, match="big"):
+        list(calibrate(order, tmp_path / "none.cfoil"))
+    *_, found = calibrate(order, tmp_path / "calibrated.cfoil", steps=1, data=data, threads=1)
+    with BundleReader.open(tmp_path / "calibrated.cfoil") as reader:
+        assert reader.manifest.digest == found.order
+        assert reader.manifest.data == manifest_of(order).data
+    assert not (tmp_path / "none.cfoil").exists()
+
+
+def manifest_of(path):
+    with BundleReader.open(path) as reader:
+        return reader.manifest
