@@ -53,9 +53,9 @@ class Grid:
     margin_bits: int
 
     @classmethod
-    def of(cls, exponent: int, precision: Precision, kind: str) -> Grid:
-        """The grid for an operator kind under a precision profile."""
-        return cls(exponent, precision.significand_bits, precision.guard_bits, precision.margin_of(kind))
+    def of(cls, exponent: int, precision: Precision, margin_bits: int) -> Grid:
+        """The grid of a precision profile for a scale exponent."""
+        return cls(exponent, precision.significand_bits, precision.guard_bits, margin_bits)
 
     @property
     def floor_exponent(self) -> int:

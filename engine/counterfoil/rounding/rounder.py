@@ -25,11 +25,13 @@ from counterfoil.rounding.grid import (
     Grid,
     scale_exponent,
 )
+from counterfoil.rounding.guaranteed import site_margins
 from counterfoil.rounding.kernel_cpu import CpuKernel, mix_values
 from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.magnitude import using
 from counterfoil.rounding.result import Rounded
+from counterfoil.rounding.scale_guaranteed import guaranteed_rule
 from counterfoil.rounding.workers import Workers
 
 _MASK64 = 2**64 - 1
@@ -92,6 +94,7 @@ class Rounder:
     def __init__(self, program: Program, precision: Precision, kernels: Kernels) -> None:
         self._program = program
         self._precision = precision
+        self._margins = site_margins(program, precision)
         self._kernels = kernels
         self._key = 0
         self._site = 0
@@ -118,7 +121,8 @@ class Rounder:
             NonFiniteError: A value is infinite, not a number, or beyond float32's range.
         """
         with using(self._kernels.workers):
-            scales = scale.rule(node.entry.scale)(arguments(), outputs)
+            rule = guaranteed_rule(node.entry) if self._precision.guaranteed else scale.rule(node.entry.scale)
+            scales = rule(arguments(), outputs)
         result: list[Tensor | None] = []
         for position, output in enumerate(outputs):
             described = node.outputs[position]
@@ -137,7 +141,7 @@ class Rounder:
         return result
 
     def _grid(self, node: Node, exponent: int) -> Grid:
-        return Grid.of(exponent, self._precision, node.entry.kind)
+        return Grid.of(exponent, self._precision, self._margins[self._site])
 
     def _checked(self, node: Node, flat: Tensor, grid: Grid, tau: float) -> Rounded:
         rounded = self._kernels.round(flat, grid, tau, site_key(self._key, self._site))

@@ -71,7 +71,7 @@ def numbers(*shape: int) -> Tensor:
 
 
 def tau_of(log: SiteLog) -> float:
-    return Grid.of(log.exponent, PRECISION, "exp").tau
+    return Grid.of(log.exponent, PRECISION, PRECISION.margin_of("exp")).tau
 
 
 def counts(rounder: ReplayingRounder) -> tuple[int, int, int]:
