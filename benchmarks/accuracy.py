@@ -111,7 +111,7 @@ def _accuracy(logits: Callable[[nn.Module, Tensor], Tensor], images: np.ndarray,
         right = 0
         with torch.no_grad():
             for first in range(0, len(images), 500):
-                found = logits(model, torch.from_numpy(images[first : first + 500])).argmax(1)
+                found = logits(model, torch.from_numpy(images[first : first + 500].copy())).argmax(1)
                 right += int((found == torch.from_numpy(labels[first : first + 500])).sum())
         return 100.0 * right / len(images)
 

@@ -31,8 +31,9 @@ from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRou
 MEMORY_EXIT = 3
 """Exit code of a process that would have needed more memory than it was given."""
 LONG_SECONDS = 1.0
-"""From here on a form is run once; a shorter one is run several times after a first that warms up."""
+"""From here on a form is run once; a shorter one is repeated for as long, after a first run that warms up."""
 REPETITIONS = 5
+"""At least so often."""
 _Result = TypeVar("_Result")
 
 
@@ -205,7 +206,7 @@ def _timed(call: Callable[[], _Result]) -> tuple[float, _Result]:
         times.append(time.perf_counter() - begun)
         if times[0] >= LONG_SECONDS:
             return times[0], result
-        if len(times) > REPETITIONS:
+        if len(times) > REPETITIONS and sum(times) >= LONG_SECONDS:
             return statistics.median(times[1:]), result
 
 

@@ -179,13 +179,13 @@ def machine_name(device: str) -> str:
     return f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
 
 
-def page(found: Sequence[Found], device: str, *, made_up_images: bool) -> str:
+def page(found: Sequence[Found], device: str, *, made_up_images: bool, seconds: float) -> str:
     """Return the page as Markdown."""
     today = datetime.now(UTC).date().isoformat()
     images = "made-up images" if made_up_images else "CIFAR-10's images"
     origin = (
-        f"Written by `counterfoil bench paper` on {today}: {machine_name(device)}; Counterfoil {__version__}, torch "
-        f"{torch.__version__}, Python {platform.python_version()}, {platform.system()}."
+        f"Written by `counterfoil bench paper --seconds {seconds:g}` on {today}: {machine_name(device)}; "
+        f"Counterfoil {__version__}, torch {torch.__version__}, Python {platform.python_version()}, {platform.system()}."
     )
     tables = {
         "log": _log_table(found),

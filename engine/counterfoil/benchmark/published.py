@@ -22,7 +22,8 @@ number of rounded values lies on that line exactly; bytes of log and seconds nea
 The aim is a log of at most 1/{aim} of the paper's encoding, which is {bits} bits for every rounded value: five
 decisions of three kinds in a byte (read in the released code). Here it is counted on our own rounded values. These
 are more than that code has, which hooks modules only: Counterfoil also rounds what is computed between modules, and
-the optimizer step.
+the optimizer step. A step of logistic regression rounds so few values that most of its log is headers: the exponent and
+the number of entries of each rounded tensor.
 
 ## Time of a step
 

@@ -94,17 +94,17 @@ def test_what_is_extrapolated_lies_on_the_line() -> None:
 
 def test_the_page_says_what_was_measured_and_what_was_not() -> None:
     found = [Found(name, MEASURED, replace(MEASURED, batch=EXPERIMENTS[name].batch)) for name in EXPERIMENTS]
-    text = page(found, "cpu", made_up_images=True)
+    text = page(found, "cpu", made_up_images=True, seconds=120)
     assert "{" not in text
     assert all(one.experiment.title in text for one in found)
     assert "short of 1/500" in text
     assert "extrapolated |" not in text
-    less = page([Found("resnet50", MEASURED, MEASURED)], "cpu", made_up_images=False)
+    less = page([Found("resnet50", MEASURED, MEASURED)], "cpu", made_up_images=False, seconds=120)
     assert "2 of 64" in less
     assert "extrapolated" in less
     assert "Kaizen)" not in less, "what was not run is not compared"
     disagreeing = Found("resnet50", MEASURED, replace(MEASURED, identical=False))
-    assert "| NO |" in page([disagreeing], "cpu", made_up_images=True)
+    assert "| NO |" in page([disagreeing], "cpu", made_up_images=True, seconds=120)
 
 
 def test_words_for_numbers() -> None:
