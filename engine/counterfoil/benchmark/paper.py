@@ -185,7 +185,8 @@ def page(found: Sequence[Found], device: str, *, made_up_images: bool, seconds: 
     images = "made-up images" if made_up_images else "CIFAR-10's images"
     origin = (
         f"Written by `counterfoil bench paper --seconds {seconds:g}` on {today}: {machine_name(device)}; "
-        f"Counterfoil {__version__}, torch {torch.__version__}, Python {platform.python_version()}, {platform.system()}."
+        f"Counterfoil {__version__}, torch {torch.__version__}, Python {platform.python_version()}, "
+        f"{platform.system()}."
     )
     tables = {
         "log": _log_table(found),
