@@ -918,7 +918,7 @@ def bench_paper(
         images=images,
         say=lambda line: console.print(escape(line)),
     )
-    _write(out, page(found, device, made_up_images=images is None).encode())
+    _write(out, page(found, device, made_up_images=images is None, seconds=seconds).encode())
     console.print(f"Wrote {escape(str(out))}.")
 
 

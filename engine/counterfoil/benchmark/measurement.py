@@ -6,22 +6,35 @@ A process for each measurement bounds the memory, and gives the peak of it.
 from __future__ import annotations
 
 import json
+import math
+import os
+import statistics
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 
 from counterfoil.benchmark.experiments import EXPERIMENTS, Step
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root
+from counterfoil.errors import CounterfoilError
 from counterfoil.execution.devices import open_device, set_determinism
-from counterfoil.execution.interpreter import Compute, Draws, Interpreter, StepInputs, StepResult, native
+from counterfoil.execution.interpreter import Compute, Draws, Interpreter, Round, StepInputs, StepResult, native
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.rounding.log import encode
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, SiteCounts, step_key
+
+MEMORY_EXIT = 3
+"""Exit code of a process that would have needed more memory than it was given."""
+LONG_SECONDS = 1.0
+"""From here on a form is run once; a shorter one is repeated for as long, after a first run that warms up."""
+REPETITIONS = 5
+"""At least so often."""
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -48,7 +61,6 @@ class Measurement:
         identical: Whether that state has the recorded state root.
         state_bytes: Bytes of one state: what a checkpoint stores.
         peak_bytes: Peak memory of the process (CUDA: of the device).
-        total: Seconds of the whole measurement.
     """
 
     experiment: str
@@ -70,7 +82,12 @@ class Measurement:
     identical: bool
     state_bytes: int
     peak_bytes: int
-    total: float
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of one step in every form."""
+        eager = 0.0 if math.isnan(self.eager32) else self.eager32
+        return eager + self.unrounded + self.recorded + self.replayed + self.perturbed
 
     def to_json(self) -> str:
         """Return the JSON form."""
@@ -98,7 +115,6 @@ def measure(
         DeviceError: There is no such device.
         DataError: The images cannot be used.
     """
-    begun = time.perf_counter()
     torch_device = open_device(device)
     used = set_determinism(threads)
     step = EXPERIMENTS[name].build(batch, images)
@@ -106,18 +122,12 @@ def measure(
     try:
         forms = _Forms(step, torch_device, kernels)
         eager = _time_eager(step) if torch_device.type == "cpu" else float("nan")
-        unrounded, _ = forms.run(None)
-        recorder = RecordingRounder(step.order.program, step.order.manifest.precision, kernels)
-        recorder.begin_step(forms.key)
-        recorded, result = forms.run(recorder)
-        log = encode(recorder.logs)
-        recorded += forms.seconds_of(lambda: encode(recorder.logs))
-        digesting = time.perf_counter()
-        root = _root(result)
-        digested = time.perf_counter() - digesting
+        unrounded, _ = _timed(forms.run)
+        recorded, (recorder, log, result) = _timed(forms.record)
+        digested, root = _timed(lambda: _root(result))
         del result
-        replayed, _, _ = forms.replay(recorder, native)
-        other, replay_root, counts = forms.replay(recorder, perturbed("reversed"))
+        replayed, _ = _timed(lambda: forms.replay(recorder, native))
+        other, (counts, result) = _timed(lambda: forms.replay(recorder, perturbed("reversed")))
     finally:
         kernels.close()
     manifest, initial = step.order.manifest, step.order.initial
@@ -138,10 +148,9 @@ def measure(
         corrections=sum(count.corrections for count in counts),
         contradictions=sum(count.contradictions for count in counts),
         omissions=sum(count.omissions for count in counts),
-        identical=replay_root == root,
+        identical=_root(result) == root,
         state_bytes=sum(array.nbytes for array in initial.values()),
         peak_bytes=_peak(torch_device),
-        total=time.perf_counter() - begun,
     )
 
 
@@ -157,7 +166,7 @@ class _Forms:
     def __init__(self, step: Step, device: torch.device, kernels: Kernels) -> None:
         order = step.order
         rows = order.schedule[0]
-        self.key = step_key(order.manifest.digest, 1)
+        self._key = step_key(order.manifest.digest, 1)
         self._step, self._device, self._kernels = step, device, kernels
         self._interpreter = Interpreter(order.program, device)
         self._inputs = StepInputs(
@@ -167,30 +176,38 @@ class _Forms:
             draws=Draws(order.manifest.seed, 1),
         )
 
-    def seconds_of(self, call: Callable[[], object]) -> float:
-        begun = time.perf_counter()
-        call()
-        return time.perf_counter() - begun
-
-    def run(
-        self, rounder: RecordingRounder | ReplayingRounder | None, compute: Compute = native
-    ) -> tuple[float, StepResult]:
-        self._wait()
-        begun = time.perf_counter()
+    def run(self, rounder: Round | None = None, compute: Compute = native) -> StepResult:
         result = self._interpreter.run(self._inputs, rounder=rounder, compute=compute)
-        self._wait()
-        return time.perf_counter() - begun, result
-
-    def replay(self, recorder: RecordingRounder, compute: Compute) -> tuple[float, Digest, list[SiteCounts]]:
-        order = self._step.order
-        rounder = ReplayingRounder(order.program, order.manifest.precision, self._kernels)
-        rounder.follow(self.key, recorder.logs)
-        seconds, result = self.run(rounder, compute)
-        return seconds, _root(result), rounder.counts
-
-    def _wait(self) -> None:
         if self._device.type == "cuda":
             torch.cuda.synchronize(self._device)
+        return result
+
+    def record(self) -> tuple[RecordingRounder, bytes, StepResult]:
+        order = self._step.order
+        rounder = RecordingRounder(order.program, order.manifest.precision, self._kernels)
+        rounder.begin_step(self._key)
+        result = self.run(rounder)
+        return rounder, encode(rounder.logs), result
+
+    def replay(self, recorder: RecordingRounder, compute: Compute) -> tuple[list[SiteCounts], StepResult]:
+        order = self._step.order
+        rounder = ReplayingRounder(order.program, order.manifest.precision, self._kernels)
+        rounder.follow(self._key, recorder.logs)
+        result = self.run(rounder, compute)
+        return rounder.counts, result
+
+
+def _timed(call: Callable[[], _Result]) -> tuple[float, _Result]:
+    """Return the seconds of a call and its result; the median of several when it is short, the first left out."""
+    times = []
+    while True:
+        begun = time.perf_counter()
+        result = call()
+        times.append(time.perf_counter() - begun)
+        if times[0] >= LONG_SECONDS:
+            return times[0], result
+        if len(times) > REPETITIONS and sum(times) >= LONG_SECONDS:
+            return statistics.median(times[1:]), result
 
 
 def _root(result: StepResult) -> Digest:
@@ -198,12 +215,10 @@ def _root(result: StepResult) -> Digest:
 
 
 def _time_eager(step: Step) -> float:
-    """Seconds of the second step: the first one allocates optimizer slots."""
+    """Seconds of a later step: the first one allocates optimizer slots."""
     run = step.eager()
     run()
-    begun = time.perf_counter()
-    run()
-    return time.perf_counter() - begun
+    return _timed(run)[0]
 
 
 def _peak(device: torch.device) -> int:
@@ -220,8 +235,26 @@ def _peak(device: torch.device) -> int:
 def main() -> None:
     """Measure what the one argument asks for, as JSON, and print the result on the last line."""
     request = json.loads(sys.argv[1])
+    _limit_memory(request.pop("memory"))
     images = request.pop("images")
-    print(measure(**request, images=None if images is None else Path(images)).to_json())
+    try:
+        print(measure(**request, images=None if images is None else Path(images)).to_json())
+    except CounterfoilError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(1) from error
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "memory" not in str(error):
+            raise
+        print(error, file=sys.stderr)
+        raise SystemExit(MEMORY_EXIT) from error
+
+
+def _limit_memory(limit: int) -> None:
+    """Let allocations fail beyond so many bytes, rather than have the system end some process, perhaps another's."""
+    if os.name == "posix" and limit:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import platform
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,7 +16,8 @@ import torch
 
 from counterfoil import __version__
 from counterfoil.benchmark.experiments import EXPERIMENTS, Experiment
-from counterfoil.benchmark.measurement import Measurement
+from counterfoil.benchmark.measurement import MEMORY_EXIT, Measurement
+from counterfoil.benchmark.published import PAGE
 from counterfoil.errors import CounterfoilError
 
 BITS_PER_VALUE = 1.6
@@ -24,7 +25,6 @@ BITS_PER_VALUE = 1.6
 AIM = 500
 """The log should be at most one part in so many of the paper's encoding."""
 _MEMORY_SHARE = 0.7
-_MIB = 2**20
 
 Say = Callable[[str], None]
 
@@ -55,13 +55,7 @@ class Found:
 
     def at_full_batch(self, quantity: Callable[[Measurement], float]) -> float:
         """A quantity at the paper's batch: measured, or on the line through both measurements."""
-        here, batch = quantity(self.large), self.experiment.batch
-        if not self.extrapolated:
-            return here
-        if self.small.batch == self.large.batch:
-            return here * batch / self.large.batch
-        slope = (here - quantity(self.small)) / (self.large.batch - self.small.batch)
-        return here + slope * (batch - self.large.batch)
+        return on_line(self.small, self.large, self.experiment.batch, quantity)
 
 
 def run_experiments(
@@ -79,7 +73,7 @@ def run_experiments(
         names: Keys of EXPERIMENTS.
         device: ``cpu`` or ``cuda:0``.
         threads: Threads on the CPU; None for torch's choice.
-        seconds: Time that one measurement may take, roughly; the batch is chosen for it and for the free memory.
+        seconds: Time that the steps of one measurement may take, roughly; the batch is chosen for it.
         images: Folder of CIFAR-10; None for made-up images.
         say: Takes each line of progress.
 
@@ -92,10 +86,15 @@ def run_experiments(
         say(f"{experiment.title}: a first step of {experiment.smallest} rows ...")
         small = _measure_alone(name, experiment.smallest, device, threads, images)
         large = small
-        batch = affordable_batch(experiment, small, seconds, _free_memory(device))
-        if batch > small.batch:
+        batch = min(2 * small.batch, experiment.batch)
+        while batch > large.batch:
             say(f"{experiment.title}: {batch} rows ...")
-            large = _measure_alone(name, batch, device, threads, images)
+            try:
+                large = _measure_alone(name, batch, device, threads, images)
+            except _OutOfMemoryError:
+                say(f"{experiment.title}: {batch} rows need more memory than is free.")
+                experiment = replace(experiment, batch=max(batch // 2, large.batch))
+            batch = affordable_batch(experiment, small, large, seconds)
         say(
             f"{experiment.title}: recorded in {large.recorded:.2f} s, {large.recorded / large.unrounded:.2f} times the "
             f"unrounded step; {large.log_bytes:,} bytes of log."
@@ -104,18 +103,29 @@ def run_experiments(
     return found
 
 
-def affordable_batch(experiment: Experiment, small: Measurement, seconds: float, memory: int) -> int:
-    """Return the largest batch, the paper's divided by a power of two, that fits time and memory; at least the smallest.
+def affordable_batch(experiment: Experiment, small: Measurement, large: Measurement, seconds: float) -> int:
+    """Return the largest batch whose steps take at most so long, or else the batch that was measured last.
 
-    Time and memory are taken to grow with the batch from what the smallest one needed, which is on the safe side.
+    The batch is the experiment's, divided by a power of two. Time is taken to lie on the line through two measurements.
     """
     batch = experiment.batch
-    while batch > small.batch:
-        factor = batch / small.batch
-        if small.total * factor <= seconds and small.peak_bytes * factor <= _MEMORY_SHARE * memory:
-            return batch
+    while batch > large.batch and on_line(small, large, batch, lambda m: m.seconds) > seconds:
         batch //= 2
-    return small.batch
+    return max(batch, large.batch)
+
+
+def on_line(small: Measurement, large: Measurement, batch: int, quantity: Callable[[Measurement], float]) -> float:
+    """A quantity at a batch, on the line through two measurements; through one and the origin if they are the same."""
+    here = quantity(large)
+    if batch == large.batch:
+        return here
+    if small.batch == large.batch:
+        return here * batch / large.batch
+    return here + (here - quantity(small)) / (large.batch - small.batch) * (batch - large.batch)
+
+
+class _OutOfMemoryError(CounterfoilError):
+    """A measurement needs more memory than is free."""
 
 
 def _measure_alone(name: str, batch: int, device: str, threads: int | None, images: Path | None) -> Measurement:
@@ -125,6 +135,7 @@ def _measure_alone(name: str, batch: int, device: str, threads: int | None, imag
         "device": device,
         "threads": threads,
         "images": None if images is None else str(images),
+        "memory": int(_MEMORY_SHARE * _free_memory()),
     }
     command = [sys.executable, "-m", "counterfoil.benchmark.measurement", json.dumps(request)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -134,8 +145,9 @@ def _measure_alone(name: str, batch: int, device: str, threads: int | None, imag
         if done.returncode < 0:
             reason = f"the process was ended by signal {-done.returncode}, perhaps for want of memory"
         else:
-            reason = lines[-1] if lines else f"exit code {done.returncode}"
-        raise CounterfoilError(
+            reason = lines[-1].rstrip(".") if lines else f"exit code {done.returncode}"
+        kind = _OutOfMemoryError if done.returncode == MEMORY_EXIT else CounterfoilError
+        raise kind(
             f"Measuring {title} with {batch} rows failed: {reason}.",
             remedy="Leave this experiment out, or give it less time with --seconds, which makes the batch smaller.",
             detail=done.stderr,
@@ -143,16 +155,15 @@ def _measure_alone(name: str, batch: int, device: str, threads: int | None, imag
     return Measurement.from_json(done.stdout.strip().splitlines()[-1])
 
 
-def _free_memory(device: str) -> int:
-    if device != "cpu":
-        return torch.cuda.mem_get_info(device)[0]
+def _free_memory() -> int:
+    """Free memory in bytes; 0 where the system does not say."""
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable"):
                 return int(line.split()[1]) * 1024
     except OSError:
-        pass
-    return 8 * 2**30
+        return 0
+    return 0
 
 
 def machine_name(device: str) -> str:
@@ -164,62 +175,32 @@ def machine_name(device: str) -> str:
             if line.startswith("model name"):
                 return f"{line.split(':', 1)[1].strip()}, {os.cpu_count()} cores"
     except OSError:
-        pass
+        return f"{platform.machine()}, {os.cpu_count()} cores"
     return f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
 
 
-def page(found: Sequence[Found], device: str, *, made_up_images: bool) -> str:
+def page(found: Sequence[Found], device: str, *, made_up_images: bool, seconds: float) -> str:
     """Return the page as Markdown."""
     today = datetime.now(UTC).date().isoformat()
     images = "made-up images" if made_up_images else "CIFAR-10's images"
-    parts = [
-        "# The paper's experiments, measured",
-        "",
-        f"Written by `counterfoil bench paper` on {today}: {machine_name(device)}; Counterfoil {__version__}, torch "
-        f"{torch.__version__}, Python {platform.python_version()}, {platform.system()}. One training step from the "
-        f"initial weights, on {images}, made-up tokens and a made-up table, with the default precision (float64 to 24 "
-        "significand bits, margin 2^(E-44)). Every experiment runs in processes of its own, first at a small batch and "
-        "then at the largest that the machine can do in the time it is given.",
-        "",
-        "*Extrapolated* means: on the straight line through the two batches that were measured, up to the paper's "
-        "batch. The number of rounded values lies on that line exactly; bytes of log and seconds nearly do.",
-        "",
-        "## Log",
-        "",
-        *_log_table(found),
-        "",
-        f"The aim is a log of at most 1/{AIM} of the paper's encoding, which is {BITS_PER_VALUE} bits for every rounded "
-        "value: five decisions of three kinds in a byte (read in the released code). It is counted on our own rounded "
-        "values here. Counterfoil rounds more values than that code does, which hooks modules only: also what is "
-        "computed between modules, and the optimizer step.",
-        "",
-        "## Time of a step",
-        "",
-        *_time_table(found),
-        "",
-        "*Eager float32* is ordinary PyTorch training of the same model with `torch.optim`, without determinism's cost. "
-        "*Unrounded* is the ordered program in float64, operator by operator, without rounding. *Recorded* adds "
-        "rounding, fingerprints and the encoded log; *replayed* follows the log. Much of the distance to float32 is "
-        "float64 itself: convolutions in float64 have no fast path on most CPUs.",
-        "",
-        "## Replay on other hardware, imitated",
-        "",
-        "The recorded step, replayed with every reduction in reversed order: directions that had to be taken from the log "
-        "(corrections), entries that no honest trainer writes (contradictions), and close values that were not "
-        "logged (omissions).",
-        "",
-        *_replay_table(found),
-        "",
-        "## Against published figures",
-        "",
-        *_published(found),
-        "",
-        "Figures of others, and how sure they are:",
-        "",
-        *[f"- {line}" for line in PUBLISHED],
-        "",
-    ]
-    return "\n".join(parts)
+    origin = (
+        f"Written by `counterfoil bench paper --seconds {seconds:g}` on {today}: {machine_name(device)}; "
+        f"Counterfoil {__version__}, torch {torch.__version__}, Python {platform.python_version()}, "
+        f"{platform.system()}."
+    )
+    tables = {
+        "log": _log_table(found),
+        "time": _time_table(found),
+        "replay": _replay_table(found),
+        "published": _published(found),
+    }
+    return PAGE.format(
+        origin=origin,
+        images=images,
+        aim=AIM,
+        bits=BITS_PER_VALUE,
+        **{name: "\n".join(lines) for name, lines in tables.items()},
+    )
 
 
 def _row(*cells: object) -> str:
@@ -382,25 +363,3 @@ def _published(found: Sequence[Found]) -> list[str]:
         )
         lines.append(_row("Logistic regression, 262,144 x 1,024, an epoch", "72 s and 350 MB (zkPoT)", ours))
     return lines
-
-
-PUBLISHED = (
-    "The paper (Srivastava, Arora and Boneh, NeurIPS 2024, arXiv 2403.09603): 1.6 bits per value is read in its released "
-    "code (github.com/meghabyte/verifiable-training). 105 MB forward plus 105 MB backward for ResNet-50 at batch 64, and 42 MB for "
-    "GPT-2 at 8 sequences of 64, follow from that code, by counting the outputs that it logs; we could not compare them "
-    "with the tables printed in the paper.",
-    "That the paper's encoding takes 77 % less room than plain text of the decisions, and that its auditor corrects less "
-    "than 0.01 % of the values at the default rounding, is known to us from summaries of the paper only.",
-    "Kaizen (Abbaszadeh et al., eprint 2024/162): 22 minutes per batch of 16 is in the abstract; a later summary says 15 minutes. "
-    "Its proof is 1.63 MB and verified in 130 ms, by somebody who need not see the data or repeat the training: our auditor "
-    "must do both, so this compares costs and not guarantees.",
-    "zkPoT (Garg et al., eprint 2023/1345): 72 s and 350 MB per epoch are quoted from a talk by an author of the paper above, not "
-    "read in the publication. Like Kaizen it proves without showing the data.",
-    "Other ways to the same bits, for the time they add: fixed reduction orders (RepOps, Verde) 67 to 374 % for a model "
-    "of a billion parameters, from second-hand notes that disagree among themselves; comparing within a tolerance (OVIG, "
-    "arXiv 2606.21045) 14 %, from its abstract; Megatron-LM's deterministic mode about 15 %, on one kind of GPU only, "
-    "from its documentation. None of these was run here.",
-    "What the paper's trainer and auditor need per step on its GPUs is in a table of it that we could not read, so no "
-    "figure of it stands here.",
-)
-"""The published figures, where they come from and how sure they are."""
