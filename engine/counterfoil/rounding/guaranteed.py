@@ -273,11 +273,13 @@ def _loss(use: Use) -> Sequence[Bound]:
     terms = math.prod(use.shape("target"))
     reduction = use.arguments["reduction"]
     count = terms if reduction else 1
+    if use.kind.startswith("nll"):
+        return [Bound(count + 3), Bound(count)]
     largest = max((a for a in use.arguments.values() if isinstance(a, TensorType) and a.floating), key=_elements)
     # The scale of a sum counts the terms along the first axis only.
     rows = largest.shape[0] if largest.shape else 1
     factor = max(1.0, terms / max(rows, 1)) if reduction == 2 else 1.0
-    return [Bound(count + 8, factor), Bound(count)][: len(use.outputs)]
+    return [Bound(count + 8, factor)]
 
 
 def _elements(tensor: TensorType) -> int:

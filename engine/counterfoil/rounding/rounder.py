@@ -15,7 +15,6 @@ from counterfoil.bundle.schema import Precision
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import NonFiniteError
 from counterfoil.program.graph import Node, Program
-from counterfoil.rounding import scale
 from counterfoil.rounding.grid import (
     ACCEPTANCE_FACTOR,
     LARGEST_EXPONENT,
@@ -31,7 +30,8 @@ from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.magnitude import using
 from counterfoil.rounding.result import Rounded
-from counterfoil.rounding.scale_guaranteed import guaranteed_rule
+from counterfoil.rounding.scale import Scale
+from counterfoil.rounding.scale_profiles import rule_for
 from counterfoil.rounding.workers import Workers
 
 _MASK64 = 2**64 - 1
@@ -121,8 +121,7 @@ class Rounder:
             NonFiniteError: A value is infinite, not a number, or beyond float32's range.
         """
         with using(self._kernels.workers):
-            rule = guaranteed_rule(node.entry) if self._precision.guaranteed else scale.rule(node.entry.scale)
-            scales = rule(arguments(), outputs)
+            scales = rule_for(node.entry, self._precision)(arguments(), outputs)
         result: list[Tensor | None] = []
         for position, output in enumerate(outputs):
             described = node.outputs[position]
@@ -153,7 +152,7 @@ class Rounder:
         raise NotImplementedError
 
 
-def _number(value: scale.Scale) -> float:
+def _number(value: Scale) -> float:
     if value is None:
         raise AssertionError("a scale rule gave no scale for a floating-point output")
     return float(value)

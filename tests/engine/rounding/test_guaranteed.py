@@ -30,7 +30,7 @@ from counterfoil.rounding.guaranteed import (
     margin_bits,
     site_margins,
 )
-from counterfoil.rounding.scale_guaranteed import guaranteed_rule
+from counterfoil.rounding.scale_profiles import rule_for
 from support import exact_operators as ex
 from support.exact_operators import MP, Exact, each, exact
 from support.jobs import audited, digits_order, gpt2_order, record_job
@@ -558,7 +558,7 @@ def worst_share(check: Check) -> float:
     computed = [outputs] + [listed(perturbed(p)(operation, list(args), dict(kwargs))) for p in PERTURBATIONS]
     # An operator that may also be exact is looked at in its rounded form.
     entry = classify(name, alpha=0.3)
-    scales = guaranteed_rule(entry)(named, outputs)
+    scales = rule_for(entry, GUARANTEED)(named, outputs)
     types = {key: described(value) for key, value in named.items()}
     bounds = bounds_of(Use(entry.kind, types, [described(output) for output in outputs]))
     worst = 0.0
@@ -593,7 +593,7 @@ def test_control_a_scale_that_forgets_cancelled_terms_breaks_the_bound(monkeypat
     x = make("cancelling", 60)
     check = call("sum.default", x, want=lambda: [np.array(exact(x).sum(), object)])
     assert worst_share(check) <= 1.0
-    monkeypatch.setattr(f"{__name__}.guaranteed_rule", lambda entry: scale.rule("output"))
+    monkeypatch.setattr(f"{__name__}.rule_for", lambda entry, _: scale.rule("output"))
     assert worst_share(check) > 1.0
 
 
@@ -603,7 +603,7 @@ def test_control_the_usual_scale_of_gelu_breaks_it_where_all_arguments_are_negat
     x = -6.0 - make("plain", 40).abs()
     check = call("gelu.default", x, want=lambda: [each(UNARY["gelu"][0], exact(x))])
     assert worst_share(check) <= 1.0
-    monkeypatch.setattr(f"{__name__}.guaranteed_rule", lambda entry: scale.rule(entry.scale))
+    monkeypatch.setattr(f"{__name__}.rule_for", lambda entry, _: scale.rule(entry.scale))
     assert worst_share(check) > 1.0
 
 
