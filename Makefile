@@ -52,7 +52,7 @@ bench-paper: setup
 	$(BIN)/counterfoil bench paper
 
 bench-accuracy: setup
-	$(BIN)/python -m benchmarks.accuracy --write docs/accuracy.md
+	$(BIN)/python -m benchmarks.accuracy --write docs/accuracy.md $(if $(TEXT),--text $(TEXT))
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
