@@ -168,7 +168,7 @@ class Precision:
 HEADROOM_BITS = 6
 """A calibrated margin is 2^6 times the largest difference that was seen, for the hardware that was not."""
 PROFILES = {f"float64-{p}": Precision(significand_bits=p) for p in range(24, 17, -1)} | {
-    "float32-bfloat16": Precision("float32", significand_bits=8, guard_bits=6, margin_bits=16)
+    "float32-bfloat16": Precision("float32", significand_bits=8, guard_bits=4, margin_bits=16)
 }
 """The precision profiles that an order can name; docs/numerics.md says how their numbers were chosen."""
 

@@ -274,7 +274,8 @@ def _loss(use: Use) -> Sequence[Bound]:
     reduction = use.arguments["reduction"]
     count = terms if reduction else 1
     if use.kind.startswith("nll"):
-        return [Bound(count + 3), Bound(count)]
+        # Both the sum of the terms and that of their weights.
+        return [Bound(2 * count + 3), Bound(count)]
     largest = max((a for a in use.arguments.values() if isinstance(a, TensorType) and a.floating), key=_elements)
     # The scale of a sum counts the terms along the first axis only.
     rows = largest.shape[0] if largest.shape else 1

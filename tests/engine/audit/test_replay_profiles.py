@@ -181,6 +181,6 @@ def _to_bfloat16(array: np.ndarray) -> np.ndarray:
 
 
 def test_a_profile_with_other_guard_bits(tmp_path, trainer_key):
-    precision = replace(PROFILES[BFLOAT16], guard_bits=4, margin_bits=15)
+    precision = replace(PROFILES[BFLOAT16], guard_bits=6, margin_bits=16)
     job = record_job(tmp_path, ORDERS["digits"](precision), trainer_key)
     assert audited(job.run, job.order, perturbation="split").report.outcome is Outcome.VERIFIED

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil import canonical
-from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, check_name, run_tree
+from counterfoil.bundle.schema import PROFILES, OrderManifest, Precision, RunClaim, StepRecord, check_name, run_tree
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.errors import BundleError
@@ -150,3 +150,39 @@ def test_a_claim_round_trips() -> None:
             RunClaim.from_json(value)
         with pytest.raises(BundleError):
             RunClaim.from_json({**claim.to_json(), field: None})
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_profile_round_trips(name: str) -> None:
+    for precision in (PROFILES[name], dataclasses.replace(PROFILES[name], guaranteed=True)):
+        manifest = dataclasses.replace(MANIFEST, precision=precision)
+        assert OrderManifest.from_bytes(manifest.to_bytes()) == manifest
+        assert precision.describe().startswith(name.split("-")[0])
+
+
+def test_the_profiles_keep_18_to_24_bits_of_float64_or_8_of_float32() -> None:
+    assert [p.significand_bits for p in PROFILES.values()] == [*range(24, 17, -1), 8]
+    assert [p.compute for p in PROFILES.values()] == ["float64"] * 7 + ["float32"]
+    assert PROFILES["float64-24"] == Precision()
+    for precision in PROFILES.values():
+        least, most = precision.margin_range
+        assert least <= precision.margin_bits <= most
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"compute": "float16"}, "float64 and float32 are"),
+        ({"significand_bits": 8}, "18 to 24 are"),
+        ({"compute": "float32"}, "8 are"),
+        ({"guard_bits": 13}, "0 to 12 are"),
+        ({"compute": "float32", "significand_bits": 8, "guard_bits": 12, "margin_bits": 21}, "0 to 11 are"),
+        ({"margin_bits": 33}, "34 to 50"),
+        ({"margin_bits": 51}, "34 to 50"),
+        ({"margins": (("mm", 51),)}, "margin of mm"),
+        ({"compute": "float32", "significand_bits": 8, "guard_bits": 4, "margin_bits": 44}, "14 to 21"),
+    ],
+)
+def test_numbers_that_do_not_fit_together_are_refused(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(BundleError, match=words):
+        dataclasses.replace(Precision(), **changes)

@@ -45,7 +45,7 @@ def check(values: list[float], grid: Grid, tau: float) -> None:
 grids = st.builds(
     Grid,
     exponent=st.integers(-160, 100),
-    significand_bits=st.integers(18, 24),
+    significand_bits=st.sampled_from([8, *range(18, 25)]),
     guard_bits=st.integers(0, 12),
     margin_bits=st.integers(38, 50),
 )
@@ -55,7 +55,7 @@ grids = st.builds(
 def cases(draw: st.DrawFn) -> tuple[list[float], Grid]:
     """A grid and values around it: arbitrary ones, grid points, midpoints, and their neighbours in float64."""
     grid = draw(grids)
-    smallest = max(grid.exponent - grid.guard_bits - grid.significand_bits + 1, -149)
+    smallest = max(grid.exponent - grid.guard_bits, -126) - grid.significand_bits + 1
 
     def one() -> float:
         kind = draw(st.sampled_from(["any", "point", "midpoint", "beside", "tiny", "zero"]))
@@ -173,6 +173,22 @@ def test_fingerprint_tells_value_place_and_key(values: list[float], data: st.Dat
     assert other.fingerprint != result.fingerprint
     again = np.array(values)
     assert CpuKernel(Workers(1)).round(again, GRID, GRID.tau, KEY + 1).fingerprint != result.fingerprint
+
+
+@given(st.lists(st.floats(-1000, 1000, width=32), max_size=12), st.integers(-12, 12))
+@settings(max_examples=150, deadline=None)
+def test_float32_values_round_as_their_float64_forms_do(values: list[float], exponent: int) -> None:
+    grid = Grid(exponent, significand_bits=8, guard_bits=4, margin_bits=14)
+    expected, wide = both(values, grid, grid.tau)
+    narrow = np.array(values, np.float32)
+    in_torch = torch.from_numpy(narrow.copy())
+    one, two = CpuKernel(Workers(1)).round(narrow, grid, grid.tau, KEY), TorchKernel().round(in_torch, grid, grid.tau, KEY)
+    assert narrow.dtype == np.float32
+    assert narrow.astype(np.float64).tobytes() == expected.tobytes() == in_torch.double().numpy().tobytes()
+    for found in (one, two):
+        assert found.indices.tolist() == wide.indices.tolist()
+        assert found.ups.tolist() == wide.ups.tolist()
+        assert (found.fingerprint, found.largest_exponent) == (wide.fingerprint, wide.largest_exponent)
 
 
 @pytest.mark.gpu

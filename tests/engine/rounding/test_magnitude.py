@@ -23,23 +23,25 @@ def numbers(*shape: int) -> Tensor:
     return torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(sum(shape)))
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_equals_torch(shape: tuple[int, ...], layout: str, threads: int) -> None:
-    x = numbers(*shape)
-    x = LAYOUTS[layout](x) if x.dim() > 1 else x
+def test_equals_torch(shape: tuple[int, ...], layout: str, threads: int, dtype: torch.dtype) -> None:
+    given = numbers(*shape).to(dtype)
+    given = LAYOUTS[layout](given) if given.dim() > 1 else given
+    x = given.double()  # whatever the dtype, magnitudes are added in float64
     workers = Workers(threads)
     with using(workers):
         for axis in range(-1, x.dim()):
             others = [other for other in range(x.dim()) if other != axis % x.dim()]
             magnitudes = x.abs().movedim(axis, 0).reshape(x.shape[axis], -1)
-            found = along(x, axis)
+            found = along(given, axis)
             assert torch.equal(found.largest, magnitudes.amax(1))
             assert torch.allclose(found.total, magnitudes.sum(1), rtol=1e-13)
             assert torch.allclose(found.norm, magnitudes.square().sum(1).sqrt(), rtol=1e-13)
-            assert torch.allclose(energy(x, axis), x.square().sum(axis), rtol=1e-13)
-            assert energy(x, axis).shape == torch.Size([x.shape[other] for other in others])
+            assert torch.allclose(energy(given, axis), x.square().sum(axis), rtol=1e-13)
+            assert energy(given, axis).shape == torch.Size([x.shape[other] for other in others])
     workers.close()
 
 

@@ -45,7 +45,8 @@ def result(*arguments, **settings) -> Calibration:
         (2.0**-20, DEFAULT, 34),
         (2.0**-90, DEFAULT, 50),
         (2.0**-23, PROFILES["float32-bfloat16"], 17),
-        (2.0**-20, PROFILES["float32-bfloat16"], 16),
+        (2.0**-20.5, PROFILES["float32-bfloat16"], 14),
+        (2.0**-18, PROFILES["float32-bfloat16"], 14),
     ],
 )
 def test_a_margin_lies_six_bits_above_the_largest_difference_within_the_range(largest, precision, margin):
@@ -126,7 +127,7 @@ def test_what_cannot_be_calibrated_is_a_sentence(tmp_path):
         list(calibrate(tmp_path / "missing.cfoil"))
 
 
-@pytest.mark.parametrize(("largest", "tight"), [(2.0**-20.5, True), (2.0**-23, False), (0.0, False)])
+@pytest.mark.parametrize(("largest", "tight"), [(2.0**-19.5, True), (2.0**-20.5, False), (0.0, False)])
 def test_a_headroom_that_the_grid_cuts_short_is_told(capsys, largest, tight):
     precision = PROFILES["float32-bfloat16"]
     kind = KindCalibration("mm", 1, 10, largest, margin_for(largest, precision), 0.0)

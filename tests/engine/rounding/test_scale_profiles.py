@@ -1,0 +1,108 @@
+"""Scale rules of the profiles: in float32, on every rounded operator, and where they replace the usual ones."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from counterfoil.bundle.schema import PROFILES, Precision
+from counterfoil.execution.interpreter import native
+from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
+from counterfoil.program.operators import allowed_names, classify
+from counterfoil.rounding import scale
+from counterfoil.rounding.grid import ZERO_SCALE, scale_exponent
+from counterfoil.rounding.scale_profiles import rule_for
+from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, t
+
+BFLOAT16 = PROFILES["float32-bfloat16"]
+EVERY = {**CALLS, **OTHER_CALLS}
+CASES = [
+    pytest.param(call, id=f"{call[0].removeprefix('aten.')}-{number}")
+    for kind in sorted(EVERY)
+    for number, call in enumerate(EVERY[kind])
+]
+
+
+def in_float32(value: Any) -> Any:
+    if isinstance(value, list):
+        return [in_float32(item) for item in value]
+    if isinstance(value, Tensor) and value.is_floating_point():
+        return value.float()
+    return torch.float32 if value is torch.float64 else value
+
+
+@pytest.mark.parametrize("call", CASES)
+def test_float32_results_are_bounded_and_stay_within_a_quarter_of_the_margin(call: Call) -> None:
+    name, args, kwargs = call[0], in_float32(call[1]), {key: in_float32(value) for key, value in call[2].items()}
+    operation = operation_of((name, args, kwargs))
+    outputs = listed(native(operation, list(args), dict(kwargs)))
+    scales = rule_for(classify(name, alpha=0.3), BFLOAT16)(operation.named(args, kwargs), outputs)
+    for position, output in enumerate(outputs):
+        if output is None or not output.is_floating_point() or output.numel() == 0:
+            continue
+        size = float(scales[position])
+        assert size * (1 + 1e-6) >= float(output.abs().max())
+        exponent = scale_exponent(size)
+        assert exponent is not None
+        margin = 0.0 if exponent == ZERO_SCALE else math.ldexp(1.0, exponent - BFLOAT16.margin_bits)
+        for perturbation in PERTURBATIONS:
+            other = listed(perturbed(perturbation)(operation, list(args), dict(kwargs)))[position]
+            if other is None:  # float32 convolutions return more than was asked for; the interpreter drops it
+                continue
+            assert float((output.double() - other.double()).abs().max()) <= margin / 4
+
+
+def test_scales_of_tiny_float32_numbers_do_not_vanish() -> None:
+    """Their squares are below float32's range."""
+    x = t(4, 5).float() * 2.0**-100
+    (size,) = scale.rule("mm")({"self": x, "mat2": x.t()}, [x @ x.t()])
+    assert 0.0 < float(size) < 2.0**-190
+
+
+GRADIENTS = [
+    "tanh_backward", "sigmoid_backward", "gelu_backward", "silu_backward", "mish_backward", "hardswish_backward",
+    "hardsigmoid_backward", "softplus_backward", "log_sigmoid_backward", "logit_backward", "elu_backward",
+    "glu_backward", "_prelu_kernel_backward", "nll_loss_backward", "nll_loss2d_backward", "mse_loss_backward",
+    "smooth_l1_loss_backward", "huber_loss_backward",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", GRADIENTS)
+def test_a_gradient_is_measured_by_the_gradient_that_arrives(kind: str) -> None:
+    """Halving it halves the scale, whatever the function's argument."""
+    name, args, kwargs = EVERY[kind][0]
+    operation = operation_of((name, args, kwargs))
+    sizes = []
+    for factor in (1.0, 2.0**-20):
+        given = [args[0] * factor, *args[1:]]
+        outputs = listed(native(operation, given, dict(kwargs)))
+        sizes.append(rule_for(classify(name), BFLOAT16)(operation.named(given, kwargs), outputs)[0])
+    assert float(sizes[1]) == pytest.approx(2.0**-20 * float(sizes[0]), rel=1e-9)
+
+
+def test_the_usual_rules_hold_for_the_usual_profile() -> None:
+    for name in allowed_names():
+        entry = classify(name, alpha=0.3)
+        if entry.scale:
+            assert rule_for(entry, Precision()) is scale.rule(entry.scale)
+    entry = classify("aten.gelu.default")
+    assert rule_for(entry, replace(Precision(), guaranteed=True)) is scale.rule("inputs")
+    assert rule_for(entry, BFLOAT16) is scale.rule("output")
+
+
+def test_small_gradients_survive_gelu_on_bfloat16s_grid() -> None:
+    g, x = t(64).float() * 2.0**-12, t(64, number=1).float() * 4
+    out = ATEN.gelu_backward(g, x)
+    (close,) = rule_for(classify("aten.gelu_backward.default"), BFLOAT16)(
+        {"grad_output": g, "self": x, "approximate": "none"}, [out]
+    )
+    (usual,) = scale.rule("inputs")({"grad_output": g, "self": x}, [out])
+    quantum = [2.0 ** (math.floor(math.log2(float(size))) - 4 - 7) for size in (close, usual)]
+    typical = float(out.abs().median())
+    assert quantum[0] < typical / 16
+    assert quantum[1] > typical, "the control: by the usual rule most of it would be rounded to zero"
