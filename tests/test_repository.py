@@ -17,6 +17,9 @@ ROOT = Path(__file__).parents[1]
 PUBLIC_NAMES = sorted(
     line.strip()
     for line in """
+Adagrad
+Adam
+AdamW
 AuditFinished
 AuditReport
 AuditRequest
@@ -27,23 +30,33 @@ Check
 CheckChanged
 CheckNumber
 CheckState
+ClipByNorm
+ClipByValue
 CounterfoilError
+CustomJob
 DataChecked
 Device
 Digest
 Dispute
 DisputeLocated
+DisputedOperator
 DivergenceMeasured
 Event
 Gpt2Size
 LabelFlip
+Lion
 OperatorDone
 OperatorRecorded
 Outcome
+ParameterGroup
+ParameterGroups
+Precision
 PublicKey
 RecordFinished
 RecordStarted
 ResumedFromCheckpoint
+RmsProp
+Sgd
 SigningKey
 StepMatch
 StepRecorded
@@ -51,6 +64,7 @@ StepReplayed
 StepRow
 TensorDivergence
 Verdict
+WeightAverage
 check_bundle_file
 generate_key
 inspect
@@ -58,6 +72,7 @@ list_devices
 load_private_key
 load_public_key
 needs_passphrase
+order_custom
 order_digits
 order_gpt2
 order_logistic
@@ -66,6 +81,7 @@ order_vgg
 record
 run_audit
 sign_verdict
+uniform
 verify_verdict
 write_steps_csv
 """.strip().splitlines()

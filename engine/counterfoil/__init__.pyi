@@ -16,6 +16,9 @@ from .audit.events import (
     Dispute as Dispute,
 )
 from .audit.events import (
+    DisputedOperator as DisputedOperator,
+)
+from .audit.events import (
     DisputeLocated as DisputeLocated,
 )
 from .audit.events import (
@@ -75,6 +78,7 @@ from .audit.verdict import (
 from .audit.verdict import (
     verify_verdict as verify_verdict,
 )
+from .bundle.schema import Precision as Precision
 from .cancel import CancelToken as CancelToken
 from .commit.digest import Digest as Digest
 from .errors import CounterfoilError as CounterfoilError
@@ -83,6 +87,40 @@ from .execution.devices import (
 )
 from .execution.devices import (
     list_devices as list_devices,
+)
+from .program.random import uniform as uniform
+from .program.update import (
+    Adagrad as Adagrad,
+)
+from .program.update import (
+    Adam as Adam,
+)
+from .program.update import (
+    AdamW as AdamW,
+)
+from .program.update import (
+    ClipByNorm as ClipByNorm,
+)
+from .program.update import (
+    ClipByValue as ClipByValue,
+)
+from .program.update import (
+    Lion as Lion,
+)
+from .program.update import (
+    ParameterGroup as ParameterGroup,
+)
+from .program.update import (
+    ParameterGroups as ParameterGroups,
+)
+from .program.update import (
+    RmsProp as RmsProp,
+)
+from .program.update import (
+    Sgd as Sgd,
+)
+from .program.update import (
+    WeightAverage as WeightAverage,
 )
 from .signing import (
     PublicKey as PublicKey,
@@ -101,6 +139,12 @@ from .signing import (
 )
 from .signing import (
     needs_passphrase as needs_passphrase,
+)
+from .training.custom import (
+    CustomJob as CustomJob,
+)
+from .training.custom import (
+    order_custom as order_custom,
 )
 from .training.recipes.digits import order_digits as order_digits
 from .training.recipes.gpt2 import (

@@ -1,4 +1,4 @@
-"""The command line: ``counterfoil order | train | inspect | audit | verify | keygen | gui | demo | bench``.
+"""The command line.
 
 Exit codes are those of :class:`counterfoil.audit.outcome.Outcome`, 0 to 4. What needs torch or Qt is imported in the
 command that needs it, so that ``--help`` answers at once and the engine works without a window.
@@ -25,6 +25,7 @@ from rich.markup import escape
 
 from counterfoil import __version__, terminal
 from counterfoil.audit.outcome import CheckState, Outcome
+from counterfoil.bundle.schema import PROFILES, Precision
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import CancelledError, CounterfoilError, DataError, FileWriteError, KeyFileError, RefusedError
 from counterfoil.signing import (
@@ -47,7 +48,7 @@ _LOG = logging.getLogger("counterfoil")
 _TYPER_EXITS = {0: 0, 1: Outcome.INCONCLUSIVE.exit_code, 2: Outcome.ERROR.exit_code}
 
 # The order in which people meet them; typer would list groups last.
-_COMMANDS = ("order", "train", "inspect", "audit", "verify", "keygen", "gui", "demo", "bench")
+_COMMANDS = ("order", "calibrate", "train", "inspect", "audit", "verify", "keygen", "gui", "demo", "bench")
 
 
 class _Commands(typer.core.TyperGroup):
@@ -64,9 +65,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-order_app = typer.Typer(
-    help="Client: write an order, the file that says exactly what is to be trained.", no_args_is_help=True
-)
+order_app = typer.Typer(no_args_is_help=True)
 app.add_typer(order_app, name="order")
 bench_app = typer.Typer(
     help="Developer: measure what recording and replaying cost on this machine.", no_args_is_help=True
@@ -172,6 +171,38 @@ class Gpt2(StrEnum):
     M124 = "124M"
 
 
+class Profile(StrEnum):
+    """Precision profiles that an order can name: compute dtype, then significand bits or format of the grid."""
+
+    FLOAT64_24 = "float64-24"
+    FLOAT64_23 = "float64-23"
+    FLOAT64_22 = "float64-22"
+    FLOAT64_21 = "float64-21"
+    FLOAT64_20 = "float64-20"
+    FLOAT64_19 = "float64-19"
+    FLOAT64_18 = "float64-18"
+    FLOAT32_BFLOAT16 = "float32-bfloat16"
+
+
+class Margins(StrEnum):
+    """Where the margins of an order come from."""
+
+    CALIBRATED = "calibrated"
+    GUARANTEED = "guaranteed"
+
+
+PrecisionOption = Annotated[
+    Profile, typer.Option("--precision", help="How operators compute, and how many significand bits are kept.")
+]
+MarginsOption = Annotated[
+    Margins,
+    typer.Option(
+        help="calibrated: from measured differences between machines ('counterfoil calibrate' measures again); "
+        "guaranteed: from a bound on them, with a longer log."
+    ),
+]
+
+
 class _Done(SystemExit):
     """Ends a command with an exit code of ours; typer lets a SystemExit pass."""
 
@@ -238,6 +269,40 @@ def _options(
     _LOG.setLevel(logging.DEBUG if debug else logging.CRITICAL)
 
 
+@order_app.callback(invoke_without_command=True)
+def order(
+    context: typer.Context,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="MODULE:FUNCTION",
+            help="Order your own model: a function of yours that returns a counterfoil.CustomJob. It runs here and "
+            "now, and never on the trainer's or the auditor's machine.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file to write, with --from.", show_default=False)
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Client: write an order, the file that says exactly what is to be trained.
+
+    Example: counterfoil order --from mypackage.module:make_job --out job.cfoil
+    """
+    if context.invoked_subcommand is not None:
+        if source is not None or out is not None or force:
+            raise typer.BadParameter(f"Options of '{context.invoked_subcommand}' stand behind it; --from stands alone.")
+        return
+    if source is None or out is None:
+        raise typer.BadParameter("Name a recipe, or give --from MODULE:FUNCTION and --out FILE.")
+    _check_target(out, force)
+    from counterfoil.training.custom import load_job, order_custom
+
+    _write_order(order_custom(load_job(source)), out)
+
+
 @order_app.command("digits-cnn")
 def order_digits_cnn(
     out: OutOption,
@@ -248,6 +313,8 @@ def order_digits_cnn(
     seed: SeedOption = 0,
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 5,
+    precision: PrecisionOption = Profile.FLOAT64_24,
+    margins: MarginsOption = Margins.CALIBRATED,
     external_data: ExternalDataOption = None,
     force: ForceOption = False,
 ) -> None:
@@ -271,6 +338,7 @@ def order_digits_cnn(
         seed=seed,
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
+        precision=_precision(precision, margins),
     )
     _write_order(draft, out, external_data)
 
@@ -289,6 +357,8 @@ def order_residual_network(
     seed: SeedOption = 0,
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 100,
+    precision: PrecisionOption = Profile.FLOAT64_24,
+    margins: MarginsOption = Margins.CALIBRATED,
     external_data: ExternalDataOption = None,
     force: ForceOption = False,
 ) -> None:
@@ -314,6 +384,7 @@ def order_residual_network(
         seed=seed,
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
+        precision=_precision(precision, margins),
     )
     _write_order(draft, out, external_data)
 
@@ -334,6 +405,8 @@ def order_vgg11(
     seed: SeedOption = 0,
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 100,
+    precision: PrecisionOption = Profile.FLOAT64_24,
+    margins: MarginsOption = Margins.CALIBRATED,
     external_data: ExternalDataOption = None,
     force: ForceOption = False,
 ) -> None:
@@ -359,6 +432,7 @@ def order_vgg11(
         seed=seed,
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
+        precision=_precision(precision, margins),
     )
     _write_order(draft, out, external_data)
 
@@ -381,6 +455,8 @@ def order_logistic_regression(
     seed: SeedOption = 0,
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 64,
+    precision: PrecisionOption = Profile.FLOAT64_24,
+    margins: MarginsOption = Margins.CALIBRATED,
     external_data: ExternalDataOption = None,
     force: ForceOption = False,
 ) -> None:
@@ -402,6 +478,7 @@ def order_logistic_regression(
         seed=seed,
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
+        precision=_precision(precision, margins),
     )
     _write_order(draft, out, external_data)
 
@@ -450,6 +527,8 @@ def order_gpt2_text(
     seed: SeedOption = 0,
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 10,
+    precision: PrecisionOption = Profile.FLOAT64_24,
+    margins: MarginsOption = Margins.CALIBRATED,
     external_data: ExternalDataOption = None,
     force: ForceOption = False,
 ) -> None:
@@ -491,8 +570,13 @@ def order_gpt2_text(
         seed=seed,
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
+        precision=_precision(precision, margins),
     )
     _write_order(draft, out, external_data)
+
+
+def _precision(profile: Profile, margins: Margins) -> Precision:
+    return replace(PROFILES[profile.value], guaranteed=margins is Margins.GUARANTEED)
 
 
 def _check_intervals(commit_every: int, checkpoint_every: int) -> None:
@@ -520,6 +604,55 @@ def _write_order(draft: OrderDraft, out: Path, external_data: Path | None = None
             f"Wrote {escape(str(out))}, and its data to {escape(str(external_data))}. Keep both, and give the trainer "
             "copies."
         )
+
+
+@app.command()
+def calibrate(
+    order: Annotated[Path, typer.Argument(help="An order, a .cfoil file.", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Write the order with the measured margins to this file.", show_default="only measure"
+        ),
+    ] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Steps to measure, from the first.")] = 3,
+    data: DataOption = None,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+    json: JsonOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Client: measure how far other hardware would differ on an order, and set its margins by that.
+
+    Each operator is computed again in other orders of summation. The margin of an operator kind becomes the largest
+    difference, with 6 bits of headroom.
+
+    Example: counterfoil calibrate job.cfoil --out calibrated.cfoil
+    """
+    if out is not None:
+        _check_target(out, force)
+    console = terminal.console(stderr=json)
+    with cancel_on_interrupt() as cancel, terminal.progress("Calibrating", console) as bar:
+        from counterfoil.training import calibration
+
+        events = calibration.calibrate(
+            order, out, steps=steps, data=data, device=device, threads=threads, cancel=cancel
+        )
+        for event in events:
+            match event:
+                case calibration.CalibrationStarted():
+                    bar.start(event.steps)
+                case calibration.CalibrationProgress():
+                    bar.update(event.done)
+                case calibration.Calibration():
+                    found = event
+    if json:
+        terminal.print_json(found)
+    else:
+        terminal.show_calibration(console, found)
+    if found.order is not None:
+        console.print(f"Order digest {found.order.hex}")
+        console.print(f"Wrote {escape(str(out))}. Keep it, and give the trainer a copy.")
 
 
 @app.command()

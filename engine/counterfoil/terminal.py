@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rich.console import Console
 from rich.markup import escape
@@ -21,8 +21,12 @@ from counterfoil.audit.events import AuditReport, Dispute
 from counterfoil.audit.outcome import Check, CheckState, Outcome
 from counterfoil.audit.summary import BundleSummary
 from counterfoil.audit.verdict import Verdict
+from counterfoil.bundle.schema import HEADROOM_BITS
 from counterfoil.canonical import MAX_EXACT_INTEGER
 from counterfoil.commit.digest import Digest
+
+if TYPE_CHECKING:
+    from counterfoil.training.calibration import Calibration
 
 PLAIN_WIDTH = 110
 """Columns when the output goes to a file or a pipe, where no terminal says how wide it is."""
@@ -146,6 +150,13 @@ def show_facts(out: Console, facts: Mapping[str, str]) -> None:
     out.print(table)
 
 
+def _operator(dispute: Dispute) -> str:
+    operator = dispute.operator
+    if operator is None:
+        return "none: all fingerprints agree"
+    return f"{operator.where}, number {operator.number} of {operator.total}"
+
+
 def show_dispute(out: Console, dispute: Dispute) -> None:
     """Show the first step that differs, and what differs in it."""
     show_facts(
@@ -157,6 +168,7 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
             "replay's leaf": dispute.replay_leaf.hex,
             "trainer's loss": repr(dispute.trainer_loss),
             "replay's loss": repr(dispute.replay_loss),
+            "first operator": _operator(dispute),
             "found by": f"{len(dispute.path)} comparisons in the Merkle tree",
             "confirmed": "yes, by a second replay with every reduction in another order" if dispute.confirmed else "no",
         },
@@ -214,6 +226,23 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
     show_facts(out, facts)
     show_checks(out, summary.checks)
     out.print(escape(summary.sentence))
+
+
+def show_calibration(out: Console, calibration: Calibration) -> None:
+    """Show what a calibration measured."""
+    table = Table(box=None)
+    table.add_column("operator")
+    for heading in ("sites", "largest difference", "margin", "headroom", "logged"):
+        table.add_column(heading, justify="right")
+    for kind in calibration.kinds:
+        largest = f"2^(E{math.log2(kind.largest):.1f})" if kind.largest else "none"
+        headroom = f"{kind.headroom:.1f} bits" if kind.largest else ""
+        margin = f"2^(E-{kind.margin_bits})"
+        table.add_row(kind.kind, str(kind.sites), largest, margin, headroom, f"{kind.share_logged:.4%}")
+    out.print(table)
+    out.print(f"Measured over {calibration.steps} steps. Precision: {calibration.precision.describe()}.")
+    if min((kind.headroom for kind in calibration.kinds), default=math.inf) < HEADROOM_BITS:
+        out.print(f"Where the headroom is below {HEADROOM_BITS} bits, the profile's grid leaves no room for more.")
 
 
 def show_verdict(out: Console, verdict: Verdict) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from counterfoil.audit.events import AuditReport, Dispute, StepMatch, StepRow, TensorDivergence
+from counterfoil.audit.events import AuditReport, Dispute, DisputedOperator, StepMatch, StepRow, TensorDivergence
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, first_difference, leaf_hash
@@ -70,6 +70,16 @@ def dispute() -> Dispute:
         trainer_loss=2.3,
         replay_loss=math.nan,
         confirmed=True,
+        operator=DisputedOperator(
+            number=72,
+            total=193,
+            name="aten.nll_loss_forward.default",
+            module="",
+            phase="forward",
+            shape=(),
+            input_shapes=((32, 10), (32,)),
+            differing_operators=30,
+        ),
     )
 
 

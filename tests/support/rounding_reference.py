@@ -24,7 +24,7 @@ def power(exponent: int) -> Fraction:
 def quantum(y: Fraction, grid: Grid) -> Fraction:
     floor = grid.exponent - grid.guard_bits
     exponent = max(floor_log2(abs(y)), floor) if y else floor
-    return max(power(exponent - grid.significand_bits + 1), power(-149))
+    return power(max(exponent, -126) - grid.significand_bits + 1)
 
 
 @dataclass(frozen=True)

@@ -47,10 +47,10 @@ class DisputeView(QWidget):
 
     def _columns(self) -> list[Column[TensorDivergence]]:
         return [
-            Column(self.tr("Tensor"), lambda item: item.name, 32, tip=lambda item: item.name),
-            Column(self.tr("Shape"), lambda item: text.shape(item.shape), 16),
+            Column(self.tr("Tensor"), lambda item: item.name, 27, tip=lambda item: item.name),
+            Column(self.tr("Shape"), lambda item: text.shape(item.shape), 13),
             Column(self.tr("Difference"), lambda item: text.number(item.max_abs), 10, numeric=True),
-            Column(self.tr("ulps"), lambda item: text.count(item.max_ulps), 14, numeric=True),
+            Column(self.tr("ulps"), lambda item: text.count(item.max_ulps), 11, numeric=True),
             Column(self.tr("L2"), lambda item: text.number(item.l2), 9, numeric=True),
             Column(self.tr("Differing"), lambda item: text.count(item.differing), 9, numeric=True),
             Column(self.tr("Where"), lambda item: text.index(item.index), 11),
@@ -80,6 +80,7 @@ class DisputeView(QWidget):
         self.meaning.setText(self._meaning(dispute))
         self._facts.show_fields(
             [
+                Field(self.tr("First operator"), self._operator(dispute)),
                 Field(self.tr("Trainer's leaf"), dispute.trainer_leaf.hex, digest=True),
                 Field(self.tr("Replay's leaf"), dispute.replay_leaf.hex, digest=True),
                 Field(self.tr("Trainer's loss"), text.loss(dispute.trainer_loss)),
@@ -89,6 +90,18 @@ class DisputeView(QWidget):
         self._above.setText(self._compared(dispute))
         self.model.show_records(dispute.tensors)
         self.table.setVisible(bool(dispute.tensors))
+
+    def _operator(self, dispute: Dispute) -> str:
+        operator = dispute.operator
+        if operator is None:
+            return self.tr("all fingerprints agree")
+        return self.tr("{0}, number {1} of {2}, output {3}; {4} operators differ in all").format(
+            operator.where,
+            text.count(operator.number),
+            text.count(operator.total),
+            text.shape(operator.shape),
+            text.count(operator.differing_operators),
+        )
 
     def _why_none(self) -> str:
         phase = self._session.phase

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 from counterfoil.audit.events import Dispute, StepMatch, StepRow
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
-from counterfoil.errors import CounterfoilError, RefusedError
+from counterfoil.errors import CounterfoilError, NonFiniteError, RefusedError
 
 STEERED_SHARE = 0.25
-"""A trainer who picks directions at will differs from the replay's own rounding in half of the entries; honest
-hardware in about its discrepancy over the margin, a few percent."""
+"""A trainer who picks directions at will differs from the replay's own rounding in half of the steerable entries;
+honest hardware in none."""
 STEERED_ENTRIES = 100
-"""Below this many entries a share says nothing."""
+"""Below this many steerable entries a share says nothing."""
 
 
 @dataclass
@@ -29,6 +29,8 @@ class Tally:
         contradictions: Sum over matching steps.
         omissions: Sum over matching steps.
         log_entries: Sum over matching steps.
+        steerable: Sum over matching steps.
+        steered: Sum over matching steps.
         log_bytes: Sum over judged steps.
         rounded_values: Sum over judged steps.
         seconds: Wall-clock time.
@@ -41,6 +43,8 @@ class Tally:
     contradictions: int = 0
     omissions: int = 0
     log_entries: int = 0
+    steerable: int = 0
+    steered: int = 0
     log_bytes: int = 0
     rounded_values: int = 0
     seconds: float = 0.0
@@ -59,11 +63,13 @@ class Tally:
         self.contradictions += row.contradictions
         self.omissions += row.omissions
         self.log_entries += row.log_entries
+        self.steerable += row.steerable
+        self.steered += row.steered
 
     @property
-    def steered(self) -> bool:
+    def looks_chosen(self) -> bool:
         """Whether the trainer's directions look chosen rather than computed."""
-        return self.log_entries >= STEERED_ENTRIES and self.corrections > STEERED_SHARE * self.log_entries
+        return self.steerable >= STEERED_ENTRIES and self.steered > STEERED_SHARE * self.steerable
 
 
 def conclude(
@@ -91,6 +97,8 @@ def conclude(
             "replay the run on another machine.",
             checks,
         )
+    if isinstance(error, NonFiniteError):
+        return Outcome.INCONCLUSIVE, str(error), checks
     if error is not None:
         return Outcome.ERROR, str(error), checks
     if tally.mismatched:
@@ -114,11 +122,11 @@ def conclude(
             "altered, or this machine's arithmetic lies outside the margin.",
             checks,
         )
-    if tally.steered:
+    if tally.looks_chosen:
         return (
             Outcome.INCONCLUSIVE,
-            f"Every step matches, but {tally.corrections} of {tally.log_entries} logged directions differ from this "
-            "machine's own rounding: the trainer seems to have chosen them at will.",
+            f"Every step matches, but {tally.steered} of {tally.steerable} logged directions that hardware hardly "
+            "flips differ from this machine's own rounding: the trainer seems to have chosen them at will.",
             checks,
         )
     if tally.judged < steps_ordered:
@@ -152,7 +160,7 @@ def _checks(tally: Tally, steps_ordered: int) -> tuple[Check, ...]:
         if tally.mismatched
         else Check(CheckNumber.REPLAY, CheckState.PASSED, f"All {tally.judged} replayed steps match.")
     )
-    bad = tally.contradictions or tally.omissions or tally.steered
+    bad = tally.contradictions or tally.omissions or tally.looks_chosen
     log = Check(
         CheckNumber.LOG,
         CheckState.FAILED if bad else CheckState.PASSED,

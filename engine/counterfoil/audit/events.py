@@ -49,6 +49,36 @@ class TensorDivergence:
 
 
 @dataclass(frozen=True)
+class DisputedOperator:
+    """The first operator of the disputed step whose result differs, found by fingerprints.
+
+    Attributes:
+        number: Its place among the operators of the program, from 1.
+        total: Number of operators.
+        name: ATen name, for instance ``aten.convolution_backward.default``.
+        module: Path of the module, or name of the state tensor being updated; empty for the step itself.
+        phase: The pass: ``forward``, ``backward`` or ``update``.
+        shape: Shape of the differing output.
+        input_shapes: Shapes of its tensor inputs.
+        differing_operators: How many rounded operators of the step differ in all.
+    """
+
+    number: int
+    total: int
+    name: str
+    module: str
+    phase: str
+    shape: tuple[int, ...]
+    input_shapes: tuple[tuple[int, ...], ...]
+    differing_operators: int
+
+    @property
+    def where(self) -> str:
+        """Name, pass and module in words."""
+        return f"{self.name} ({self.phase}{f' of {self.module}' if self.module else ''})"
+
+
+@dataclass(frozen=True)
 class Dispute:
     """The first step at which the replay and the trainer's commitment part.
 
@@ -66,6 +96,7 @@ class Dispute:
         replay_loss: Loss of the replay.
         confirmed: Whether a second replay of the step, with every reduction in another order, gave the replay's leaf
             again. If not, this machine's arithmetic lies outside the margin, and the trainer is not accused.
+        operator: The first operator whose result differs; None when all fingerprints agree.
     """
 
     step: int
@@ -79,6 +110,7 @@ class Dispute:
     trainer_loss: float
     replay_loss: float
     confirmed: bool
+    operator: DisputedOperator | None = None
 
 
 @dataclass(frozen=True)
@@ -99,6 +131,8 @@ class StepRow:
         omissions: Values close to a midpoint that the trainer did not log.
         rounded_values: Number of values that were rounded in the step.
         seconds: Wall-clock time of the step's replay.
+        steerable: Entries whose own value is so far from the midpoint that honest hardware agrees on the direction.
+        steered: Corrections among these.
     """
 
     step: int
@@ -114,6 +148,8 @@ class StepRow:
     omissions: int
     rounded_values: int
     seconds: float
+    steerable: int = 0
+    steered: int = 0
 
 
 @dataclass(frozen=True)

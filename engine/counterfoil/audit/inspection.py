@@ -17,7 +17,7 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.errors import CommitmentError, OrderMismatchError, RefusedError, SignatureError
 from counterfoil.execution.devices import open_device
-from counterfoil.execution.interpreter import Interpreter
+from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter
 from counterfoil.program.operators import OperatorClass
 from counterfoil.signing import PublicKey, open_claim
 from counterfoil.training.order import LoadedOrder, load_order
@@ -139,7 +139,7 @@ def _check_contents(inspection: Inspection) -> tuple[CheckState, str]:
 
 def _check_program(inspection: Inspection) -> tuple[CheckState, str]:
     order = load_order(inspection.reader)
-    Interpreter(order.program, open_device("cpu")).check_types()
+    Interpreter(order.program, open_device("cpu"), COMPUTE_DTYPES[order.manifest.precision.compute]).check_types()
     inspection.order = order
     rounded = sum(node.entry.operator_class is OperatorClass.ROUNDED for node in order.program.nodes)
     return CheckState.PASSED, f"All {len(order.program.nodes)} operators are on the allow-list; {rounded} are rounded."
@@ -230,10 +230,10 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
     program = inspection.order.program if inspection.order is not None else None
     nodes = program.nodes if program is not None else ()
     slots = {name.split(":", 1)[1] for name in layout if ":" in name}
-    updated = set(program.updates) if program is not None else set()
+    # Buffers change in the forward pass; what the update rule changes are the parameters.
+    updated = {node.module for node in nodes if node.phase == "update"}
     trainable = {name for name, (dtype, _) in layout.items() if dtype == "float32" and ":" not in name}
-    # Buffers are updated too, but no gradient reaches them; slots, where there are any, name the parameters.
-    parameters = slots & set(layout) if slots else trainable & updated
+    parameters = (slots | updated) & trainable
     return OrderSummary(
         title=manifest.title,
         recipe=manifest.recipe,

@@ -33,6 +33,7 @@ from counterfoil.audit.events import (
     TensorDivergence,
 )
 from counterfoil.audit.inspection import Inspection, open_inspection
+from counterfoil.audit.locate import first_differing_operator
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.selftest import run_selftest
 from counterfoil.bundle.datafile import DataFile, missing_data
@@ -42,8 +43,15 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, first_difference, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.errors import CancelledError, CounterfoilError, DeviceError, LogError, NonFiniteError, RefusedError
-from counterfoil.execution.devices import environment, open_device, set_determinism
-from counterfoil.execution.interpreter import Compute, Interpreter, StepResult, native, with_progress
+from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
+from counterfoil.execution.interpreter import (
+    COMPUTE_DTYPES,
+    Compute,
+    Interpreter,
+    StepResult,
+    native,
+    with_progress,
+)
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.rounding.log import SiteLog, decode
 from counterfoil.rounding.rounder import Kernels, ReplayingRounder, SiteCounts, step_key
@@ -187,6 +195,7 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
     device = open_device(request.device)
     threads = set_determinism(request.threads)
     progress.environment = environment(device)
+    check_memory(device, order.program.least_memory(COMPUTE_DTYPES[order.manifest.precision.compute].itemsize))
     progress.started = True
     yield AuditStarted(order.manifest.steps, tuple(sorted(order.initial)), request.device, progress.checks())
     with ExitStack() as stack:
@@ -263,6 +272,7 @@ class _Step:
     arrays: Arrays
     counts: tuple[SiteCounts, ...]
     entries: int
+    fingerprints: npt.NDArray[np.uint64]
     own_log: tuple[SiteLog, ...]
 
     @property
@@ -291,7 +301,7 @@ class _Replay:
         self._order = order
         self._tally = tally
         self._kernels = kernels
-        self._interpreter = Interpreter(order.program, device)
+        self._interpreter = Interpreter(order.program, device, COMPUTE_DTYPES[order.manifest.precision.compute])
         self._compute = native if request.perturbation is None else perturbed(request.perturbation)
         self._cancel = cancel
         self._elements = [site.elements for site in order.program.sites]
@@ -349,10 +359,13 @@ class _Replay:
         """Replay a step; None when a chain that has parted from the trainer's runs out of numbers."""
         try:
             return (yield from self._step(step, state, logs, self._compute, keep_log=False))
-        except NonFiniteError:
+        except NonFiniteError as error:
             if drifting:
                 return None
-            raise
+            raise NonFiniteError(
+                f"Step {step} cannot be replayed, although the trainer recorded it. {error.sentence}",
+                remedy="Replay the run on another machine; if it ends there too, ask the trainer how it went on.",
+            ) from error
 
     def _step(
         self, step: int, state: State, logs: tuple[SiteLog, ...], compute: Compute, *, keep_log: bool
@@ -376,7 +389,9 @@ class _Replay:
             loss=result.loss,
         )
         entries = sum(len(log.indices) for log in logs)
-        return _Step(result, record, arrays, tuple(rounder.counts), entries, tuple(rounder.own_logs))
+        return _Step(
+            result, record, arrays, tuple(rounder.counts), entries, rounder.fingerprints, tuple(rounder.own_logs)
+        )
 
     def _row(self, step: int, match: StepMatch, outcome: _Step | None, begun: float) -> StepRow:
         counts = outcome.counts if outcome is not None else ()
@@ -395,6 +410,8 @@ class _Replay:
             omissions=sum(count.omissions for count in counts),
             rounded_values=sum(self._elements),
             seconds=time.perf_counter() - begun,
+            steerable=sum(count.steerable for count in counts),
+            steered=sum(count.steered for count in counts),
         )
 
     def _checkpoint(self, step: int) -> Arrays:
@@ -436,6 +453,9 @@ class _Replay:
             trainer_loss=float("nan") if trainer.loss is None else trainer.loss,
             replay_loss=outcome.result.loss,
             confirmed=(yield from self._confirm(step, state, logs, outcome)),
+            operator=first_differing_operator(
+                self._order.program, self._reader.fingerprints(step), outcome.fingerprints
+            ),
         )
 
     def _confirm(

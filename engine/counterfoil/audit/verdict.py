@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from counterfoil import __version__
-from counterfoil.audit.events import AuditReport, Dispute, TensorDivergence
+from counterfoil.audit.events import AuditReport, Dispute, DisputedOperator, TensorDivergence
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.bundle.schema import MAX_STEPS
 from counterfoil.canonical import float_text
@@ -25,6 +25,7 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import verify_inclusion
 from counterfoil.errors import BundleError, ProofError, SignatureError
 from counterfoil.fields import Fields
+from counterfoil.program.graph import MAX_NODES
 from counterfoil.signing import (
     RUN_PREDICATE,
     VERDICT_PREDICATE,
@@ -246,6 +247,20 @@ def _dispute(dispute: Dispute) -> dict[str, Any]:
         "trainerLoss": _float(dispute.trainer_loss),
         "replayLoss": _float(dispute.replay_loss),
         "confirmed": dispute.confirmed,
+        "operator": None if dispute.operator is None else _operator(dispute.operator),
+    }
+
+
+def _operator(operator: DisputedOperator) -> dict[str, Any]:
+    return {
+        "number": operator.number,
+        "total": operator.total,
+        "name": operator.name,
+        "module": operator.module,
+        "pass": operator.phase,
+        "shape": list(operator.shape),
+        "inputShapes": [list(shape) for shape in operator.input_shapes],
+        "differingOperators": operator.differing_operators,
     }
 
 
@@ -416,6 +431,7 @@ def _check_dispute(value: Any, steps: int, run_root: Digest | None) -> int | Non
     _check_float(fields.take("trainerLoss", dict))
     _check_float(fields.take("replayLoss", dict))
     fields.take("confirmed", bool)
+    _check_operator(fields.take("operator", dict, type(None)))
     fields.end()
     if trainer_leaf == replay_leaf:
         raise SignatureError("The verdict disputes a step whose Merkle leaves are equal.")
@@ -423,6 +439,23 @@ def _check_dispute(value: Any, steps: int, run_root: Digest | None) -> int | Non
         raise SignatureError("The verdict disputes a step of a run that it does not name.")
     _check_inclusion(trainer_leaf, step, steps, proof, run_root)
     return step
+
+
+def _check_operator(value: Any) -> None:
+    if value is None:
+        return
+    fields = _fields(value, "verdict's operator")
+    total = fields.integer("total", 1, MAX_NODES)
+    fields.integer("number", 1, total)
+    fields.integer("differingOperators", 1, total)
+    for text in ("name", "module", "pass"):
+        fields.take(text, str)
+    _check_integers(fields.take("shape", list), "shape of the verdict's operator")
+    for shape in fields.take("inputShapes", list):
+        if not isinstance(shape, list):
+            raise SignatureError("An input shape of the verdict's operator is not a list.")
+        _check_integers(shape, "shape of an input of the verdict's operator")
+    fields.end()
 
 
 def _check_inclusion(leaf: Digest, step: int, steps: int, proof: Sequence[Digest], run_root: Digest) -> None:

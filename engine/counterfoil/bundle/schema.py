@@ -57,15 +57,29 @@ def _fields(value: Any, what: str) -> Fields:
 
 
 @dataclass(frozen=True)
+class _Limits:
+    """What a compute dtype leaves room for: lowest and highest p, highest G, highest m."""
+
+    significand_bits: tuple[int, int]
+    guard_bits: int
+    margin_bits: int
+
+
+_LIMITS = {"float64": _Limits((18, 24), 12, 50), "float32": _Limits((8, 8), 11, 21)}
+
+
+@dataclass(frozen=True)
 class Precision:
-    """The precision profile of an order (DESIGN: rounded execution).
+    """The precision profile of an order (docs/numerics.md).
 
     Attributes:
-        compute: Dtype in which operators compute; ``float64``.
-        significand_bits: p, the significand bits of the grid; 24 is float32's.
+        compute: Dtype in which operators compute, ``float64`` or ``float32``.
+        significand_bits: p, the significand bits of the grid; 24 is float32's, 8 bfloat16's.
         guard_bits: G; an element's quantum never falls below ``2^(E - G - p + 1)``.
         margin_bits: m; a value is logged when it lies within ``2^(E - m)`` of a midpoint.
         margins: m of single operator kinds, where it differs from ``margin_bits``.
+        guaranteed: Whether m follows from the a-priori error bound of each rounding site
+            (:mod:`counterfoil.rounding.guaranteed`); then ``margin_bits`` and ``margins`` are the default and empty.
 
     Raises:
         BundleError: The numbers do not fit together.
@@ -76,18 +90,33 @@ class Precision:
     guard_bits: int = 8
     margin_bits: int = 44
     margins: tuple[tuple[str, int], ...] = ()
+    guaranteed: bool = False
 
     def __post_init__(self) -> None:
-        if self.compute != "float64":
-            raise BundleError(f"The compute dtype {self.compute!r} is not supported; only float64 is.")
-        if not 18 <= self.significand_bits <= 24:
-            raise BundleError(f"{self.significand_bits} significand bits are not supported; 18 to 24 are.")
-        if not 0 <= self.guard_bits <= 12:
-            raise BundleError(f"{self.guard_bits} guard bits are not supported; 0 to 12 are.")
-        least = self.significand_bits + self.guard_bits + 2
+        limits = _LIMITS.get(self.compute)
+        if limits is None:
+            raise BundleError(f"The compute dtype {self.compute!r} is not supported; float64 and float32 are.")
+        low, high = limits.significand_bits
+        if not low <= self.significand_bits <= high:
+            supported = f"{low} to {high} are" if low < high else f"{low} are"
+            raise BundleError(
+                f"{self.significand_bits} significand bits are not supported with {self.compute}; {supported}."
+            )
+        if not 0 <= self.guard_bits <= limits.guard_bits:
+            raise BundleError(
+                f"{self.guard_bits} guard bits are not supported with {self.compute}; 0 to {limits.guard_bits} are."
+            )
+        least, most = self.margin_range
         for name, bits in (("the default", self.margin_bits), *self.margins):
-            if not least <= bits <= 50:
-                raise BundleError(f"The margin of {name} is 2^(E-{bits}); its exponent must lie in {least} to 50.")
+            if not least <= bits <= most:
+                raise BundleError(f"The margin of {name} is 2^(E-{bits}); its exponent must lie in {least} to {most}.")
+        if self.guaranteed and self.margins:
+            raise BundleError("Guaranteed margins follow from the program; none may be set for single operators.")
+
+    @property
+    def margin_range(self) -> tuple[int, int]:
+        """Lowest and highest m: tau is at most an eighth of a quantum, and above the compute dtype's own rounding."""
+        return self.significand_bits + self.guard_bits + 2, _LIMITS[self.compute].margin_bits
 
     def margin_of(self, kind: str) -> int:
         """Return m for an operator kind, for instance ``mm``."""
@@ -95,10 +124,11 @@ class Precision:
 
     def describe(self) -> str:
         """The profile in words."""
-        return (
-            f"{self.compute} -> {self.significand_bits} significand bits, {self.guard_bits} guard bits, "
-            f"margin 2^(E-{self.margin_bits})"
-        )
+        grid = f"{self.compute} -> {self.significand_bits} significand bits, {self.guard_bits} guard bits"
+        if self.guaranteed:
+            return f"{grid}, guaranteed margins"
+        own = f", {len(self.margins)} operator kinds calibrated" if self.margins else ""
+        return f"{grid}, margin 2^(E-{self.margin_bits}){own}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -108,6 +138,8 @@ class Precision:
             "guard_bits": self.guard_bits,
             "margin_bits": self.margin_bits,
             "margins": dict(self.margins),
+            # Present only when true: an order has one form, and orders without it keep their digests.
+            **({"guaranteed": True} if self.guaranteed else {}),
         }
 
     @classmethod
@@ -115,6 +147,9 @@ class Precision:
         """Read the JSON form; raises BundleError."""
         fields = _fields(value, "precision")
         margins = fields.take("margins", dict)
+        guaranteed = isinstance(value, dict) and "guaranteed" in value
+        if guaranteed and not fields.take("guaranteed", bool):
+            raise BundleError("The precision says that its margins are not guaranteed, which goes without saying.")
         for bits in margins.values():
             if not isinstance(bits, int) or isinstance(bits, bool):
                 raise BundleError("A margin of the precision is not an integer.")
@@ -124,9 +159,18 @@ class Precision:
             guard_bits=fields.integer("guard_bits", 0, 64),
             margin_bits=fields.integer("margin_bits", 0, 64),
             margins=tuple(sorted(margins.items())),
+            guaranteed=guaranteed,
         )
         fields.end()
         return result
+
+
+HEADROOM_BITS = 6
+"""A calibrated margin is 2^6 times the largest difference that was seen, for the hardware that was not."""
+PROFILES = {f"float64-{p}": Precision(significand_bits=p) for p in range(24, 17, -1)} | {
+    "float32-bfloat16": Precision("float32", significand_bits=8, guard_bits=6, margin_bits=16)
+}
+"""The precision profiles that an order can name; docs/numerics.md says how their numbers were chosen."""
 
 
 @dataclass(frozen=True)

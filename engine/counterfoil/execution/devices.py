@@ -70,6 +70,33 @@ def open_device(name: str) -> torch.device:
     return device
 
 
+def check_memory(device: torch.device, needed: int) -> None:
+    """Check that a device has the memory that a step needs at the least.
+
+    Args:
+        device: The device.
+        needed: Bytes.
+
+    Raises:
+        DeviceError: It has less.
+    """
+    held = _memory_of(device)
+    if held is not None and needed > held:
+        raise DeviceError(
+            f"A step of this order needs at least {needed / 2**30:.1f} GiB of memory; {device} has {held / 2**30:.1f}.",
+            remedy="Replay it on a device with more memory.",
+        )
+
+
+def _memory_of(device: torch.device) -> int | None:
+    if device.type == "cuda":
+        return int(torch.cuda.get_device_properties(device).total_memory)
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # not on this system: the allocator will say when memory is short
+        return None
+
+
 def set_determinism(threads: int | None = None) -> int:
     """Set torch's process-wide switches; call before the first operator.
 
@@ -97,6 +124,7 @@ def set_determinism(threads: int | None = None) -> int:
     # TensorFloat-32 has 10 bits; it concerns float32 only, but nothing may use it by accident.
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
+    torch.set_float32_matmul_precision("highest")
     # Exact operators must keep subnormal values.
     torch.set_flush_denormal(False)
     if not torch.are_deterministic_algorithms_enabled():

@@ -23,6 +23,8 @@ Compute = Callable[["Operation", list[Any], dict[str, Any]], Any]
 """Runs one operator on its arguments; :func:`native` or a perturbed executor."""
 Round = Callable[[Node, Callable[[], dict[str, Any]], Outputs], Outputs]
 """Rounds the outputs of an operator of class rounded; see :class:`counterfoil.rounding.rounder.Rounder`."""
+COMPUTE_DTYPES = {"float64": torch.float64, "float32": torch.float32}
+"""The compute dtypes of the precision profiles, by name."""
 _Event = TypeVar("_Event")
 _PROGRESS_SECONDS = 0.1
 """Time between two reports of progress inside a step."""

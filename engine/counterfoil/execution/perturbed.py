@@ -8,7 +8,7 @@ Named perturbations:
 
 * ``reversed``: every reduced axis is read backwards.
 * ``split``: every reduction is computed in two parts which are added.
-* ``jitter``: elementwise functions are off by one float64 ulp in a pattern of their bits, as other libraries are.
+* ``jitter``: elementwise functions are off by one ulp in a pattern of their bits, as other libraries are.
 """
 
 from __future__ import annotations
@@ -341,15 +341,15 @@ _SPLIT: dict[str, Change] = {
 
 
 def _jittered(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Move each element of an elementwise function's result by -1, 0 or 1 float64 ulp, as its own bits decide."""
+    """Move each element of an elementwise function's result by -1, 0 or 1 ulp, as its own bits decide."""
     result = native(operation, args, kwargs)
     entry = operation.node.entry
     if entry.operator_class is not OperatorClass.ROUNDED or entry.scale not in ("output", "terms"):
         return result
-    if not isinstance(result, Tensor) or result.dtype != torch.float64:
+    if not isinstance(result, Tensor) or result.dtype not in (torch.float64, torch.float32):
         return result
-    bits = result.contiguous().view(torch.int64)
+    bits = result.contiguous().view(torch.int64 if result.dtype == torch.float64 else torch.int32)
     # Zero and infinity are special values in every library; the low bits of the rest decide.
     ordinary = (result != 0) & torch.isfinite(result)
-    shift = (bits * -7046029254386353131 >> 61) % 3 - 1
-    return torch.where(ordinary, (bits + shift).view(torch.float64), result)
+    shift = (bits.long() * -7046029254386353131 >> 61) % 3 - 1
+    return torch.where(ordinary, (bits + shift.to(bits.dtype)).view(result.dtype), result)

@@ -7,6 +7,7 @@ functionalisation, which removes every mutation. :mod:`counterfoil.program.lower
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,10 +26,11 @@ from torch.func import functional_call, functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.checkpoint import CheckpointError
 
-from counterfoil.errors import DataError, ProgramError
+from counterfoil.errors import CounterfoilError, DataError, ProgramError
 from counterfoil.program.graph import Input, Program, TensorType
-from counterfoil.program.lowering import lower
+from counterfoil.program.lowering import RECOMPUTED, lower
 from counterfoil.program.random import PhiloxDropout, counting_draws
 from counterfoil.program.update import UpdateRule
 
@@ -56,31 +58,51 @@ class CapturedStep:
         program: The program.
         initial_state: State tensors by name: parameters, buffers and optimizer slots (``slot:parameter``).
         parameters: Names of the trainable ones among them.
+        micro_batches: Into how many parts the step splits its batch.
     """
 
     program: Program
     initial_state: Mapping[str, Tensor]
     parameters: tuple[str, ...]
+    micro_batches: int = 1
 
 
-def capture(model: nn.Module, objective: Objective, rule: UpdateRule, batch: Mapping[str, TensorType]) -> CapturedStep:
+def capture(
+    model: nn.Module,
+    objective: Objective,
+    rule: UpdateRule,
+    batch: Mapping[str, TensorType],
+    *,
+    micro_batches: int = 1,
+) -> CapturedStep:
     """Capture one training step.
 
     Args:
-        model: The model, in training mode or not, as it should be trained; float32.
+        model: The model, in training mode or not, as it should be trained; float32. A parameter that requires no
+            gradient is state that stays as it is.
         objective: Computes the zero-dimensional loss.
         rule: The optimizer's update rule.
         batch: Dtype and shape (with the batch axis first) of each array that a step reads, by name.
+        micro_batches: Into how many equal parts a step splits its batch. Each has a forward and a backward pass of its
+            own, in order; the loss is the mean of theirs, and the gradients of ``loss / micro_batches`` are added one
+            after the other, as torch accumulates them.
 
     Raises:
         ProgramError: The step uses an operator outside the allow-list, values decide its control flow, or it holds
             what cannot be captured; the message names the module.
-        DataError: The model's tensors have a dtype that a bundle cannot hold.
+        DataError: The model's tensors have a dtype that a bundle cannot hold, or the batch cannot be split.
     """
-    parameters = {name: p.detach() for name, p in model.named_parameters()}
+    parameters = {name: p.detach() for name, p in model.named_parameters() if p.requires_grad}
+    frozen = {name: p.detach() for name, p in model.named_parameters() if not p.requires_grad}
     buffers = {name: b.detach() for name, b in model.named_buffers()}
+    if not parameters:
+        raise DataError(
+            "The model has no parameter that requires a gradient, so there is nothing to train.",
+            remedy="Register its weights as nn.Parameter with requires_grad=True.",
+        )
     slots = rule.slots(parameters)
-    state = {**parameters, **buffers, **slots}
+    state = {**parameters, **frozen, **buffers, **slots}
+    _check_split(batch, micro_batches)
     inputs = [Input(name, "state", _tensor_type(name, state[name])) for name in sorted(state)]
     inputs += [Input(name, "batch", batch[name]) for name in sorted(batch)]
     inputs += [Input(name, "scalar", TensorType("float32", ())) for name in rule.scalar_names]
@@ -91,29 +113,68 @@ def capture(model: nn.Module, objective: Objective, rule: UpdateRule, batch: Map
         named = dict(zip([(item.kind, item.name) for item in inputs], values, strict=True))
         weights = {name: named["state", name].detach().requires_grad_() for name in parameters}
         held = {name: named["state", name] for name in buffers}
-        rows = {name: named["batch", name] for name in batch}
-        loss, held = _forward(model, objective, weights, held, rows, location)
-        if loss.dim() != 0 or not loss.is_floating_point():
-            raise ProgramError(f"The objective returned a tensor of shape {tuple(loss.shape)}; it must be one number.")
-        if not loss.requires_grad:
-            raise ProgramError("The objective does not depend on any parameter of the model.")
-        location.attribute_backward(loss)
-        gradients = torch.autograd.grad(loss, list(weights.values()), allow_unused=True)
+        fixed = {name: named["state", name].detach() for name in frozen}
+        losses: list[Tensor] = []
+        summed: dict[str, Tensor] = {}
+        for part in range(micro_batches):
+            rows = {name: _part(named["batch", name], part, micro_batches) for name in batch}
+            loss, held = _forward(model, objective, {**weights, **fixed}, held, rows, location)
+            _check_loss(loss)
+            # The next part starts from the values of the buffers, not from how they came about.
+            held = {name: value.detach() for name, value in held.items()}
+            losses.append(loss.detach())
+            if micro_batches > 1:
+                loss = loss * (1.0 / micro_batches)
+            location.attribute_backward(loss)
+            gradients = torch.autograd.grad(loss, list(weights.values()), allow_unused=True)
+            with torch.no_grad():
+                for name, gradient in zip(weights, gradients, strict=True):
+                    if gradient is not None:
+                        location.at_gradient(name)
+                        summed[name] = summed[name] + gradient.detach() if name in summed else gradient.detach()
         with torch.no_grad():
+            mean = sum(losses[1:], losses[0]) * (1.0 / micro_batches) if micro_batches > 1 else losses[0]
             new = rule.update(
                 {name: weight.detach() for name, weight in weights.items()},
-                {
-                    name: torch.zeros_like(weight) if gradient is None else gradient.detach()
-                    for (name, weight), gradient in zip(weights.items(), gradients, strict=True)
-                },
+                {name: summed[name] if name in summed else torch.zeros_like(weights[name]) for name in weights},
                 {name: named["state", name] for name in slots},
                 {name: named["scalar", name] for name in rule.scalar_names},
                 location.at_slot,
             )
-        return loss.detach(), {**{name: value.detach() for name, value in held.items()}, **new}
+        return mean, {**held, **new}
 
     graph, names = _trace(step, inputs, state, location)
-    return CapturedStep(lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES), state, tuple(parameters))
+    program = lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES)
+    return CapturedStep(program, state, tuple(parameters), micro_batches)
+
+
+def _check_split(batch: Mapping[str, TensorType], micro_batches: int) -> None:
+    for name, described in batch.items():
+        rows = described.shape[0] if described.shape else 0
+        if micro_batches < 1 or rows % micro_batches:
+            raise DataError(
+                f"A batch of {rows} rows of {name!r} cannot be split into {micro_batches} equal parts.",
+                remedy="Choose a number of micro-batches that divides the batch size.",
+            )
+
+
+def _part(rows: Tensor, part: int, parts: int) -> Tensor:
+    if parts == 1:
+        return rows
+    length = rows.shape[0] // parts
+    return rows[part * length : (part + 1) * length]
+
+
+def _check_loss(loss: Any) -> None:
+    if not isinstance(loss, Tensor):
+        raise ProgramError(f"The objective returned {type(loss).__name__}; it must return a tensor that is one number.")
+    if loss.dim() != 0 or not loss.is_floating_point():
+        raise ProgramError(
+            f"The objective returned {loss.dtype} of shape {tuple(loss.shape)}; it must be one number.",
+            remedy="Reduce it, for instance with mean().",
+        )
+    if not loss.requires_grad:
+        raise ProgramError("The objective does not depend on any parameter of the model.")
 
 
 def _trace(
@@ -155,7 +216,22 @@ def _trace(
     except UnsupportedOperatorException as error:
         raise ProgramError(
             f"{location.sentence} uses the operator {error.func}, which cannot be captured.",
-            remedy="Express it with operators of the allow-list (docs/operators.md).",
+            remedy="Express it with operators of the allow-list (counterfoil/program/operators.py).",
+        ) from error
+    except CheckpointError as error:
+        raise ProgramError(
+            f"{location.sentence} runs again in the backward pass, with other random draws.",
+            remedy=RECOMPUTED,
+            detail=str(error),
+        ) from error
+    except CounterfoilError:
+        raise
+    except Exception as error:
+        # The client's own code ran: whatever it raises becomes a sentence that says where.
+        raise ProgramError(
+            f"{location.sentence} failed while the step was captured: {type(error).__name__}: {error}",
+            remedy="Try the model and the objective on one batch outside Counterfoil, with fixed shapes.",
+            detail=traceback.format_exc(),
         ) from error
     return pure.graph, names
 
@@ -265,6 +341,10 @@ class _Location:
             waiting.extend(parent for parent, _ in node.next_functions)
         # The Python objects must live until the backward pass, else their hooks are lost.
         self._kept = seen
+
+    def at_gradient(self, parameter: str) -> None:
+        """Attribute the operators that follow to the sum of a parameter's gradients over micro-batches."""
+        self._set("backward", parameter)
 
     def at_slot(self, slot: str) -> None:
         """Attribute the operators that follow to the update of a state tensor."""

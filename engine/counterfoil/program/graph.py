@@ -20,6 +20,7 @@ from counterfoil.program.operators import UNIFORM, Operator, OperatorClass, clas
 FORMAT_VERSION = 1
 DTYPES = ("float32", "int64", "int32", "uint8", "bool")
 """Dtypes of values. ``float32`` stands for the order's compute dtype while a step is executed."""
+_ITEM_BYTES = {"int64": 8, "int32": 4, "uint8": 1, "bool": 1}
 INPUT_KINDS = ("state", "batch", "scalar")
 PASSES = ("forward", "backward", "update")
 MAX_NODES = 200_000
@@ -187,6 +188,26 @@ class Program:
             if number not in kept:
                 dying[index].append(number)
         return tuple(tuple(sorted(numbers)) for numbers in dying)
+
+    def least_memory(self, item_bytes: int) -> int:
+        """Bytes that a step needs at the least at its fullest moment, with ``item_bytes`` to a floating-point number.
+
+        Counts the values that are alive at once; views cost nothing, and what operators need inside is not counted.
+        """
+        sizes = [
+            0 if t is None else t.elements * (item_bytes if t.floating else _ITEM_BYTES[t.dtype]) for t in self.types
+        ]
+        for node in self.nodes:
+            if node.entry.operator_class is OperatorClass.VIEW:
+                for position in range(len(node.outputs)):
+                    sizes[node.first_value + position] = 0
+        alive = sum(sizes[: len(self.inputs)])
+        most = alive
+        for node, dying in zip(self.nodes, self.last_uses, strict=True):
+            alive += sum(sizes[node.first_value : node.first_value + len(node.outputs)])
+            most = max(most, alive)
+            alive -= sum(sizes[number] for number in dying)
+        return most
 
     def state_inputs(self) -> tuple[Input, ...]:
         """The state tensors among the inputs."""

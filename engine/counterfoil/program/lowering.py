@@ -23,6 +23,8 @@ _UNINITIALISED = {
 }
 _DROPPED_KWARGS = ("device", "pin_memory", "non_blocking", "layout")
 _TENSOR_INFO = "val"
+RECOMPUTED = "Turn activation checkpointing (torch.utils.checkpoint) off: a program keeps what its backward pass needs."
+"""The remedy where a backward pass runs parts of the forward pass again."""
 
 
 def lower(
@@ -105,7 +107,10 @@ class _Lowering:
         shape = tuple(tensor.shape) if isinstance(tensor, Tensor) else "unknown"
         raise ProgramError(
             f"A constant tensor of shape {shape} is used in {self._place} but is not part of the model's state.",
-            remedy="Register it with register_buffer, so that the order commits to it.",
+            # Activation checkpointing runs a module again, outside the step's own weights.
+            remedy=RECOMPUTED
+            if self._origin[0] == "backward"
+            else "Register it with register_buffer, so that the order commits to it.",
         )
 
     def _call(self, node: fx.Node) -> None:
@@ -144,7 +149,7 @@ class _Lowering:
             raise ProgramError(
                 f"The operator {name} in {self._place} is not on the allow-list.",
                 remedy=(
-                    "Draw random numbers with counterfoil.program.random.uniform instead."
+                    "Draw random numbers with counterfoil.uniform instead."
                     if random
                     else "Express it with operators of the allow-list (counterfoil/program/operators.py)."
                 ),
@@ -157,7 +162,16 @@ class _Lowering:
             )
         args = tuple(self._argument(item) for item in node.args)
         kwargs = {key: self._argument(item) for key, item in node.kwargs.items() if key not in _DROPPED_KWARGS}
-        self._env[node] = self._emit(name, args, kwargs, node.meta[_TENSOR_INFO])
+        self._env[node] = self._emit(name, args, kwargs, self._computed(node))
+
+    def _computed(self, node: fx.Node) -> Any:
+        """The results of an operator; None for those that its mask leaves out, which fake tensors may give anyway."""
+        names = [argument.name for argument in node.target._schema.arguments]  # type: ignore[union-attr]
+        results = node.meta[_TENSOR_INFO]
+        if "output_mask" not in names:
+            return results
+        mask = node.args[names.index("output_mask")]
+        return tuple(result if kept else None for result, kept in zip(results, mask, strict=True))  # type: ignore[arg-type]
 
     def _batch_norm(self, node: fx.Node) -> None:
         """native_batch_norm changes its running statistics without saying so: use the form that returns them."""

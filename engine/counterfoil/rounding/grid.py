@@ -4,7 +4,7 @@ Paper: Srivastava, Arora, Boneh (NeurIPS 2024), sections 4 and 5; the grid with 
 Counterfoil's own (docs/numerics.md). For an output tensor with scale S and E = floor(log2 S), an element y with
 e = floor(log2 |y|) has
 
-    quantum  u = 2^(max(e, E - G) - p + 1), never below 2^-149, float32's subnormal spacing
+    quantum  u = 2^(max(e, E - G, -126) - p + 1): with p = 24 never below 2^-149, float32's subnormal spacing
     rounded  r = the multiple of u nearest to y, ties to even; -0 becomes +0
     logged   when y lies within tau = 2^(E - m) of the midpoint between two neighbouring grid points
 
@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 from counterfoil.bundle.schema import Precision
 
-SUBNORMAL_EXPONENT = -149
-"""float32's smallest subnormal is 2^-149; no quantum is smaller."""
+SMALLEST_EXPONENT = -126
+"""float32's and bfloat16's smallest normal number is 2^-126; below it the quantum no longer shrinks."""
 LARGEST_EXPONENT = 127
 """Values of 2^128 and above do not fit float32."""
 ZERO_SCALE = -32768
@@ -30,6 +30,8 @@ FLOAT64_SIGNIFICAND_BITS = 52
 
 OMISSION_SHARE = 4
 """An own value within tau / 4 of a midpoint must be in the trainer's log."""
+STEERABLE_SHARE = 16
+"""Farther than tau / 16 from the midpoint honest hardware agrees on the direction: only there a choice shows."""
 ACCEPTANCE_FACTOR = 2
 """A logged direction is taken only when the own value lies within 2 tau of the midpoint."""
 
@@ -51,14 +53,14 @@ class Grid:
     margin_bits: int
 
     @classmethod
-    def of(cls, exponent: int, precision: Precision, kind: str) -> Grid:
-        """The grid for an operator kind under a precision profile."""
-        return cls(exponent, precision.significand_bits, precision.guard_bits, precision.margin_of(kind))
+    def of(cls, exponent: int, precision: Precision, margin_bits: int) -> Grid:
+        """The grid of a precision profile for a scale exponent."""
+        return cls(exponent, precision.significand_bits, precision.guard_bits, margin_bits)
 
     @property
     def floor_exponent(self) -> int:
         """Below this exponent the quantum no longer shrinks with the element."""
-        return max(self.exponent - self.guard_bits, SUBNORMAL_EXPONENT + self.significand_bits - 1)
+        return max(self.exponent - self.guard_bits, SMALLEST_EXPONENT)
 
     @property
     def tau(self) -> float:

@@ -3,14 +3,10 @@
 Written for numba so that LLVM turns the inner loop into vector instructions: no branch, no division. Rounding to a
 multiple of u adds and subtracts 1.5 * 2^52 * u, which rounds to nearest, ties to even, in the addition itself (Dekker
 1971; the significand of the sum has no room for anything below u). No fast-math: LLVM must keep the two operations.
-
-Threads are Python threads over slices with the GIL released. numba's own thread pools either need an extra package or
-may not be entered by two threads of the process at once.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numba
@@ -22,12 +18,13 @@ from numba.extending import intrinsic
 
 from counterfoil.rounding.grid import FLOAT64_BIAS, Grid
 from counterfoil.rounding.result import Rounded
+from counterfoil.rounding.workers import Workers
 
 _CHUNK = 1024
 _SLICE = 1 << 16
 """Elements below which a second thread costs more than it brings."""
 
-Float64Array = npt.NDArray[np.float64]
+FloatArray = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 Int64Array = npt.NDArray[np.int64]
 
 
@@ -64,7 +61,7 @@ def _mix(bits: Any, index: Any, key: Any) -> Any:
 def _round_slice(
     y: Any, first: int, floor_biased: int, significand_bits: int, tau: float, key: Any
 ) -> tuple[Any, Any, Any, Any]:
-    """Round ``y`` in place; ``first`` is the index of its first element in the tensor.
+    """Round ``y``, float64 or float32, in place; ``first`` is the index of its first element in the tensor.
 
     Returns the indices of the close decisions, whether each went up, the fingerprint, the largest biased exponent.
     """
@@ -87,7 +84,8 @@ def _round_slice(
         base = np.uint64(first + start)
         near_count = np.uint64(0)
         for i in range(chunk.size):
-            value = chunk[i]
+            # float32 elements are widened, which is exact; so is storing the rounded value, which has p bits.
+            value = np.float64(chunk[i])
             biased = (as_bits(value) >> s52) & mask
             largest = max(largest, biased)
             exponent = max(biased, floor)
@@ -126,41 +124,30 @@ def mix_values(values: Any, indices: Any, key: Any) -> Any:
 
 
 class CpuKernel:
-    """Rounds float64 tensors in memory.
+    """Rounds float64 and float32 tensors in memory.
 
     Args:
-        threads: Number of threads for large tensors.
+        workers: The threads for large tensors.
     """
 
-    def __init__(self, threads: int) -> None:
-        # The calling thread takes a slice itself.
-        self._pool = ThreadPoolExecutor(threads - 1, thread_name_prefix="rounding") if threads > 1 else None
-        self._threads = threads
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
 
-    def close(self) -> None:
-        """End the threads."""
-        if self._pool is not None:
-            self._pool.shutdown()
-
-    def round(self, y: Float64Array, grid: Grid, tau: float, key: int) -> Rounded:
+    def round(self, y: FloatArray, grid: Grid, tau: float, key: int) -> Rounded:
         """Round a tensor in place and report the decisions that lie within ``tau`` of a midpoint.
 
         Args:
-            y: float64 ``[n]``, contiguous; overwritten with the rounded values.
+            y: float64 or float32 ``[n]``, contiguous; overwritten with the rounded values.
             grid: The grid.
             tau: Largest distance from a midpoint, inclusive, at which a decision is reported.
             key: Fingerprint key, 0 to 2^64 - 1.
         """
         arguments = (grid.floor_exponent + FLOAT64_BIAS, grid.significand_bits, tau, np.uint64(key))
-        if self._pool is None or y.size < 2 * _SLICE:
-            return _rounded(*_round_slice(y, 0, *arguments))
-        slices = min(self._threads, y.size // _SLICE)
-        size = -(-y.size // slices // _CHUNK) * _CHUNK
-        futures = [
-            self._pool.submit(_round_slice, y[first : first + size], first, *arguments)
-            for first in range(size, y.size, size)
-        ]
-        parts = [_round_slice(y[:size], 0, *arguments), *(future.result() for future in futures)]
+        parts = self._workers.in_parts(
+            y.size, _SLICE, _CHUNK, lambda first, end: _round_slice(y[first:end], first, *arguments)
+        )
+        if len(parts) == 1:
+            return _rounded(*parts[0])
         return _rounded(
             np.concatenate([part[0] for part in parts]),
             np.concatenate([part[1] for part in parts]),

@@ -33,28 +33,29 @@ def mix(values: Tensor, indices: Tensor, key: int) -> Tensor:
 
 
 class TorchKernel:
-    """Rounds float64 tensors on any torch device."""
+    """Rounds float64 and float32 tensors on any torch device."""
 
     def round(self, y: Tensor, grid: Grid, tau: float, key: int) -> Rounded:
         """Round a tensor in place; see :meth:`counterfoil.rounding.kernel_cpu.CpuKernel.round`.
 
         Args:
-            y: float64 ``[n]``, contiguous; overwritten with the rounded values.
+            y: float64 or float32 ``[n]``, contiguous; overwritten with the rounded values.
             grid: The grid.
             tau: Largest distance from a midpoint, inclusive, at which a decision is reported.
             key: Fingerprint key, 0 to 2^64 - 1.
         """
         p = grid.significand_bits
-        biased = (y.view(torch.int64) >> 52) & 0x7FF
+        wide = y.double()
+        biased = (wide.view(torch.int64) >> 52) & 0x7FF
         exponent = biased.clamp(min=grid.floor_exponent + FLOAT64_BIAS)
         magic = (((exponent + (53 - p)) << 52) | (1 << 51)).view(torch.float64)
         half = ((exponent - p) << 52).view(torch.float64)
-        rounded = (y + magic) - magic
-        remainder = y - rounded
+        rounded = (wide + magic) - magic
+        remainder = wide - rounded
         near = (remainder.abs() >= half - tau).nonzero().flatten()
         ups = remainder[near] < 0
         y.copy_(rounded)
-        total = mix(y, torch.arange(y.numel(), device=y.device), key).sum()
+        total = mix(rounded, torch.arange(y.numel(), device=y.device), key).sum()
         largest = biased.amax() if y.numel() else torch.zeros((), dtype=torch.int64, device=y.device)
         # One transfer for both numbers: each waits for the device.
         total_bits, largest_biased = torch.stack([total, largest]).tolist()

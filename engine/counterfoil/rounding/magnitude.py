@@ -8,7 +8,9 @@ the rounding kernel, may add in any order (``reassoc``), which lets LLVM use vec
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +20,28 @@ import torch
 from torch import Tensor
 
 from counterfoil.rounding.kernel_cpu import as_bits, as_float
+from counterfoil.rounding.workers import Workers
 
 _LOOSE = {"reassoc", "nsz", "contract"}
+_SLICE = 1 << 17
+"""Elements below which a second thread costs more than it brings."""
+_ALONE = Workers(1)
+_workers: ContextVar[Workers] = ContextVar("counterfoil_workers", default=_ALONE)
+
+
+@contextmanager
+def using(workers: Workers) -> Iterator[None]:
+    """Let large tensors be measured by several threads meanwhile."""
+    token = _workers.set(workers)
+    try:
+        yield
+    finally:
+        _workers.reset(token)
 
 
 @dataclass(frozen=True)
 class Magnitudes:
-    """Magnitudes along one axis, all others reduced: float64 ``[n]`` each.
+    """Magnitudes along one axis, all others reduced: float64 ``[n]`` each, whatever the tensor's dtype.
 
     Attributes:
         largest: Largest magnitude; infinite or not a number if an element is.
@@ -46,7 +63,7 @@ def along(x: Tensor, axis: int) -> Magnitudes:
     """Return the magnitudes for each position of ``axis``, reduced over all other axes.
 
     Args:
-        x: float64 tensor with at least one axis.
+        x: float64 or float32 tensor with at least one axis.
         axis: The axis that stays.
     """
     axis %= x.dim()
@@ -56,6 +73,7 @@ def along(x: Tensor, axis: int) -> Magnitudes:
         if x.dim() == 2 and x.t().is_contiguous():
             return _contiguous(x.t(), 1 - axis)
     others = [other for other in range(x.dim()) if other != axis]
+    x = x.double()
     if not others or x.numel() == 0:
         magnitudes = x.abs().reshape(x.shape[axis], -1)
         largest = magnitudes.amax(1) if magnitudes.shape[1] else torch.zeros_like(magnitudes.sum(1))
@@ -75,28 +93,40 @@ def energy(x: Tensor, axis: int) -> Tensor:
         if axis >= last - 1 and turned.is_contiguous():
             # The same sums: only the two last axes change places, and one of them is summed away.
             return _contiguous_energy(turned, last if axis == last - 1 else last - 1)
-    return x.square().sum(axis)
+    return x.double().square().sum(axis)
 
 
 def _contiguous_energy(x: Tensor, axis: int) -> Tensor:
     outer, inner = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
+    view: Any = x.view(outer, x.shape[axis], inner).numpy()
     if inner == 1:
-        sums = _channels(x.view(1, outer, x.shape[axis]).numpy())[2]
+        parts = _sliced(view, lambda part: _channels(part.reshape(1, part.shape[0], -1))[2])
     else:
-        sums = _energy(x.view(outer, x.shape[axis], inner).numpy())
+        parts = _sliced(view, _energy)
+    sums = parts[0] if len(parts) == 1 else np.concatenate(parts)
     return torch.from_numpy(sums).view((*x.shape[:axis], *x.shape[axis + 1 :]))
 
 
+def _sliced(view: Any, measure: Callable[[Any], Any]) -> list[Any]:
+    """Measure an array in parts along its first axis."""
+    row = max(view.size // max(view.shape[0], 1), 1)
+    smallest = -(-_SLICE // row)
+    return _workers.get().in_parts(view.shape[0], smallest, 1, lambda first, end: measure(view[first:end]))
+
+
 def _fast(x: Tensor) -> bool:
-    return x.device.type == "cpu" and x.dtype == torch.float64 and not x.is_conj()
+    return x.device.type == "cpu" and x.dtype in (torch.float64, torch.float32) and not x.is_conj()
 
 
 def _contiguous(x: Tensor, axis: int) -> Magnitudes:
     outer, inner = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
     view: Any = x.reshape(outer, x.shape[axis], inner).numpy()
-    parts: Sequence[Any] = _columns(view[:, :, 0]) if inner == 1 else _channels(view)
-    largest, total, squares = (torch.from_numpy(part) for part in parts)
-    return Magnitudes(largest, total, squares)
+    parts = _sliced(view[:, :, 0], _columns) if inner == 1 else _sliced(view, _channels)
+    largest, total, squares = parts[0]
+    for other in parts[1:]:
+        # np.maximum keeps what is not a number.
+        largest, total, squares = np.maximum(largest, other[0]), total + other[1], squares + other[2]
+    return Magnitudes(torch.from_numpy(largest), torch.from_numpy(total), torch.from_numpy(squares))
 
 
 @numba.njit(nogil=True, cache=True, fastmath=_LOOSE)
@@ -113,7 +143,7 @@ def _channels(x: Any) -> Any:
             part = 0.0
             square = 0.0
             for i in range(row.size):
-                magnitude = abs(row[i])
+                magnitude = abs(np.float64(row[i]))
                 top = max(top, as_bits(magnitude))
                 part += magnitude
                 square += magnitude * magnitude
@@ -132,7 +162,7 @@ def _columns(x: Any) -> Any:
     for r in range(rows):
         row = x[r]
         for i in range(row.size):
-            magnitude = abs(row[i])
+            magnitude = abs(np.float64(row[i]))
             top[i] = max(top[i], as_bits(magnitude))
             total[i] += magnitude
             squares[i] += magnitude * magnitude
@@ -148,5 +178,6 @@ def _energy(x: Any) -> Any:
         for c in range(length):
             row = x[n, c]
             for i in range(row.size):
-                out[i] += row[i] * row[i]
+                value = np.float64(row[i])
+                out[i] += value * value
     return sums

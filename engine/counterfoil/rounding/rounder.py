@@ -15,19 +15,24 @@ from counterfoil.bundle.schema import Precision
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import NonFiniteError
 from counterfoil.program.graph import Node, Program
-from counterfoil.rounding import scale
 from counterfoil.rounding.grid import (
     ACCEPTANCE_FACTOR,
     LARGEST_EXPONENT,
     OMISSION_SHARE,
+    STEERABLE_SHARE,
     ZERO_SCALE,
     Grid,
     scale_exponent,
 )
+from counterfoil.rounding.guaranteed import site_margins
 from counterfoil.rounding.kernel_cpu import CpuKernel, mix_values
 from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.log import SiteLog
+from counterfoil.rounding.magnitude import using
 from counterfoil.rounding.result import Rounded
+from counterfoil.rounding.scale import Scale
+from counterfoil.rounding.scale_profiles import rule_for
+from counterfoil.rounding.workers import Workers
 
 _MASK64 = 2**64 - 1
 
@@ -50,27 +55,34 @@ class SiteCounts:
         corrections: Entries whose direction differed from the own rounding.
         contradictions: Entries that no honest trainer writes, and a scale exponent off by more than one.
         omissions: Own values within a quarter of the margin that the trainer did not log.
+        steerable: Accepted entries whose own value is farther than a sixteenth of the margin from the midpoint.
+        steered: Corrections among these. Exact ties, frequent where inputs are small integers, do not count: there
+            the direction may honestly depend on the last bit.
     """
 
     corrections: int = 0
     contradictions: int = 0
     omissions: int = 0
+    steerable: int = 0
+    steered: int = 0
 
 
 class Kernels:
     """The rounding kernel for each kind of device; close it to end its threads."""
 
     def __init__(self, device: torch.device, threads: int) -> None:
-        self._cpu = CpuKernel(threads)
+        self.workers = Workers(threads)
+        """The threads, for the scale rules as well."""
+        self._cpu = CpuKernel(self.workers)
         self._torch = TorchKernel()
         self._on_cpu = device.type == "cpu"
 
     def close(self) -> None:
         """End the threads."""
-        self._cpu.close()
+        self.workers.close()
 
     def round(self, flat: Tensor, grid: Grid, tau: float, key: int) -> Rounded:
-        """Round a contiguous float64 tensor ``[n]`` in place."""
+        """Round a contiguous float64 or float32 tensor ``[n]`` in place."""
         if self._on_cpu:
             return self._cpu.round(flat.numpy(), grid, tau, key)
         return self._torch.round(flat, grid, tau, key)
@@ -82,6 +94,7 @@ class Rounder:
     def __init__(self, program: Program, precision: Precision, kernels: Kernels) -> None:
         self._program = program
         self._precision = precision
+        self._margins = site_margins(program, precision)
         self._kernels = kernels
         self._key = 0
         self._site = 0
@@ -107,7 +120,8 @@ class Rounder:
         Raises:
             NonFiniteError: A value is infinite, not a number, or beyond float32's range.
         """
-        scales = scale.rule(node.entry.scale)(arguments(), outputs)
+        with using(self._kernels.workers):
+            scales = rule_for(node.entry, self._precision)(arguments(), outputs)
         result: list[Tensor | None] = []
         for position, output in enumerate(outputs):
             described = node.outputs[position]
@@ -126,7 +140,7 @@ class Rounder:
         return result
 
     def _grid(self, node: Node, exponent: int) -> Grid:
-        return Grid.of(exponent, self._precision, node.entry.kind)
+        return Grid.of(exponent, self._precision, self._margins[self._site])
 
     def _checked(self, node: Node, flat: Tensor, grid: Grid, tau: float) -> Rounded:
         rounded = self._kernels.round(flat, grid, tau, site_key(self._key, self._site))
@@ -138,7 +152,7 @@ class Rounder:
         raise NotImplementedError
 
 
-def _number(value: scale.Scale) -> float:
+def _number(value: Scale) -> float:
     if value is None:
         raise AssertionError("a scale rule gave no scale for a floating-point output")
     return float(value)
@@ -206,21 +220,23 @@ class ReplayingRounder(Rounder):
             counts.contradictions += 1
         grid = self._grid(node, log.exponent if agreed else exponent)
         logged = torch.from_numpy(log.indices).to(flat.device)
-        own = flat[logged].cpu().numpy()
+        own = flat[logged].double().cpu().numpy()
         rounded = self._checked(node, flat, grid, grid.tau if self._keep_log else grid.tau / OMISSION_SHARE)
         if grid.exponent != ZERO_SCALE and not self._keep_log:
             counts.omissions += len(np.setdiff1d(rounded.indices, log.indices, assume_unique=True))
         changed = np.zeros(len(log.indices), np.bool_)
         fingerprint = rounded.fingerprint
         if len(log.indices):
-            before = flat[logged].cpu().numpy()
-            after, accepted = _directed(own, before, log.ups, grid)
+            before = flat[logged].double().cpu().numpy()
+            after, accepted, steerable = _directed(own, before, log.ups, grid)
             changed = after != before
+            counts.steerable += int(np.count_nonzero(steerable))
+            counts.steered += int(np.count_nonzero(steerable & changed))
             counts.contradictions += int(np.count_nonzero(~accepted))
             counts.corrections += int(np.count_nonzero(changed))
             if changed.any():
                 where, old, new = log.indices[changed], before[changed], after[changed]
-                flat[torch.from_numpy(where).to(flat.device)] = torch.from_numpy(new).to(flat.device)
+                flat[torch.from_numpy(where).to(flat.device)] = torch.from_numpy(new).to(flat)
                 key = np.uint64(site_key(self._key, self._site))
                 difference = int(mix_values(new, where, key)) - int(mix_values(old, where, key))
                 fingerprint = (fingerprint + difference) & _MASK64
@@ -239,7 +255,7 @@ def _merged(exponent: int, rounded: Rounded, indices: npt.NDArray[np.int64], ups
 
 def _directed(
     own: npt.NDArray[np.float64], rounded: npt.NDArray[np.float64], ups: npt.NDArray[np.bool_], grid: Grid
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Apply logged directions to single values.
 
     Args:
@@ -250,14 +266,15 @@ def _directed(
 
     Returns:
         The values in the trainer's direction where the own value lies within 2 tau of the midpoint, else the own
-        rounding; and whether each direction was accepted.
+        rounding; whether each direction was accepted; and whether it was although the midpoint is not that close.
     """
     exponent = np.maximum(np.frexp(own)[1] - 1, grid.floor_exponent)
     quantum = np.ldexp(1.0, exponent - grid.significand_bits + 1)
     remainder = own - rounded
-    accepted = np.abs(remainder) >= quantum / 2 - ACCEPTANCE_FACTOR * grid.tau
+    distance = quantum / 2 - np.abs(remainder)
+    accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
     # The midpoint lies on the side of the remainder; its neighbours are the rounded value and the next on that side.
     other = rounded + np.copysign(quantum, remainder)
     is_up = remainder < 0
     result = np.where(accepted & (ups != is_up), other, rounded)
-    return result + 0.0, accepted
+    return result + 0.0, accepted, accepted & (distance > grid.tau / STEERABLE_SHARE)

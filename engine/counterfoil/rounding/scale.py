@@ -55,12 +55,12 @@ def largest(value: Any) -> Tensor | float:
             value = value.to(torch.float64)
         low, high = torch.aminmax(value)
         top: Tensor = torch.maximum(-low, high)
-        return top
+        return top.double()
     return 0.0 if value is None else abs(float(value))
 
 
 def _norm(x: Tensor, dims: Sequence[int] | int, order: float = 2.0) -> Tensor:
-    result: Tensor = torch.linalg.vector_norm(x, ord=order, dim=dims)
+    result: Tensor = torch.linalg.vector_norm(x, ord=order, dim=dims, dtype=torch.float64)
     return result
 
 
@@ -69,7 +69,7 @@ def _root(square: Tensor | float) -> Tensor | float:
 
 
 def _top(x: Tensor) -> Tensor | float:
-    return x.amax() if x.numel() else 0.0
+    return x.amax().double() if x.numel() else 0.0
 
 
 def _floating(arguments: Arguments) -> list[Tensor]:
@@ -156,7 +156,7 @@ def _grouped(x: Tensor, groups: int) -> Tensor:
 
 
 def _ones_kernel(weight: Tensor, groups: int) -> Tensor:
-    return torch.ones((groups, 1, *weight.shape[2:]), dtype=weight.dtype, device=weight.device)
+    return torch.ones((groups, 1, *weight.shape[2:]), dtype=torch.float64, device=weight.device)
 
 
 def _is_pointwise(weight: Tensor, arguments: Arguments) -> bool:
@@ -190,7 +190,7 @@ def _scattered_energy(g: Tensor, like: Tensor, weight: Tensor, arguments: Argume
     shape = (like.shape[0], groups, *like.shape[2:])
     result: Tensor = torch.ops.aten.convolution_backward.default(
         squares,
-        torch.empty(shape, dtype=g.dtype, device=g.device),
+        torch.empty(shape, dtype=squares.dtype, device=g.device),
         _ones_kernel(weight, groups),
         None,
         arguments["stride"],
@@ -272,7 +272,7 @@ def _total(x: Tensor, axes: Sequence[int]) -> Tensor | float:
     if not x.is_floating_point():
         x = x.to(torch.float64)
     if not x.dim():
-        return x.abs()
+        return x.abs().double()
     kept = [axis for axis in range(x.dim()) if axis not in {a % x.dim() for a in axes}]
     if len(kept) == 1:
         return _top(along(x, kept[0]).total)

@@ -22,6 +22,7 @@ from counterfoil.execution.interpreter import Draws, StepInputs
 from counterfoil.program.capture import CapturedStep
 from counterfoil.program.graph import Program
 from counterfoil.program.update import UpdateRule
+from counterfoil.rounding.guaranteed import site_margins
 
 Array = npt.NDArray[np.generic]
 
@@ -128,7 +129,7 @@ def draft_order(
     manifest = OrderManifest(
         title=title,
         recipe=recipe,
-        optimizer=rule.describe(),
+        optimizer=rule.describe() + (f", {captured.micro_batches} micro-batches" * (captured.micro_batches > 1)),
         seed=seed,
         steps=schedule.shape[0],
         batch_size=schedule.shape[1],
@@ -143,6 +144,10 @@ def draft_order(
         data_root=state_root(data),
         initial_root=state_root(initial),
     )
+    try:
+        site_margins(program, manifest.precision)
+    except ProgramError as error:
+        raise DataError(error.sentence, remedy=error.remedy) from error
     draft = OrderDraft(manifest, program, schedule, scalars, data, initial)
     try:
         _check_inputs(manifest, program, initial)
@@ -233,6 +238,7 @@ def load_order(reader: BundleReader) -> LoadedOrder:
     program = Program.from_bytes(reader.program())
     initial = reader.initial_state()
     _check_inputs(manifest, program, initial)
+    site_margins(program, manifest.precision)
     schedule = reader.schedule()
     used = {item.name for item in program.inputs if item.kind == "batch"}
     data = {name: reader.data(name) for name in sorted(used) if manifest.data[name].file is None}

@@ -23,8 +23,8 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import state_root
-from counterfoil.execution.devices import environment, open_device, set_determinism
-from counterfoil.execution.interpreter import Interpreter, native, with_progress
+from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
+from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter, native, with_progress
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.rounding.log import encode
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
@@ -158,7 +158,9 @@ def record(
         reader.check_order_contents()
         order = load_order(reader)
         manifest, program = order.manifest, order.program
-        interpreter = Interpreter(program, torch_device)
+        dtype = COMPUTE_DTYPES[manifest.precision.compute]
+        check_memory(torch_device, program.least_memory(dtype.itemsize))
+        interpreter = Interpreter(program, torch_device, dtype)
         interpreter.check_types()
         writer.copy_order(reader)
         writer.begin_run(len(program.sites))

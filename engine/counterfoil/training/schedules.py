@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
 from counterfoil.errors import DataError
 from counterfoil.execution.philox import philox4x32
+
+SchedulerFactory = Callable[[torch.optim.Optimizer], LRScheduler]
+"""Makes a scheduler of torch for an optimizer: ``lambda optimizer: CosineAnnealingLR(optimizer, T_max=100)``."""
+_MOMENTUM = 0.9
 
 
 def cosine(base: float, steps: int) -> list[float]:
@@ -22,6 +28,75 @@ def warmup_linear(base: float, steps: int, warmup: int) -> list[float]:
     rising = [base * (step + 1) / warmup for step in range(min(warmup, steps))]
     falling = max(steps - warmup, 1)
     return rising + [base * (1.0 - step / falling) for step in range(steps - len(rising))]
+
+
+def from_scheduler(base: float, steps: int, make_scheduler: SchedulerFactory) -> list[float]:
+    """Drive a scheduler of ``torch.optim.lr_scheduler`` and list the learning rates that it sets.
+
+    Args:
+        base: The learning rate that the optimizer is made with.
+        steps: Number of steps; the scheduler moves on once after each.
+        make_scheduler: Makes the scheduler. The optimizer that it is given stands in for the real one and has one
+            parameter group.
+
+    Returns:
+        The learning rate of each step.
+
+    Raises:
+        DataError: The scheduler needs a metric, changes something else than the learning rate, fails (for instance
+            because it was made for fewer steps), or sets what is no learning rate.
+    """
+    # Has a momentum, because some schedulers refuse an optimizer without; a momentum that they move shows below.
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(()))], lr=base, momentum=_MOMENTUM)
+    try:
+        scheduler = make_scheduler(optimizer)
+    except Exception as error:
+        raise DataError(
+            f"The learning-rate scheduler cannot be made: {type(error).__name__}: {error}",
+            remedy="It is called with one argument, an optimizer of one parameter group.",
+        ) from error
+    name = type(scheduler).__name__
+    if isinstance(scheduler, ReduceLROnPlateau):
+        raise DataError(
+            f"The scheduler {name} sets the learning rate by how training goes, but an order lists it beforehand.",
+            remedy="Choose a scheduler that depends on the step alone, such as CosineAnnealingLR.",
+        )
+    if not isinstance(scheduler, LRScheduler):
+        raise DataError(
+            f"The scheduler's factory returned {name}, which is no scheduler of torch.optim.lr_scheduler.",
+            remedy="Return the scheduler object itself.",
+        )
+    rates: list[float] = []
+    for step in range(1, steps + 1):
+        group = optimizer.param_groups[0]
+        if group["momentum"] != _MOMENTUM:
+            raise DataError(
+                f"The scheduler {name} moves the momentum as well as the learning rate; a program has one momentum.",
+                remedy="Make it with cycle_momentum=False.",
+            )
+        rates.append(float(group["lr"]))
+        optimizer.step()
+        if step < steps:
+            try:
+                scheduler.step()
+            except Exception as error:
+                raise DataError(
+                    f"The scheduler {name} fails after step {step} of {steps}: {type(error).__name__}: {error}",
+                    remedy="Make it for as many steps as the job has.",
+                ) from error
+    check_rates(rates)
+    return rates
+
+
+def check_rates(rates: Sequence[float]) -> None:
+    """Check that learning rates are finite and not negative.
+
+    Raises:
+        DataError: One is not; the message names its step, from 1.
+    """
+    for step, rate in enumerate(rates, start=1):
+        if not 0.0 <= rate < math.inf:
+            raise DataError(f"The learning rate of step {step} is {rate:g}; it must be 0 or a positive number.")
 
 
 def shuffled_epochs(rows: int, batch_size: int, steps: int, seed: int) -> npt.NDArray[np.int64]:

@@ -26,7 +26,7 @@ def found(**fields: Any) -> Tally:
 
 CASES: dict[str, tuple[Tally, Any, bool, Outcome, str, tuple[CheckState, ...]]] = {
     "all match": (found(), None, False, Outcome.VERIFIED, "All 10 steps", (PASSED, PASSED, PASSED)),
-    "corrections": (found(corrections=250), None, False, Outcome.VERIFIED, "All 10", (PASSED, PASSED, PASSED)),
+    "ties": (found(corrections=900), None, False, Outcome.VERIFIED, "All 10", (PASSED, PASSED, PASSED)),
     "some steps": (found(judged=4), None, False, Outcome.INCONCLUSIVE, "Only 4 of 10", (PASSED, PASSED, WARNING)),
     "cancelled": (
         found(judged=4), None, True, Outcome.INCONCLUSIVE, "stopped after 4 of 10", (PASSED, PASSED, WARNING),
@@ -36,9 +36,15 @@ CASES: dict[str, tuple[Tally, Any, bool, Outcome, str, tuple[CheckState, ...]]] 
         found(contradictions=1), None, False, Outcome.INCONCLUSIVE, "1 contradictions", (PASSED, FAILED, PASSED),
     ),
     "omissions": (found(omissions=2), None, False, Outcome.INCONCLUSIVE, "2 omissions", (PASSED, FAILED, PASSED)),
-    "steered": (found(corrections=251), None, False, Outcome.INCONCLUSIVE, "at will", (PASSED, FAILED, PASSED)),
+    "a quarter steered": (
+        found(steerable=1000, steered=250), None, False, Outcome.VERIFIED, "All 10", (PASSED, PASSED, PASSED),
+    ),
+    "steered": (
+        found(steerable=1000, steered=251), None, False,
+        Outcome.INCONCLUSIVE, "at will", (PASSED, FAILED, PASSED),
+    ),
     "too few to tell": (
-        found(corrections=STEERED_ENTRIES - 1, log_entries=STEERED_ENTRIES - 1),
+        found(steerable=STEERED_ENTRIES - 1, steered=STEERED_ENTRIES - 1),
         None, False, Outcome.VERIFIED, "All 10", (PASSED, PASSED, PASSED),
     ),
     "disputed": (
@@ -72,7 +78,8 @@ CASES: dict[str, tuple[Tally, Any, bool, Outcome, str, tuple[CheckState, ...]]] 
     ),
     "no device": (Tally(), BROKEN, False, Outcome.ERROR, "No such device.", ()),
     "not finite": (
-        found(judged=4), NonFiniteError("Infinite."), False, Outcome.ERROR, "Infinite.", (PASSED, PASSED, WARNING),
+        found(judged=4), NonFiniteError("Infinite."), False,
+        Outcome.INCONCLUSIVE, "Infinite.", (PASSED, PASSED, WARNING),
     ),
 }  # fmt: skip
 
@@ -118,11 +125,12 @@ def tallied(*rows: Any) -> Tally:
 
 
 def test_the_log_is_judged_on_matching_steps_only():
-    match = replace(step_row(1), log_entries=10, corrections=1, contradictions=2, omissions=3)
+    match = replace(step_row(1), log_entries=10, corrections=1, contradictions=2, omissions=3, steerable=5, steered=4)
     other = replace(match, step=2, match=StepMatch.MISMATCH)
     unjudged = replace(match, step=3, match=StepMatch.UNJUDGED)
     tally = tallied(match, other, unjudged)
     assert tally.judged == 2
     assert tally.mismatched == [2]
     assert (tally.log_entries, tally.corrections, tally.contradictions, tally.omissions) == (10, 1, 2, 3)
+    assert (tally.steerable, tally.steered) == (5, 4)
     assert tally.log_bytes == 2 * match.log_bytes

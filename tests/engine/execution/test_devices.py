@@ -10,6 +10,7 @@ import torch
 from counterfoil.errors import DeviceError
 from counterfoil.execution.devices import (
     CUBLAS_WORKSPACE,
+    check_memory,
     environment,
     list_devices,
     open_device,
@@ -119,3 +120,9 @@ def test_environment_is_sorted_text():
     assert list(pairs) == sorted(pairs)
     assert all(isinstance(text, str) for pair in pairs for text in pair)
     assert {"torch", "threads", "cpu_capability", "device"} <= dict(pairs).keys()
+
+
+def test_a_step_that_cannot_fit_is_refused_before_it_starts() -> None:
+    check_memory(torch.device("cpu"), 1)
+    with pytest.raises(DeviceError, match=r"needs at least 1048576\.0 GiB"):
+        check_memory(torch.device("cpu"), 2**50)

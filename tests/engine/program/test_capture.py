@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
 
 from counterfoil.errors import DataError, ProgramError
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
@@ -362,3 +363,54 @@ def test_dropout_of_nothing_and_of_everything_draws_nothing(p):
 def test_channel_dropout_draws_once_for_each_channel():
     program = capture_on(nn.Sequential(nn.Conv2d(1, 4, 1), nn.Dropout2d(0.5)), (2, 1, 3, 3)).program
     assert [node.args[0] for node in program.nodes if node.operator == UNIFORM] == [(2, 4, 1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("model", "shape"),
+    [
+        (nn.BatchNorm1d(3), (6, 3)),
+        (nn.LayerNorm(3), (6, 3)),
+        (nn.GroupNorm(1, 4), (6, 4, 2)),
+        (nn.Conv1d(4, 2, 1), (6, 4, 2)),
+        (nn.ConvTranspose1d(4, 2, 1), (6, 4, 2)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_first_layer_has_no_gradient_of_its_input(model, shape):
+    program = capture_on(model, shape).program
+    (backward,) = [node for node in program.nodes if node.operator.endswith("norm_backward.default")] or [
+        node for node in program.nodes if node.operator == "aten.convolution_backward.default"
+    ]
+    assert backward.outputs[0] is None
+    execute(capture_on(model, shape), x0=torch.ones(shape))
+
+
+@pytest.mark.parametrize("p", [0.0, 0.5])
+def test_activation_checkpointing_is_refused(p):
+    class Again(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = nn.Sequential(nn.Linear(3, 3), nn.Dropout(p), nn.Linear(3, 3))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return checkpoint(self.inner, x, use_reentrant=False)
+
+    with pytest.raises(ProgramError) as caught:
+        capture_on(Again(), (4, 3))
+    assert "'inner.2'" in caught.value.sentence
+    assert "torch.utils.checkpoint" in caught.value.remedy
+
+
+def test_a_custom_backward_pass():
+    class Straight(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x: Tensor) -> Tensor:
+            return torch.round(x)
+
+        @staticmethod
+        def backward(ctx, gradient: Tensor) -> Tensor:
+            return gradient * 3.0
+
+    captured = capture_on(Wrapped(Straight.apply), (4, 3))
+    # The gradient of mean(round(w)^2) is 3 * 2 * 1 * 4 rows / 12 elements = 2.
+    assert torch.allclose(execute(captured, x0=torch.ones(4, 3))["inner.weight"], torch.tensor(1 - 0.1 * 2.0))

@@ -14,6 +14,7 @@ from counterfoil.rounding.grid import Grid
 from counterfoil.rounding.kernel_cpu import _CHUNK, _SLICE, CpuKernel
 from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.result import Rounded
+from counterfoil.rounding.workers import Workers
 from support.rounding_reference import fingerprint, power, round_element
 
 KEY = 0x0123456789ABCDEF
@@ -23,7 +24,7 @@ def both(values: list[float] | np.ndarray, grid: Grid, tau: float) -> tuple[np.n
     """Round with both kernels, check that they agree, and return the common result."""
     on_cpu = np.array(values, np.float64)
     in_torch = torch.from_numpy(on_cpu.copy())
-    one, two = CpuKernel(1).round(on_cpu, grid, tau, KEY), TorchKernel().round(in_torch, grid, tau, KEY)
+    one, two = CpuKernel(Workers(1)).round(on_cpu, grid, tau, KEY), TorchKernel().round(in_torch, grid, tau, KEY)
     assert on_cpu.tobytes() == in_torch.numpy().tobytes()
     assert one.indices.tolist() == two.indices.tolist()
     assert one.ups.tolist() == two.ups.tolist()
@@ -146,9 +147,10 @@ def test_threads_and_slices_do_not_matter(size: int) -> None:
     values = np.random.default_rng(size).standard_normal(size)
     grid = Grid(exponent=2, significand_bits=24, guard_bits=8, margin_bits=36)
     single, parallel = values.copy(), values.copy()
-    kernel = CpuKernel(3)
-    one, many = CpuKernel(1).round(single, grid, grid.tau, KEY), kernel.round(parallel, grid, grid.tau, KEY)
-    kernel.close()
+    workers = Workers(3)
+    kernel = CpuKernel(workers)
+    one, many = CpuKernel(Workers(1)).round(single, grid, grid.tau, KEY), kernel.round(parallel, grid, grid.tau, KEY)
+    workers.close()
     assert single.tobytes() == parallel.tobytes()
     assert one.indices.tolist() == many.indices.tolist()
     assert one.ups.tolist() == many.ups.tolist()
@@ -170,7 +172,7 @@ def test_fingerprint_tells_value_place_and_key(values: list[float], data: st.Dat
     _, other = both(changed, GRID, GRID.tau)
     assert other.fingerprint != result.fingerprint
     again = np.array(values)
-    assert CpuKernel(1).round(again, GRID, GRID.tau, KEY + 1).fingerprint != result.fingerprint
+    assert CpuKernel(Workers(1)).round(again, GRID, GRID.tau, KEY + 1).fingerprint != result.fingerprint
 
 
 @pytest.mark.gpu
@@ -179,7 +181,10 @@ def test_cuda_kernel_equals_the_cpu_kernel() -> None:
     values = rng.standard_normal(100_003) * 2.0 ** rng.integers(-40, 2, 100_003)
     grid = Grid(exponent=3, significand_bits=24, guard_bits=8, margin_bits=38)
     on_cpu, on_gpu = values.copy(), torch.from_numpy(values).cuda()
-    one, two = CpuKernel(1).round(on_cpu, grid, grid.tau, KEY), TorchKernel().round(on_gpu, grid, grid.tau, KEY)
+    one, two = (
+        CpuKernel(Workers(1)).round(on_cpu, grid, grid.tau, KEY),
+        TorchKernel().round(on_gpu, grid, grid.tau, KEY),
+    )
     assert on_cpu.tobytes() == on_gpu.cpu().numpy().tobytes()
     assert one.indices.tolist() == two.indices.tolist()
     assert one.ups.tolist() == two.ups.tolist()

@@ -71,7 +71,7 @@ def numbers(*shape: int) -> Tensor:
 
 
 def tau_of(log: SiteLog) -> float:
-    return Grid.of(log.exponent, PRECISION, "exp").tau
+    return Grid.of(log.exponent, PRECISION, PRECISION.margin_of("exp")).tau
 
 
 def counts(rounder: ReplayingRounder) -> tuple[int, int, int]:
@@ -130,6 +130,17 @@ def test_every_direction_flipped_moves_only_logged_elements_by_a_quantum(kernels
     largest_quantum = 2.0 ** (log.exponent - 24 + 1)
     assert float(difference.max()) <= largest_quantum
     assert counts(rounder) == (len(log.indices), 0, 0)
+    (found,) = rounder.counts
+    assert found.steered == found.steerable > 0.8 * len(log.indices)
+
+
+def test_flipped_ties_are_corrections_but_no_sign_of_a_choice(kernels: Kernels) -> None:
+    ties = 1 + (torch.arange(200, dtype=torch.float64) + 0.5) * 2.0**-23
+    _, log, _ = record(kernels, ties)
+    assert len(log.indices) == 200
+    _, rounder = replay(kernels, ties, SiteLog(log.exponent, log.indices, ~log.ups))
+    (found,) = rounder.counts
+    assert (found.corrections, found.steerable, found.steered) == (200, 0, 0)
 
 
 def test_an_entry_far_from_a_midpoint_is_a_contradiction_and_has_no_effect(kernels: Kernels) -> None:

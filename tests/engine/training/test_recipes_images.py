@@ -52,7 +52,7 @@ def jobs(tmp_path_factory, trainer_key) -> Callable[[str], Job]:
 
     def job(name: str) -> Job:
         if name not in made:
-            made[name] = record_job(tmp_path_factory.mktemp("images"), ORDERS[name](), trainer_key, threads=1)
+            made[name] = record_job(tmp_path_factory.mktemp("images"), ORDERS[name](), trainer_key)
         return made[name]
 
     return job
@@ -62,7 +62,7 @@ def jobs(tmp_path_factory, trainer_key) -> Callable[[str], Job]:
 @pytest.mark.parametrize("name", ORDERS)
 def test_replay_is_bit_exact_on_other_hardware(jobs, name, perturbation):
     job = jobs(name)
-    report = audited(job.run, job.order, perturbation=perturbation, threads=1).report
+    report = audited(job.run, job.order, perturbation=perturbation).report
     assert report.outcome is Outcome.VERIFIED, report.reason
     assert (report.contradictions, report.omissions) == (0, 0)
     assert report.steps_replayed == 2
@@ -77,8 +77,8 @@ def test_control_there_are_decisions_to_follow(jobs, name):
 
 @pytest.mark.parametrize("name", ["basic blocks", "small vgg"])
 def test_control_flipped_labels_are_disputed_at_their_step(tmp_path, trainer_key, name):
-    job = record_job(tmp_path, ORDERS[name](), trainer_key, tamper=LabelFlip(2), threads=1)
-    result = audited(job.run, job.order, threads=1)
+    job = record_job(tmp_path, ORDERS[name](), trainer_key, tamper=LabelFlip(2))
+    result = audited(job.run, job.order)
     assert result.report.outcome is Outcome.DISPUTED
     assert result.of(DisputeLocated)[0].dispute.step == 2
 
@@ -94,7 +94,7 @@ def test_a_residual_network_learns(tmp_path, trainer_key):
     draft = order_resnet(
         images[:400] * np.uint8(15), labels[:400], model=TINY, steps=30, batch_size=16, crop_padding=0, flip=False
     )
-    job = record_job(tmp_path, draft, trainer_key, threads=1)
+    job = record_job(tmp_path, draft, trainer_key)
     with BundleReader.open(job.run) as reader:
         losses = [record.loss for record in reader.step_records()[1:]]
     assert sum(losses[-10:]) < 0.8 * sum(losses[:10])

@@ -1,0 +1,32 @@
+"""Optimizers as pure update rules, written in operators that are exact wherever the mathematics allows.
+
+A rule computes new parameters and optimizer slots from old ones. Everything that depends on the step number alone
+(learning rate, bias corrections) is a per-step scalar: computed once by the client, listed in the order, so that no
+``pow`` or ``cos`` of the auditor's machine takes part.
+"""
+
+from counterfoil.program.update.adam import Adam, AdamW
+from counterfoil.program.update.adaptive import Adagrad, RmsProp
+from counterfoil.program.update.average import WeightAverage
+from counterfoil.program.update.clipping import ClipByNorm, ClipByValue, clip_by_norm
+from counterfoil.program.update.groups import ParameterGroup, ParameterGroups
+from counterfoil.program.update.lion import Lion
+from counterfoil.program.update.rule import AtSlot, UpdateRule
+from counterfoil.program.update.sgd import Sgd
+
+__all__ = [
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "AtSlot",
+    "ClipByNorm",
+    "ClipByValue",
+    "Lion",
+    "ParameterGroup",
+    "ParameterGroups",
+    "RmsProp",
+    "Sgd",
+    "UpdateRule",
+    "WeightAverage",
+    "clip_by_norm",
+]

@@ -1,0 +1,152 @@
+"""Adam, and Adam with decoupled weight decay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from counterfoil.program.update.clipping import clip_by_norm
+from counterfoil.program.update.rule import AtSlot, ParameterRule, check_fraction, check_not_negative
+
+
+@dataclass(frozen=True)
+class Adam(ParameterRule):
+    """Adam (Kingma and Ba 2015), as ``torch.optim.Adam`` computes it.
+
+    Attributes:
+        betas: Decay of the first and the second moment.
+        epsilon: Added to the denominator.
+        weight_decay: L2 penalty added to the gradient.
+    """
+
+    betas: tuple[float, float] = (0.9, 0.999)
+    epsilon: float = 1e-8
+    weight_decay: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check(self.betas, self.epsilon, self.weight_decay)
+
+    @property
+    def scalar_names(self) -> tuple[str, ...]:
+        """Step size ``lr / (1 - beta1^t)`` and ``1 / sqrt(1 - beta2^t)``."""
+        return ("step_size", "root_correction")
+
+    def scalars(self, step: int, lr: float) -> tuple[float, ...]:
+        """The per-step scalars."""
+        return _corrections(self.betas, step, lr)
+
+    @property
+    def slot_names(self) -> tuple[str, ...]:
+        """Both moments."""
+        return ("moment1", "moment2")
+
+    def update_one(
+        self, parameter: Tensor, gradient: Tensor, slots: Mapping[str, Tensor], scalars: Mapping[str, Tensor]
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """Return the new parameter and moments."""
+        if self.weight_decay:
+            gradient = gradient + parameter * self.weight_decay
+        beta1, beta2 = self.betas
+        moment1 = slots["moment1"] * beta1 + gradient * (1.0 - beta1)
+        moment2 = slots["moment2"] * beta2 + gradient * gradient * (1.0 - beta2)
+        # A product where torch divides: products are exact, quotients would be rounded and logged.
+        denominator = torch.sqrt(moment2) * scalars["root_correction"] + self.epsilon
+        new = parameter - moment1 / denominator * scalars["step_size"]
+        return new, {"moment1": moment1, "moment2": moment2}
+
+    def describe(self) -> str:
+        """The rule in words."""
+        return (
+            f"Adam, betas {self.betas[0]:g} and {self.betas[1]:g}, epsilon {self.epsilon:g}, "
+            f"weight decay {self.weight_decay:g}"
+        )
+
+
+@dataclass(frozen=True)
+class AdamW:
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019), as ``torch.optim.AdamW`` computes it.
+
+    Attributes:
+        betas: Decay of the first and the second moment.
+        epsilon: Added to the denominator.
+        weight_decay: Decoupled weight decay.
+        decays: Whether the parameter of a name decays; by default all do.
+        clip_norm: Largest joint norm of the gradients, or None.
+    """
+
+    betas: tuple[float, float] = (0.9, 0.999)
+    epsilon: float = 1e-8
+    weight_decay: float = 0.01
+    decays: Callable[[str], bool] = lambda name: True
+    clip_norm: float | None = None
+
+    def __post_init__(self) -> None:
+        _check(self.betas, self.epsilon, self.weight_decay)
+
+    @property
+    def scalar_names(self) -> tuple[str, ...]:
+        """Learning rate, step size ``lr / (1 - beta1^t)`` and ``1 / sqrt(1 - beta2^t)``."""
+        return ("lr", "step_size", "root_correction")
+
+    def scalars(self, step: int, lr: float) -> tuple[float, ...]:
+        """The per-step scalars."""
+        return (lr, *_corrections(self.betas, step, lr))
+
+    def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Both moments of each parameter, zero."""
+        return {
+            f"{moment}:{name}": torch.zeros_like(p)
+            for moment in ("moment1", "moment2")
+            for name, p in parameters.items()
+        }
+
+    def update(
+        self,
+        parameters: Mapping[str, Tensor],
+        gradients: Mapping[str, Tensor],
+        slots: Mapping[str, Tensor],
+        scalars: Mapping[str, Tensor],
+        at_slot: AtSlot,
+    ) -> dict[str, Tensor]:
+        """Return the new parameters and moments."""
+        if self.clip_norm is not None:
+            gradients = clip_by_norm(gradients, self.clip_norm, at_slot)
+        beta1, beta2 = self.betas
+        new: dict[str, Tensor] = {}
+        for name, parameter in parameters.items():
+            at_slot(name)
+            gradient = gradients[name]
+            if self.weight_decay and self.decays(name):
+                parameter = parameter - parameter * (scalars["lr"] * self.weight_decay)
+            moment1 = slots[f"moment1:{name}"] * beta1 + gradient * (1.0 - beta1)
+            moment2 = slots[f"moment2:{name}"] * beta2 + gradient * gradient * (1.0 - beta2)
+            # A product where torch divides: products are exact, quotients would be rounded and logged.
+            denominator = torch.sqrt(moment2) * scalars["root_correction"] + self.epsilon
+            new[name] = parameter - moment1 / denominator * scalars["step_size"]
+            new[f"moment1:{name}"] = moment1
+            new[f"moment2:{name}"] = moment2
+        return new
+
+    def describe(self) -> str:
+        """The rule in words."""
+        clip = "" if self.clip_norm is None else f", gradients clipped to norm {self.clip_norm:g}"
+        return (
+            f"AdamW, betas {self.betas[0]:g} and {self.betas[1]:g}, epsilon {self.epsilon:g}, "
+            f"weight decay {self.weight_decay:g}{clip}"
+        )
+
+
+def _check(betas: tuple[float, float], epsilon: float, weight_decay: float) -> None:
+    check_fraction("first beta", betas[0])
+    check_fraction("second beta", betas[1])
+    check_not_negative("epsilon", epsilon)
+    check_not_negative("weight decay", weight_decay)
+
+
+def _corrections(betas: tuple[float, float], step: int, lr: float) -> tuple[float, float]:
+    """Step size and reciprocal root: what the bias corrections of both moments come to."""
+    return lr / (1.0 - betas[0] ** step), 1.0 / math.sqrt(1.0 - betas[1] ** step)

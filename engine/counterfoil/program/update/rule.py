@@ -1,0 +1,146 @@
+"""What an update rule is, and what most of them share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from counterfoil.errors import DataError
+
+AtSlot = Callable[[str], None]
+"""Told the name of the state tensor whose update follows, so that its operators can be attributed."""
+
+
+class UpdateRule(Protocol):
+    """An optimizer, as the capture needs it."""
+
+    @property
+    def scalar_names(self) -> tuple[str, ...]:
+        """Names of the per-step scalars."""
+
+    def scalars(self, step: int, lr: float) -> tuple[float, ...]:
+        """Values of the per-step scalars at ``step`` (from 1) with learning rate ``lr``."""
+
+    def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The optimizer slots before the first step, named ``slot:parameter``."""
+
+    def update(
+        self,
+        parameters: Mapping[str, Tensor],
+        gradients: Mapping[str, Tensor],
+        slots: Mapping[str, Tensor],
+        scalars: Mapping[str, Tensor],
+        at_slot: AtSlot,
+    ) -> dict[str, Tensor]:
+        """Return the new parameters and slots by name."""
+
+    def describe(self) -> str:
+        """The rule in words."""
+
+
+class ParameterRule(ABC):
+    """A rule that updates each parameter by itself, from its own gradient and slots."""
+
+    @property
+    def scalar_names(self) -> tuple[str, ...]:
+        """``lr``."""
+        return ("lr",)
+
+    def scalars(self, step: int, lr: float) -> tuple[float, ...]:
+        """The learning rate."""
+        return (lr,)
+
+    @property
+    @abstractmethod
+    def slot_names(self) -> tuple[str, ...]:
+        """Names of the slots that each parameter has."""
+
+    def first_slot(self, slot: str, parameter: Tensor) -> Tensor:
+        """A slot of one parameter before the first step: zero."""
+        return torch.zeros_like(parameter)
+
+    @abstractmethod
+    def update_one(
+        self, parameter: Tensor, gradient: Tensor, slots: Mapping[str, Tensor], scalars: Mapping[str, Tensor]
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """Return the new parameter and its new slots."""
+
+    def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The optimizer slots before the first step, named ``slot:parameter``."""
+        return {
+            f"{slot}:{name}": self.first_slot(slot, parameter)
+            for name, parameter in parameters.items()
+            for slot in self.slot_names
+        }
+
+    def update(
+        self,
+        parameters: Mapping[str, Tensor],
+        gradients: Mapping[str, Tensor],
+        slots: Mapping[str, Tensor],
+        scalars: Mapping[str, Tensor],
+        at_slot: AtSlot,
+    ) -> dict[str, Tensor]:
+        """Return the new parameters and slots by name."""
+        new: dict[str, Tensor] = {}
+        for name, parameter in parameters.items():
+            at_slot(name)
+            own = {slot: slots[f"{slot}:{name}"] for slot in self.slot_names}
+            new[name], changed = self.update_one(parameter, gradients[name], own, scalars)
+            new.update((f"{slot}:{name}", tensor) for slot, tensor in changed.items())
+        return new
+
+
+@dataclass(frozen=True)
+class Wrapper:
+    """A rule made from another one. By itself it changes nothing."""
+
+    rule: UpdateRule
+
+    @property
+    def scalar_names(self) -> tuple[str, ...]:
+        """Those of the rule within."""
+        return self.rule.scalar_names
+
+    def scalars(self, step: int, lr: float) -> tuple[float, ...]:
+        """Those of the rule within."""
+        return self.rule.scalars(step, lr)
+
+    def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Those of the rule within."""
+        return self.rule.slots(parameters)
+
+
+def check_fraction(name: str, value: float) -> None:
+    """Check that a setting lies in 0 to 1, 1 excluded.
+
+    Raises:
+        DataError: It does not.
+    """
+    if not 0.0 <= value < 1.0:
+        raise DataError(f"The optimizer's {name} is {value:g}; it must be at least 0 and less than 1.")
+
+
+def check_not_negative(name: str, value: float) -> None:
+    """Check that a setting is a finite number from 0.
+
+    Raises:
+        DataError: It is not.
+    """
+    if not 0.0 <= value < float("inf"):
+        raise DataError(f"The optimizer's {name} is {value:g}; it must be 0 or a positive number.")
+
+
+def check_positive(name: str, value: float) -> None:
+    """Check that a setting is a finite number above 0.
+
+    Raises:
+        DataError: It is not.
+    """
+    if not 0.0 < value < float("inf"):
+        raise DataError(f"The optimizer's {name} is {value:g}; it must be a positive number.")

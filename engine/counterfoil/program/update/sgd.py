@@ -1,0 +1,81 @@
+"""Stochastic gradient descent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from counterfoil.errors import DataError
+from counterfoil.program.update.clipping import clip_by_norm
+from counterfoil.program.update.rule import AtSlot, check_not_negative
+
+
+@dataclass(frozen=True)
+class Sgd:
+    """Stochastic gradient descent with momentum and weight decay, as ``torch.optim.SGD`` computes it.
+
+    Attributes:
+        momentum: Momentum factor; 0 for none.
+        weight_decay: L2 penalty added to the gradient.
+        clip_norm: Largest joint norm of the gradients, or None.
+        nesterov: Whether the step looks ahead along the momentum (Nesterov 1983; Sutskever et al. 2013).
+    """
+
+    momentum: float = 0.0
+    weight_decay: float = 0.0
+    clip_norm: float | None = None
+    nesterov: bool = False
+
+    def __post_init__(self) -> None:
+        check_not_negative("momentum", self.momentum)
+        check_not_negative("weight decay", self.weight_decay)
+        if self.nesterov and not self.momentum:
+            raise DataError("Nesterov's step needs a momentum.", remedy="Set momentum, for instance to 0.9.")
+
+    @property
+    def scalar_names(self) -> tuple[str, ...]:
+        """``lr``."""
+        return ("lr",)
+
+    def scalars(self, step: int, lr: float) -> tuple[float, ...]:
+        """The learning rate."""
+        return (lr,)
+
+    def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """One momentum buffer for each parameter, zero."""
+        if not self.momentum:
+            return {}
+        return {f"momentum:{name}": torch.zeros_like(p) for name, p in parameters.items()}
+
+    def update(
+        self,
+        parameters: Mapping[str, Tensor],
+        gradients: Mapping[str, Tensor],
+        slots: Mapping[str, Tensor],
+        scalars: Mapping[str, Tensor],
+        at_slot: AtSlot,
+    ) -> dict[str, Tensor]:
+        """Return the new parameters and momentum buffers."""
+        if self.clip_norm is not None:
+            gradients = clip_by_norm(gradients, self.clip_norm, at_slot)
+        new: dict[str, Tensor] = {}
+        for name, parameter in parameters.items():
+            at_slot(name)
+            direction = gradients[name]
+            if self.weight_decay:
+                direction = direction + parameter * self.weight_decay
+            if self.momentum:
+                momentum = slots[f"momentum:{name}"] * self.momentum + direction
+                new[f"momentum:{name}"] = momentum
+                direction = direction + momentum * self.momentum if self.nesterov else momentum
+            new[name] = parameter - direction * scalars["lr"]
+        return new
+
+    def describe(self) -> str:
+        """The rule in words."""
+        clip = "" if self.clip_norm is None else f", gradients clipped to norm {self.clip_norm:g}"
+        kind = "Nesterov momentum" if self.nesterov else "momentum"
+        return f"SGD, {kind} {self.momentum:g}, weight decay {self.weight_decay:g}{clip}"

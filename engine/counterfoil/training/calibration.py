@@ -1,0 +1,266 @@
+"""Calibrated margins: measures how far results differ under perturbation, and sets m per operator kind from it.
+
+The adaptive thresholds of the paper (Srivastava, Arora, Boneh 2024, section 5.2), measured before training and written
+into the order: a few steps are executed as the device computes them, and each rounded operator is computed again on the
+same inputs under every perturbation (:mod:`counterfoil.execution.perturbed`).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from counterfoil.bundle.datafile import DataFile, missing_data
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import HEADROOM_BITS, OrderManifest, Precision
+from counterfoil.bundle.writer import BundleWriter
+from counterfoil.cancel import CancelToken
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import DataError
+from counterfoil.execution.devices import open_device, set_determinism
+from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter, Operation, native
+from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
+from counterfoil.program.graph import Node, Program
+from counterfoil.program.operators import OperatorClass
+from counterfoil.rounding.grid import FLOAT64_BIAS, ZERO_SCALE
+from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
+from counterfoil.training.order import Rows, load_order
+
+_FINEST = 64
+"""Distances from midpoints are counted down to 2^(E - 64)."""
+
+
+@dataclass(frozen=True)
+class KindCalibration:
+    """What was measured on one operator kind.
+
+    Attributes:
+        kind: The operator kind, for instance ``mm``.
+        sites: Rounding sites of a step.
+        values: Values that a step rounds there.
+        largest: Largest difference seen, in units of 2^E; 0 when results never differed.
+        margin_bits: m that follows: ``floor(-log2(largest)) - 6`` within the profile's range, or the default.
+        share_logged: Share of the values, 0 to 1, that lie within that margin of a midpoint.
+    """
+
+    kind: str
+    sites: int
+    values: int
+    largest: float
+    margin_bits: int
+    share_logged: float
+
+    @property
+    def headroom(self) -> float:
+        """Bits between the largest difference and the margin; less than six where the profile has no room."""
+        return -math.log2(self.largest) - self.margin_bits if self.largest else math.inf
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Calibrated margins.
+
+    Attributes:
+        kinds: What was measured, by the name of the kind.
+        precision: The order's profile with these margins.
+        steps: Number of steps measured.
+        order: Digest of the order that was written, or None.
+    """
+
+    kinds: tuple[KindCalibration, ...]
+    precision: Precision
+    steps: int
+    order: Digest | None
+
+
+@dataclass(frozen=True)
+class CalibrationStarted:
+    """First event: the number of steps that will be measured."""
+
+    steps: int
+
+
+@dataclass(frozen=True)
+class CalibrationProgress:
+    """Steps done, with a part of the current one."""
+
+    done: float
+
+
+CalibrationEvent = CalibrationStarted | CalibrationProgress | Calibration
+
+
+def margin_for(largest: float, precision: Precision) -> int:
+    """Return m for a largest difference in units of 2^E: six bits above it, within the profile's range."""
+    if largest == 0.0:
+        return precision.margin_bits
+    least, most = precision.margin_range
+    return min(max(math.floor(-math.log2(largest)) - HEADROOM_BITS, least), most)
+
+
+def calibrate(
+    order_path: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    steps: int = 3,
+    data: str | os.PathLike[str] | None = None,
+    device: str = "cpu",
+    threads: int | None = None,
+    cancel: CancelToken | None = None,
+) -> Iterator[CalibrationEvent]:
+    """Measure an order's first steps, and write the order again with calibrated margins.
+
+    Args:
+        order_path: The order; a run works too, its recording is ignored.
+        out: Where the new order goes; None writes none.
+        steps: Steps to measure; no more than the order has.
+        data: The data file, for an order that keeps data outside.
+        device: ``cpu`` or ``cuda:0``.
+        threads: Threads on the CPU; None for torch's choice.
+        cancel: Looked at between operators.
+
+    Yields:
+        CalibrationStarted, CalibrationProgress now and then, and the Calibration.
+
+    Raises:
+        RefusedError: The order is damaged or not supported.
+        NonFiniteError: Training diverged within these steps.
+        CancelledError: ``cancel`` was set; nothing was written.
+        DeviceError: There is no such device.
+        DataError: ``steps`` is not positive.
+    """
+    if steps < 1:
+        raise DataError("A calibration needs at least one step.")
+    torch_device = open_device(device)
+    used_threads = set_determinism(threads)
+    kernels = Kernels(torch_device, used_threads)
+    try:
+        with ExitStack() as stack:
+            reader = stack.enter_context(BundleReader.open(order_path))
+            reader.check_order_contents()
+            order = load_order(reader)
+            manifest, program = order.manifest, order.program
+            if manifest.outside:
+                if data is None:
+                    raise missing_data(manifest)
+                order = order.with_data(_checked(stack.enter_context(DataFile.open(data)), manifest, cancel))
+            steps = min(steps, manifest.steps)
+            interpreter = Interpreter(program, torch_device, COMPUTE_DTYPES[manifest.precision.compute])
+            interpreter.check_types()
+            measuring = _Measuring(program, replace(manifest.precision, guaranteed=False), kernels)
+            yield CalibrationStarted(steps)
+            state: Mapping[str, Tensor] = order.initial
+            for step in range(1, steps + 1):
+                measuring.begin_step(step_key(manifest.digest, step))
+                execution = interpreter.execute(
+                    order.inputs(step, state), rounder=measuring, compute=measuring.compute, cancel=cancel
+                )
+                while True:
+                    try:
+                        done = next(execution)
+                    except StopIteration as end:
+                        state = end.value.state
+                        break
+                    yield CalibrationProgress(step - 1 + done / len(program.nodes))
+                yield CalibrationProgress(step)
+            kinds = measuring.kinds()
+            # A kind that never differed keeps the default, so it is not listed.
+            margins = tuple((kind.kind, kind.margin_bits) for kind in kinds if kind.largest)
+            precision = replace(manifest.precision, guaranteed=False, margins=margins)
+            calibrated = replace(manifest, precision=precision)
+            if out is not None:
+                _write(reader, calibrated, out)
+    finally:
+        kernels.close()
+    yield Calibration(kinds, precision, steps, None if out is None else calibrated.digest)
+
+
+def _checked(file: DataFile, manifest: OrderManifest, cancel: CancelToken | None) -> Mapping[str, Rows]:
+    checking = file.check(manifest, cancel)
+    while True:
+        try:
+            next(checking)
+        except StopIteration as end:
+            rows: Mapping[str, Rows] = end.value
+            return rows
+
+
+def _write(reader: BundleReader, manifest: OrderManifest, out: str | os.PathLike[str]) -> None:
+    with BundleWriter.create(out) as writer:
+        writer.write_order(
+            manifest,
+            reader.program(),
+            reader.schedule(),
+            reader.scalars(),
+            {name: reader.data(name) for name, spec in manifest.data.items() if spec.file is None},
+            reader.initial_state(),
+        )
+
+
+class _Measuring(RecordingRounder):
+    """Rounds as a recorder does, and measures each output against its perturbed forms before that."""
+
+    def __init__(self, program: Program, precision: Precision, kernels: Kernels) -> None:
+        super().__init__(program, precision, kernels)
+        self._perturbed: list[Callable[[Operation, list[Any], dict[str, Any]], Any]] = [
+            perturbed(name) for name in PERTURBATIONS
+        ]
+        self._others: list[list[Any]] = []
+        self._largest: dict[str, float] = {}
+        self._seen: dict[str, int] = {}
+        self._within: dict[str, Tensor] = {}
+
+    def compute(self, operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Compute an operator natively, and keep what every perturbation makes of it for :meth:`_round`."""
+        result = native(operation, args, kwargs)
+        self._others = []
+        if operation.node.entry.operator_class is OperatorClass.ROUNDED:
+            results = [change(operation, args, kwargs) for change in self._perturbed]
+            self._others = [list(r) if isinstance(r, (tuple, list)) else [r] for r in results]
+        return result
+
+    def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
+        site = self._program.sites[self._site]
+        if exponent != ZERO_SCALE:
+            own = flat.double()
+            unit = math.ldexp(1.0, exponent)
+            for outputs in self._others:
+                other = outputs[site.output].contiguous().view(-1).double()
+                difference = float((own - other).abs().max()) / unit if flat.numel() else 0.0
+                self._largest[site.kind] = max(self._largest.get(site.kind, 0.0), difference)
+            self._count(node, exponent, own)
+        return super()._round(node, exponent, flat)
+
+    def _count(self, node: Node, exponent: int, own: Tensor) -> None:
+        """Count values by the power of two, from 2^E downwards, within which a midpoint lies."""
+        grid = self._grid(node, exponent)
+        biased = ((own.view(torch.int64) >> 52) & 0x7FF).clamp(min=grid.floor_exponent + FLOAT64_BIAS)
+        quantum = torch.ldexp(torch.ones_like(own), biased - FLOAT64_BIAS - grid.significand_bits + 1)
+        position = own / quantum
+        distance = (0.5 - (position - position.round()).abs()).abs() * quantum
+        # floor(-log2(distance / 2^E)): the largest m whose margin still reaches the midpoint; zero is within them all.
+        reach = torch.where(distance > 0, exponent - torch.frexp(distance)[1].long(), _FINEST).clamp(0, _FINEST)
+        kind = node.entry.kind
+        counts = torch.bincount(reach, minlength=_FINEST + 1).cpu()
+        self._within[kind] = self._within.get(kind, torch.zeros_like(counts)) + counts
+        self._seen[kind] = self._seen.get(kind, 0) + own.numel()
+
+    def kinds(self) -> tuple[KindCalibration, ...]:
+        """What was measured so far."""
+        found = []
+        for kind in sorted({site.kind for site in self._program.sites}):
+            sites = [site for site in self._program.sites if site.kind == kind]
+            largest = self._largest.get(kind, 0.0)
+            margin = margin_for(largest, self._precision)
+            seen = self._seen.get(kind, 0)
+            share = int(self._within[kind][margin:].sum()) / seen if seen else 0.0
+            values = sum(site.elements for site in sites)
+            found.append(KindCalibration(kind, len(sites), values, largest, margin, share))
+        return tuple(found)

@@ -1,0 +1,78 @@
+"""A dispute names the operator at which the runs part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from counterfoil.audit.locate import first_differing_operator
+from counterfoil.audit.selftest import tiny_program
+from counterfoil.execution.interpreter import StepInputs
+from counterfoil.signing import SigningKey
+from counterfoil.training.tamper import LabelFlip
+from support.jobs import Job, audited, digits_order, record_job
+
+
+def test_points_to_the_first_site_that_differs() -> None:
+    program = tiny_program()
+    trainer = np.arange(len(program.sites), dtype=np.uint64)
+    replay = trainer.copy()
+    assert first_differing_operator(program, trainer, replay) is None
+    replay[[2, 3]] += np.uint64(1)
+    found = first_differing_operator(program, trainer, replay)
+    assert found is not None
+    assert (found.number, found.total, found.name) == (4, 7, "aten.mm.default")
+    assert (found.module, found.phase, found.shape) == ("layer", "backward", (24, 24))
+    assert found.input_shapes == ((24, 16), (16, 24))
+    assert found.differing_operators == 2
+    assert found.where == "aten.mm.default (backward of layer)"
+
+
+def scaled_weight(name: str, step: int):
+    def tamper(inputs: StepInputs) -> StepInputs:
+        if inputs.draws.step != step:
+            return inputs
+        changed = {**inputs.state, name: inputs.state[name] * 1.5}
+        return StepInputs(changed, inputs.batch, inputs.scalars, inputs.draws)
+
+    return tamper
+
+
+@pytest.mark.parametrize(
+    ("tamper", "name", "module", "phase"),
+    [
+        (LabelFlip(step=3), "aten.nll_loss_forward.default", "", "forward"),
+        (scaled_weight("block1.conv2.weight", 3), "aten.convolution.default", "block1.conv2", "forward"),
+        (scaled_weight("head.weight", 3), "aten.addmm.default", "head", "forward"),
+    ],
+    ids=["labels", "convolution", "head"],
+)
+def test_names_module_and_pass(
+    tmp_path: Path, trainer_key: SigningKey, tamper, name: str, module: str, phase: str
+) -> None:
+    job: Job = record_job(tmp_path, digits_order(), trainer_key, tamper=tamper)
+    dispute = audited(job.run, job.order).report.dispute
+    assert dispute is not None
+    assert dispute.step == 3
+    assert dispute.operator is not None
+    assert (dispute.operator.name, dispute.operator.module, dispute.operator.phase) == (name, module, phase)
+
+
+def test_a_doctored_update_shows_in_the_pass_where_it_first_counts(tmp_path: Path, trainer_key: SigningKey) -> None:
+    """An optimizer slot has no rounded operator in SGD: the next step's forward pass is the first to show it."""
+
+    def tamper(inputs: StepInputs) -> StepInputs:
+        if inputs.draws.step != 2:
+            return inputs
+        slot = "momentum:head.bias"
+        return StepInputs(
+            {**inputs.state, slot: inputs.state[slot] + torch.ones(10)}, inputs.batch, inputs.scalars, inputs.draws
+        )
+
+    job = record_job(tmp_path, digits_order(), trainer_key, tamper=tamper)
+    dispute = audited(job.run, job.order).report.dispute
+    assert dispute is not None
+    assert (dispute.step, dispute.parts, dispute.operator) == (2, ("state",), None)

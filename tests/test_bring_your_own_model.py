@@ -1,0 +1,73 @@
+"""Runs the code and the command lines of docs/bring-your-own-model.md, then records and replays the orders."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import counterfoil
+from counterfoil.audit.outcome import Outcome
+from counterfoil.cli import main
+from counterfoil.training.custom import CustomJob
+from support.bundles import test_key
+from support.jobs import audited, record_run
+
+PAGE = (Path(__file__).parents[1] / "docs" / "bring-your-own-model.md").read_text(encoding="utf-8")
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def commands() -> list[tuple[list[str], str]]:
+    """The arguments of each command line, and what it is said to print."""
+    lines = [block.removeprefix("$ counterfoil ").partition("\n") for block in blocks("console")]
+    return [(shlex.split(command), output) for command, _, output in lines]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The current folder, with the page's modules as files."""
+    names = []
+    for block in blocks("python"):
+        name = block.partition("\n")[0].removeprefix("# ")
+        (tmp_path / name).write_text(block, encoding="utf-8")
+        names.append(name.removesuffix(".py"))
+    assert names == ["vit_job", "bert_job"]
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["vision transformer", "BERT-like encoder"])
+def test_the_page_does_what_it_says(number: int, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments, expected = commands()[number]
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert doctest.OutputChecker().check_output(expected, printed, FLAGS), printed
+
+    order = folder / arguments[-1]
+    first = order.read_bytes()
+    sys.modules.pop(arguments[2].partition(":")[0])
+    assert main([*arguments, "--force"]) == 0
+    assert order.read_bytes() == first
+
+    run = record_run(order, folder / "run.cfoil", test_key(folder))
+    report = audited(run, order, perturbation="reversed").report
+    assert report.outcome is Outcome.VERIFIED, report.reason
+    assert (report.steps_replayed, report.contradictions, report.omissions) == (3, 0, 0)
+
+
+def test_the_page_lists_every_field_and_every_rule() -> None:
+    fields = {field for row in re.findall(r"^\| (`.*?) \|", PAGE, re.MULTILINE) for field in re.findall(r"`(\w+)", row)}
+    rules = {"Sgd", "Adam", "AdamW", "Adagrad", "RmsProp", "Lion", "ClipByNorm", "ClipByValue", "ParameterGroups"}
+    assert fields == {*CustomJob.__dataclass_fields__, *rules, "WeightAverage"}
+    assert (rules | {"WeightAverage", "CustomJob", "uniform"}) <= set(counterfoil.__all__)
