@@ -49,6 +49,9 @@ The recorded step, replayed with every reduction in reversed order: directions t
 
 {published}
 
+Against the released code's own figures our log covers more: weight gradients and the optimizer step, which it does not
+log. That part does not grow with the batch; with AdamW, on a small batch, it is the larger one.
+
 The figures of others were measured on their machines, and are not equally sure:
 
 - **The paper** (Srivastava, Arora and Boneh, "Optimistic Verifiable Training by Controlling Hardware
