@@ -182,7 +182,8 @@ def test_float32_values_round_as_their_float64_forms_do(values: list[float], exp
     expected, wide = both(values, grid, grid.tau)
     narrow = np.array(values, np.float32)
     in_torch = torch.from_numpy(narrow.copy())
-    one, two = CpuKernel(Workers(1)).round(narrow, grid, grid.tau, KEY), TorchKernel().round(in_torch, grid, grid.tau, KEY)
+    one = CpuKernel(Workers(1)).round(narrow, grid, grid.tau, KEY)
+    two = TorchKernel().round(in_torch, grid, grid.tau, KEY)
     assert narrow.dtype == np.float32
     assert narrow.astype(np.float64).tobytes() == expected.tobytes() == in_torch.double().numpy().tobytes()
     for found in (one, two):
