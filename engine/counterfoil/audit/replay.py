@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import torch
-from torch import Tensor
 
 from counterfoil.audit.compare import compare_states
 from counterfoil.audit.conclusion import Tally, conclude
@@ -25,7 +21,6 @@ from counterfoil.audit.events import (
     DisputeLocated,
     DivergenceMeasured,
     Event,
-    OperatorDone,
     ResumedFromCheckpoint,
     StepMatch,
     StepReplayed,
@@ -36,31 +31,25 @@ from counterfoil.audit.inspection import Inspection, open_inspection
 from counterfoil.audit.locate import first_differing_operator
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.selftest import run_selftest
+from counterfoil.audit.steps import (
+    Arrays,
+    Logs,
+    ReplayedStep,
+    State,
+    StepReplayer,
+    decode_log,
+    differing_parts,
+    step_replayer,
+)
 from counterfoil.bundle.datafile import DataFile, missing_data
-from counterfoil.bundle.schema import StepRecord
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.commit.merkle import MerkleTree, first_difference, leaf_hash
-from counterfoil.commit.state import state_root
-from counterfoil.errors import CancelledError, CounterfoilError, DeviceError, LogError, NonFiniteError, RefusedError
+from counterfoil.commit.merkle import MerkleTree, first_difference
+from counterfoil.errors import CancelledError, CounterfoilError, DeviceError, NonFiniteError, RefusedError
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
-from counterfoil.execution.interpreter import (
-    COMPUTE_DTYPES,
-    Compute,
-    Interpreter,
-    StepResult,
-    native,
-    with_progress,
-)
-from counterfoil.execution.perturbed import perturbed
-from counterfoil.rounding.log import SiteLog, decode
-from counterfoil.rounding.rounder import Kernels, ReplayingRounder, SiteCounts, step_key
+from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.signing import PublicKey
 from counterfoil.training.order import LoadedOrder
-
-State = Mapping[str, Tensor]
-Arrays = dict[str, npt.NDArray[Any]]
-_CONFIRMATION = "reversed"
 
 
 @dataclass(frozen=True)
@@ -254,44 +243,19 @@ def _judge(
     yield progress.note(CheckNumber.SELF_TEST, CheckState.PASSED, sentence)
     for number in (CheckNumber.REPLAY, CheckNumber.LOG, CheckNumber.COVERAGE):
         yield progress.note(number, CheckState.RUNNING, "")
-    kernels = Kernels(device, threads)
     begun = time.perf_counter()
     try:
-        yield from _Replay(request, inspection, order, progress.tally, kernels, device, cancel).run()
+        with step_replayer(order, device, threads, perturbation=request.perturbation, cancel=cancel) as steps:
+            yield from _Replay(request, inspection, order, progress.tally, steps).run()
     finally:
-        kernels.close()
         progress.tally.seconds = time.perf_counter() - begun
-
-
-@dataclass(frozen=True)
-class _Step:
-    """One replayed step: the new state, the leaf's record, and what the log brought to light."""
-
-    result: StepResult
-    record: StepRecord
-    arrays: Arrays
-    counts: tuple[SiteCounts, ...]
-    entries: int
-    fingerprints: npt.NDArray[np.uint64]
-    own_log: tuple[SiteLog, ...]
-
-    @property
-    def leaf(self) -> Digest:
-        return leaf_hash(self.record.to_bytes())
 
 
 class _Replay:
     """Sequential replay from the initial state; after a dispute, on from the trainer's next checkpoint."""
 
     def __init__(
-        self,
-        request: AuditRequest,
-        inspection: Inspection,
-        order: LoadedOrder,
-        tally: Tally,
-        kernels: Kernels,
-        device: torch.device,
-        cancel: CancelToken,
+        self, request: AuditRequest, inspection: Inspection, order: LoadedOrder, tally: Tally, steps: StepReplayer
     ) -> None:
         assert inspection.tree is not None
         self._request = request
@@ -300,11 +264,8 @@ class _Replay:
         self._tree = inspection.tree
         self._order = order
         self._tally = tally
-        self._kernels = kernels
-        self._interpreter = Interpreter(order.program, device, COMPUTE_DTYPES[order.manifest.precision.compute])
-        self._compute = native if request.perturbation is None else perturbed(request.perturbation)
-        self._cancel = cancel
-        self._elements = [site.elements for site in order.program.sites]
+        self._steps = steps
+        self._rounded_values = sum(site.elements for site in order.program.sites)
         self._leaves = [self._tree.leaf(index) for index in range(self._tree.size)]
 
     def run(self) -> Iterator[Event]:
@@ -313,7 +274,7 @@ class _Replay:
         drifting = False
         for step in range(1, manifest.steps + 1):
             begun = time.perf_counter()
-            logs = self._log(step)
+            logs = decode_log(self._order.program, step, self._reader.log(step))
             outcome = yield from self._attempt(step, state, logs, drifting)
             if outcome is None:  # the drifting chain ended before the next checkpoint
                 row = self._row(step, StepMatch.UNJUDGED, None, begun)
@@ -344,21 +305,12 @@ class _Replay:
             if outcome is not None:
                 state = outcome.result.state
 
-    def _log(self, step: int) -> tuple[SiteLog, ...]:
-        try:
-            return decode(self._reader.log(step), self._elements)
-        except LogError as error:
-            raise LogError(
-                f"The rounding log of step {step} is malformed, although the trainer signed it. {error.sentence}",
-                remedy="Ask the trainer for the run again; without the log the step cannot be replayed.",
-            ) from error
-
     def _attempt(
-        self, step: int, state: State, logs: tuple[SiteLog, ...], drifting: bool
-    ) -> Generator[Event, None, _Step | None]:
+        self, step: int, state: State, logs: Logs, drifting: bool
+    ) -> Generator[Event, None, ReplayedStep | None]:
         """Replay a step; None when a chain that has parted from the trainer's runs out of numbers."""
         try:
-            return (yield from self._step(step, state, logs, self._compute, keep_log=False))
+            return (yield from self._steps.replay(self._records[step], state, logs))
         except NonFiniteError as error:
             if drifting:
                 return None
@@ -367,33 +319,7 @@ class _Replay:
                 remedy="Replay the run on another machine; if it ends there too, ask the trainer how it went on.",
             ) from error
 
-    def _step(
-        self, step: int, state: State, logs: tuple[SiteLog, ...], compute: Compute, *, keep_log: bool
-    ) -> Generator[Event, None, _Step]:
-        order, manifest = self._order, self._order.manifest
-        rounder = ReplayingRounder(order.program, manifest.precision, self._kernels, keep_log=keep_log)
-        rounder.follow(step_key(manifest.digest, step), logs)
-        execution = self._interpreter.execute(
-            order.inputs(step, state), rounder=rounder, compute=compute, cancel=self._cancel
-        )
-        total = len(order.program.nodes)
-        result = yield from with_progress(execution, lambda done: OperatorDone(step, done, total))
-        trainer = self._records[step]
-        needed = manifest.is_committed(step)
-        arrays = {name: tensor.cpu().numpy() for name, tensor in result.state.items()} if needed else {}
-        record = StepRecord(
-            step=step,
-            state_root=state_root(arrays) if needed else None,
-            log=trainer.log,
-            fingerprints=Digest.of(rounder.fingerprints.astype("<u8").tobytes()),
-            loss=result.loss,
-        )
-        entries = sum(len(log.indices) for log in logs)
-        return _Step(
-            result, record, arrays, tuple(rounder.counts), entries, rounder.fingerprints, tuple(rounder.own_logs)
-        )
-
-    def _row(self, step: int, match: StepMatch, outcome: _Step | None, begun: float) -> StepRow:
+    def _row(self, step: int, match: StepMatch, outcome: ReplayedStep | None, begun: float) -> StepRow:
         counts = outcome.counts if outcome is not None else ()
         trainer_loss = self._records[step].loss
         return StepRow(
@@ -408,7 +334,7 @@ class _Replay:
             corrections=sum(count.corrections for count in counts),
             contradictions=sum(count.contradictions for count in counts),
             omissions=sum(count.omissions for count in counts),
-            rounded_values=sum(self._elements),
+            rounded_values=self._rounded_values,
             seconds=time.perf_counter() - begun,
             steerable=sum(count.steerable for count in counts),
             steered=sum(count.steered for count in counts),
@@ -419,7 +345,7 @@ class _Replay:
         self._reader.check_checkpoint(step, trainer)
         return trainer
 
-    def _measure(self, step: int, trainer: Arrays, outcome: _Step) -> Iterator[Event]:
+    def _measure(self, step: int, trainer: Arrays, outcome: ReplayedStep) -> Iterator[Event]:
         tensors = compare_states(trainer, outcome.arrays)
         yield DivergenceMeasured(step, tensors)
         dispute = self._tally.dispute
@@ -427,53 +353,26 @@ class _Replay:
             self._tally.dispute = replace(dispute, compared_at=step, tensors=_differing(tensors))
             yield DisputeLocated(self._tally.dispute)
 
-    def _dispute(
-        self, step: int, state: State, logs: tuple[SiteLog, ...], outcome: _Step
-    ) -> Generator[Event, None, Dispute]:
+    def _dispute(self, step: int, state: State, logs: Logs, outcome: ReplayedStep) -> Generator[Event, None, Dispute]:
         trainer = self._records[step]
         _, path = first_difference(self._tree, MerkleTree(self._leaves))
-        parts = tuple(
-            name
-            for name, theirs, ours in (
-                ("state", trainer.state_root, outcome.record.state_root),
-                ("loss", _loss_bits(trainer.loss), _loss_bits(outcome.record.loss)),
-                ("fingerprints", trainer.fingerprints, outcome.record.fingerprints),
-            )
-            if theirs != ours
-        )
         return Dispute(
             step=step,
             trainer_leaf=self._tree.leaf(step),
             replay_leaf=outcome.leaf,
-            parts=parts,
+            parts=differing_parts(trainer, outcome.record),
             path=path,
             inclusion_proof=self._tree.inclusion_proof(step),
             compared_at=None,
             tensors=(),
             trainer_loss=float("nan") if trainer.loss is None else trainer.loss,
             replay_loss=outcome.result.loss,
-            confirmed=(yield from self._confirm(step, state, logs, outcome)),
+            confirmed=(yield from self._steps.confirm(trainer, state, logs, outcome)),
             operator=first_differing_operator(
                 self._order.program, self._reader.fingerprints(step), outcome.fingerprints
             ),
         )
 
-    def _confirm(
-        self, step: int, state: State, logs: tuple[SiteLog, ...], outcome: _Step
-    ) -> Generator[Event, None, bool]:
-        """Whether this machine gives the same leaf again with every reduction in another order.
-
-        The trainer's log belongs to other values, so it cannot carry the second replay: the first one writes a log of
-        its own. If even that does not carry it, this machine's arithmetic lies outside the margin.
-        """
-        again = yield from self._step(step, state, logs, self._compute, keep_log=True)
-        other = yield from self._step(step, state, again.own_log, perturbed(_CONFIRMATION), keep_log=False)
-        return again.leaf == outcome.leaf == other.leaf
-
 
 def _differing(tensors: tuple[TensorDivergence, ...]) -> tuple[TensorDivergence, ...]:
     return tuple(sorted((t for t in tensors if t.differing), key=lambda t: (-t.max_abs, t.name)))
-
-
-def _loss_bits(loss: float | None) -> bytes | None:
-    return None if loss is None else np.float64(loss).tobytes()
