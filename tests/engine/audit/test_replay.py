@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.audit import replay, selftest
+from counterfoil.audit import selftest, steps
 from counterfoil.audit.events import (
     AuditStarted,
     CheckChanged,
@@ -267,7 +267,7 @@ def noisy(relative: float, seed: int | None) -> Any:
 
 @pytest.mark.parametrize("seed", [None, 1], ids=["another error each time", "the same error each time"])
 def test_unsound_hardware_accuses_nobody(monkeypatch, digits_job, seed):
-    monkeypatch.setattr(replay, "native", noisy(2.0**-30, seed))
+    monkeypatch.setattr(steps, "native", noisy(2.0**-30, seed))
     result = audited(digits_job.run, digits_job.order)
     report = result.report
     assert report.outcome is Outcome.INCONCLUSIVE
@@ -277,7 +277,7 @@ def test_unsound_hardware_accuses_nobody(monkeypatch, digits_job, seed):
 
 
 def test_noise_far_below_the_margin_is_no_matter(monkeypatch, gpt2_job):
-    monkeypatch.setattr(replay, "native", noisy(2.0**-51, 1))
+    monkeypatch.setattr(steps, "native", noisy(2.0**-51, 1))
     assert audited(gpt2_job.run, gpt2_job.order).report.outcome is Outcome.VERIFIED
 
 
