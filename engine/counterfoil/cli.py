@@ -37,7 +37,7 @@ from counterfoil.signing import (
 )
 
 if TYPE_CHECKING:
-    from counterfoil.audit.events import AuditReport
+    from counterfoil.audit.events import AuditReport, StepRow
     from counterfoil.training.order import OrderDraft
 
 DEFAULT_SEQUENCE = 64
@@ -48,7 +48,7 @@ _LOG = logging.getLogger("counterfoil")
 _TYPER_EXITS = {0: 0, 1: Outcome.INCONCLUSIVE.exit_code, 2: Outcome.ERROR.exit_code}
 
 # The order in which people meet them; typer would list groups last.
-_COMMANDS = ("order", "calibrate", "train", "inspect", "audit", "verify", "keygen", "gui", "demo", "bench")
+_COMMANDS = ("order", "calibrate", "train", "inspect", "plan", "audit", "verify", "keygen", "gui", "demo", "bench")
 
 
 class _Commands(typer.core.TyperGroup):
@@ -112,6 +112,9 @@ TrainerKeyOption = Annotated[
         help="The trainer's public key (.pub.pem), if you know it. Without it the key that the run names is used.",
         show_default=False,
     ),
+]
+BadFractionOption = Annotated[
+    float, typer.Option(min=0.0, max=1.0, help="Share of bad segments that a sample must not let pass.")
 ]
 StepsOption = Annotated[int, typer.Option(min=1, help="Training steps.")]
 BatchOption = Annotated[int, typer.Option(min=1, help="Rows of the data per step.")]
@@ -755,6 +758,33 @@ def audit(
     csv: Annotated[
         Path | None, typer.Option(help="Write the table of replayed steps to this file.", show_default=False)
     ] = None,
+    segments: Annotated[
+        str | None,
+        typer.Option(
+            help="Which segments to replay, from one checkpoint to the next: all, a number of them drawn at random "
+            "(5), or a list (3,7-9; a single one as 7-7). 'counterfoil plan' shows what each costs.",
+            show_default="all",
+        ),
+    ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Draw as many segments at random as it takes to catch a run with --bad-fraction of bad ones with this "
+            "probability, for instance 0.99.",
+            show_default=False,
+        ),
+    ] = None,
+    bad_fraction: BadFractionOption = 0.01,
+    nonce: Annotated[
+        str | None,
+        typer.Option(
+            help="The randomness of the sample, 64 hexadecimal digits, to draw one again. It must not be known to the "
+            "trainer before the run is signed.",
+            show_default="a fresh one",
+        ),
+    ] = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     json: JsonOption = False,
@@ -774,27 +804,38 @@ def audit(
             _check_target(target, force)
     signing_key = _open_key(key) if key is not None else None
     public = load_public_key(trainer_key) if trainer_key else None
+    from counterfoil.audit.sampling import SegmentRequest
+
+    chosen = SegmentRequest.parse(segments, confidence, bad_fraction, nonce)
 
     console = terminal.console(stderr=json)
-    rows = []
+    rows: list[StepRow] = []
     report: AuditReport | None = None
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         from counterfoil.audit import events, replay
 
         request = replay.AuditRequest(
-            run=run, order=order, device=device, threads=threads, trainer_key=public, data=data
+            run=run,
+            order=order,
+            device=device,
+            threads=threads,
+            trainer_key=public,
+            data=data,
+            segments=chosen,
         )
         for event in replay.run_audit(request, cancel):
             match event:
                 case events.AuditStarted():
-                    bar.start(event.steps)
+                    bar.start(event.planned_steps)
+                    if event.sample is not None and event.sample.nonce:
+                        console.print(f"Sample drawn with the nonce {event.sample.nonce}")
                 case events.CheckChanged() if event.check.state is CheckState.RUNNING:
                     bar.update(0, event.check.detail)
                 case events.OperatorDone():
-                    bar.update(event.step - 1 + event.done / event.total)
+                    bar.update(len(rows) + event.done / event.total)
                 case events.StepReplayed():
                     rows.append(event.row)
-                    bar.update(event.row.step, event.row.match.value)
+                    bar.update(len(rows), event.row.match.value)
                 case events.AuditFinished():
                     report = event.report
     assert report is not None, "an audit ends in a report"
@@ -818,6 +859,39 @@ def audit(
             _write(verdict, sign_verdict(report, signing_key))
             console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
     raise _Done(report.outcome.exit_code)
+
+
+@app.command()
+def plan(
+    run: Annotated[Path, typer.Argument(help="The trainer's run, a .cfoil file.", show_default=False)],
+    data: DataOption = None,
+    bad_fraction: BadFractionOption = 0.01,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Auditor: measure a few steps here, and show what each confidence costs in segments and in time.
+
+    Example: counterfoil plan run.cfoil --bad-fraction 0.05
+    """
+    console = terminal.console(stderr=json)
+    with cancel_on_interrupt() as cancel, terminal.progress("Measuring", console) as bar:
+        from counterfoil.audit import planner
+
+        for event in planner.plan_audit(
+            run, data=data, bad_fraction=bad_fraction, device=device, threads=threads, cancel=cancel
+        ):
+            match event:
+                case planner.PlanProgress():
+                    if event.done == 0:
+                        bar.start(event.total)
+                    bar.update(event.done)
+                case planner.Plan():
+                    found = event
+    if json:
+        terminal.print_json(found)
+    else:
+        terminal.show_plan(console, found)
 
 
 @app.command()

@@ -19,6 +19,7 @@ from rich.text import Text
 
 from counterfoil.audit.events import AuditReport, Dispute
 from counterfoil.audit.outcome import Check, CheckState, Outcome
+from counterfoil.audit.sampling import probability_text
 from counterfoil.audit.summary import BundleSummary
 from counterfoil.audit.verdict import Verdict
 from counterfoil.bundle.schema import HEADROOM_BITS
@@ -26,6 +27,7 @@ from counterfoil.canonical import MAX_EXACT_INTEGER
 from counterfoil.commit.digest import Digest
 
 if TYPE_CHECKING:
+    from counterfoil.audit.planner import Plan
     from counterfoil.training.calibration import Calibration
 
 PLAIN_WIDTH = 110
@@ -121,10 +123,10 @@ def progress(title: str, out: Console) -> Iterator[StepProgress]:
         yield _Bar(bar, title)
 
 
-def show_outcome(out: Console, outcome: Outcome, reason: str) -> None:
-    """Show the conclusion in a word, and why."""
+def show_outcome(out: Console, outcome: Outcome, headline: str, reason: str) -> None:
+    """Show the conclusion in a few words, and why."""
     style = _OUTCOME_STYLES[outcome]
-    out.print(f"[{style}]{outcome.value}[/]  {escape(reason)}")
+    out.print(f"[{style}]{escape(headline)}[/]  {escape(reason)}")
 
 
 def show_checks(out: Console, checks: Sequence[Check]) -> None:
@@ -194,7 +196,7 @@ def show_report(out: Console, report: AuditReport) -> None:
     show_checks(out, report.checks)
     if report.dispute is not None:
         show_dispute(out, report.dispute)
-    show_outcome(out, report.outcome, report.reason)
+    show_outcome(out, report.outcome, report.headline, report.reason)
 
 
 def show_summary(out: Console, summary: BundleSummary) -> None:
@@ -245,6 +247,44 @@ def show_calibration(out: Console, calibration: Calibration) -> None:
         out.print(f"Where the headroom is below {HEADROOM_BITS} bits, the profile's grid leaves no room for more.")
 
 
+def show_plan(out: Console, plan: Plan) -> None:
+    """Show what each way to audit a run would cost."""
+    show_facts(
+        out,
+        {
+            "run": f"{plan.steps} steps in {plan.segments} segments",
+            "must not pass": f"{plan.bad} or more bad segments (a share of {plan.bad_fraction:.3g}, rounded up)",
+            "one step here": f"{plan.step_seconds:.3g} s on {plan.device}, over {plan.measured_steps} steps",
+        },
+    )
+    table = Table(box=None)
+    table.add_column("confidence", justify="right")
+    for heading in ("segments", "steps", "time", "passes unseen"):
+        table.add_column(heading, justify="right")
+    table.add_column("audit with")
+    for row in plan.rows:
+        whole = row.confidence == 1.0
+        table.add_row(
+            "whole run" if whole else f"{row.confidence:.1%}",
+            str(row.segments),
+            str(row.steps),
+            duration(row.seconds),
+            probability_text(row.passing),
+            "--segments all" if whole else f"--confidence {row.confidence:g} --bad-fraction {plan.bad_fraction:g}",
+        )
+    out.print(table)
+
+
+def duration(seconds: float) -> str:
+    """Write a time with about two significant digits: 0.4 s, 12 s, 3 min, 2 h 5 min."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
 def show_verdict(out: Console, verdict: Verdict) -> None:
     """Show what a checked verdict says."""
     source = {
@@ -264,7 +304,7 @@ def show_verdict(out: Console, verdict: Verdict) -> None:
         },
     )
     show_checks(out, verdict.checks)
-    show_outcome(out, verdict.outcome, verdict.reason)
+    show_outcome(out, verdict.outcome, verdict.headline, verdict.reason)
 
 
 def as_json(value: Any) -> Any:

@@ -329,6 +329,7 @@ class FakeEngine:
             trainer_key=digest("key").hex,
             title="Digits, small residual network",
             steps_ordered=self.steps,
+            steps_planned=self.steps,
             steps_replayed=done,
             mismatched_steps=(self.disputed,) if outcome is Outcome.DISPUTED and self.disputed else (),
             dispute=self.dispute(self.disputed) if outcome is Outcome.DISPUTED and self.disputed else None,

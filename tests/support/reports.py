@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from counterfoil.audit.events import AuditReport, Dispute, DisputedOperator, StepMatch, StepRow, TensorDivergence
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.audit.sampling import Sample, Selection
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, first_difference, leaf_hash
 
@@ -42,6 +43,7 @@ def verified_report() -> AuditReport:
         trainer_key=Digest.of(b"trainer").hex,
         title="Digits",
         steps_ordered=STEPS,
+        steps_planned=STEPS,
         steps_replayed=STEPS,
         rounded_values=2**60,
         log_entries=12345,
@@ -50,6 +52,7 @@ def verified_report() -> AuditReport:
         seconds=0.1,
         environment=(("device", "cpu"), ("torch", "2.13.0")),
         trainer_environment=(("device", "cuda:0"),),
+        sample=Sample(12, ((1, 12),), Selection.ALL),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from counterfoil.audit.events import Dispute, StepMatch, StepRow
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.audit.sampling import Sample
 from counterfoil.errors import CounterfoilError, NonFiniteError, RefusedError
 
 STEERED_SHARE = 0.25
@@ -72,18 +73,38 @@ class Tally:
         return self.steerable >= STEERED_ENTRIES and self.steered > STEERED_SHARE * self.steerable
 
 
+@dataclass(frozen=True)
+class Coverage:
+    """How much of the run an audit set out to replay.
+
+    Attributes:
+        ordered: Number of steps of the order.
+        planned: Number of steps in the chosen segments.
+        sample: The chosen segments; None when the audit ended before it could choose.
+    """
+
+    ordered: int
+    planned: int
+    sample: Sample | None = None
+
+    @property
+    def partial(self) -> Sample | None:
+        """The sample, if it leaves segments out."""
+        return None if self.sample is None or self.sample.whole else self.sample
+
+
 def conclude(
-    tally: Tally, *, steps_ordered: int, error: CounterfoilError | None, cancelled: bool
+    tally: Tally, *, coverage: Coverage, error: CounterfoilError | None, cancelled: bool
 ) -> tuple[Outcome, str, tuple[Check, ...]]:
     """Return the outcome, its reason in plain sentences, and the final state of checks 8 to 10.
 
     Args:
         tally: What the replay found.
-        steps_ordered: Number of steps of the order.
+        coverage: What it set out to replay.
         error: What ended the audit early, or None.
         cancelled: Whether the user stopped it.
     """
-    checks = _checks(tally, steps_ordered) if tally.judged else ()
+    checks = _checks(tally, coverage) if tally.judged else ()
     dispute = tally.dispute
     if isinstance(error, RefusedError) and dispute is None:
         return Outcome.REFUSED, f"{error.sentence} Nothing was concluded about the training.", checks
@@ -111,13 +132,13 @@ def conclude(
     if cancelled:
         return (
             Outcome.INCONCLUSIVE,
-            f"The audit was stopped after {tally.judged} of {steps_ordered} steps; all of these match.",
+            f"The audit was stopped after {tally.judged} of {coverage.planned} steps; all of these match.",
             checks,
         )
     if tally.contradictions or tally.omissions:
         return (
             Outcome.INCONCLUSIVE,
-            f"Every step matches, but the rounding log has {tally.contradictions} contradictions and "
+            f"Every replayed step matches, but the rounding log has {tally.contradictions} contradictions and "
             f"{tally.omissions} omissions, which an honest run on sound hardware does not have: either the log was "
             "altered, or this machine's arithmetic lies outside the margin.",
             checks,
@@ -125,15 +146,26 @@ def conclude(
     if tally.looks_chosen:
         return (
             Outcome.INCONCLUSIVE,
-            f"Every step matches, but {tally.steered} of {tally.steerable} logged directions that hardware hardly "
-            "flips differ from this machine's own rounding: the trainer seems to have chosen them at will.",
+            f"Every replayed step matches, but {tally.steered} of {tally.steerable} logged directions that hardware "
+            "hardly flips differ from this machine's own rounding: the trainer seems to have chosen them at will.",
             checks,
         )
-    if tally.judged < steps_ordered:
-        return Outcome.INCONCLUSIVE, f"Only {tally.judged} of {steps_ordered} steps were replayed.", checks
+    if tally.judged < coverage.planned:
+        return (
+            Outcome.INCONCLUSIVE,
+            f"Only {tally.judged} of the {coverage.planned} chosen steps could be replayed and judged.",
+            checks,
+        )
+    if coverage.partial is not None:
+        return (
+            Outcome.VERIFIED,
+            f"{tally.judged} of {coverage.ordered} steps were replayed, and every one has the trainer's Merkle leaf "
+            f"bit for bit. {coverage.partial.describe()}",
+            checks,
+        )
     return (
         Outcome.VERIFIED,
-        f"All {steps_ordered} steps were replayed, and every one has the trainer's Merkle leaf bit for bit.",
+        f"All {coverage.ordered} steps were replayed, and every one has the trainer's Merkle leaf bit for bit.",
         checks,
     )
 
@@ -150,7 +182,7 @@ def _disputed(tally: Tally, dispute: Dispute) -> str:
     )
 
 
-def _checks(tally: Tally, steps_ordered: int) -> tuple[Check, ...]:
+def _checks(tally: Tally, coverage: Coverage) -> tuple[Check, ...]:
     replay = (
         Check(
             CheckNumber.REPLAY,
@@ -167,10 +199,9 @@ def _checks(tally: Tally, steps_ordered: int) -> tuple[Check, ...]:
         f"{tally.log_entries} entries for {tally.rounded_values} rounded values: {tally.corrections} corrections, "
         f"{tally.contradictions} contradictions, {tally.omissions} omissions.",
     )
-    whole = tally.judged == steps_ordered
-    coverage = Check(
-        CheckNumber.COVERAGE,
-        CheckState.PASSED if whole else CheckState.WARNING,
-        f"{tally.judged} of {steps_ordered} steps were replayed and judged.",
-    )
-    return replay, log, coverage
+    detail = f"{tally.judged} of {coverage.ordered} steps were replayed and judged."
+    if coverage.partial is not None:
+        detail += f" {coverage.partial.describe()}"
+    whole = tally.judged == coverage.ordered
+    covered = Check(CheckNumber.COVERAGE, CheckState.PASSED if whole else CheckState.WARNING, detail)
+    return replay, log, covered

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from counterfoil.audit.outcome import Check, Outcome
+from counterfoil.audit.sampling import Sample, headline
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison
 
@@ -157,16 +158,20 @@ class AuditStarted:
     """First event of every audit.
 
     Attributes:
-        steps: Number of steps that will be replayed.
+        steps: Number of steps of the run.
         tensor_names: Names of the state tensors, sorted.
         device: The device of the replay, for instance ``cpu`` or ``cuda:0``.
         checks: Every check with its state so far.
+        planned_steps: Number of steps that will be replayed.
+        sample: The segments that will be replayed; None when the audit ended before it could choose.
     """
 
     steps: int
     tensor_names: tuple[str, ...]
     device: str
     checks: tuple[Check, ...]
+    planned_steps: int = 0
+    sample: Sample | None = None
 
 
 @dataclass(frozen=True)
@@ -220,7 +225,7 @@ class DisputeLocated:
 
 @dataclass(frozen=True)
 class ResumedFromCheckpoint:
-    """After a dispute the replay goes on from the trainer's state, so that later steps are judged too."""
+    """The replay goes on from the trainer's stored state: after a dispute, or at the start of a segment of a sample."""
 
     step: int
 
@@ -241,6 +246,7 @@ class AuditReport:
         trainer_key: SHA-256 key id of the trainer's public key; empty when unsigned.
         title: Title of the order.
         steps_ordered: Number of steps ordered.
+        steps_planned: Number of steps in the chosen segments.
         steps_replayed: Number of steps replayed and judged.
         mismatched_steps: Steps whose leaf differed, ascending.
         dispute: The first dispute, or None.
@@ -253,6 +259,7 @@ class AuditReport:
         seconds: Wall-clock time of the replay.
         environment: Device, library versions and switches of this machine.
         trainer_environment: The same of the trainer's, as the trainer signed it.
+        sample: The segments that were chosen; None when the audit ended before it could choose.
     """
 
     outcome: Outcome
@@ -266,6 +273,7 @@ class AuditReport:
     trainer_key: str
     title: str
     steps_ordered: int
+    steps_planned: int
     steps_replayed: int
     mismatched_steps: tuple[int, ...] = ()
     dispute: Dispute | None = None
@@ -278,6 +286,12 @@ class AuditReport:
     seconds: float = 0.0
     environment: tuple[tuple[str, str], ...] = field(default=())
     trainer_environment: tuple[tuple[str, str], ...] = field(default=())
+    sample: Sample | None = None
+
+    @property
+    def headline(self) -> str:
+        """The outcome in words: for a clean sample it says for how much of the run it holds."""
+        return headline(self.outcome, self.sample)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from counterfoil.audit.compare import compare_states
-from counterfoil.audit.conclusion import Tally, conclude
+from counterfoil.audit.conclusion import Coverage, Tally, conclude
 from counterfoil.audit.events import (
     AuditFinished,
     AuditReport,
@@ -30,6 +30,7 @@ from counterfoil.audit.events import (
 from counterfoil.audit.inspection import Inspection, open_inspection
 from counterfoil.audit.locate import first_differing_operator
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
+from counterfoil.audit.sampling import Sample, Segment, SegmentRequest, planned_steps, segment
 from counterfoil.audit.selftest import run_selftest
 from counterfoil.audit.steps import (
     Arrays,
@@ -42,6 +43,7 @@ from counterfoil.audit.steps import (
     step_replayer,
 )
 from counterfoil.bundle.datafile import DataFile, missing_data
+from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, first_difference
@@ -65,6 +67,7 @@ class AuditRequest:
         trainer_key: The trainer's public key, when it is known.
         data: The data file, for an order that keeps data outside.
         perturbation: Imitate other hardware while replaying (:mod:`counterfoil.execution.perturbed`).
+        segments: Which segments to replay.
     """
 
     run: Path
@@ -75,6 +78,7 @@ class AuditRequest:
     trainer_key: PublicKey | None = None
     data: Path | None = None
     perturbation: str | None = None
+    segments: SegmentRequest = field(default_factory=SegmentRequest)
 
 
 def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Iterator[Event]:
@@ -112,6 +116,7 @@ class _Progress:
     request: AuditRequest
     inspection: Inspection | None = None
     bundle_digest: Digest | None = None
+    sample: Sample | None = None
     started: bool = False
     cancelled: bool = False
     error: CounterfoilError | None = None
@@ -128,14 +133,21 @@ class _Progress:
         known = {**(self.inspection.checks if self.inspection else {}), **self.later_checks}
         return tuple(known.get(number, Check(number, rest)) for number in CheckNumber)
 
+    def _coverage(self, manifest: OrderManifest | None) -> Coverage:
+        if manifest is None:
+            return Coverage(0, 0)
+        planned = manifest.steps if self.sample is None else planned_steps(manifest, self.sample)
+        return Coverage(manifest.steps, planned, self.sample)
+
     def report(self) -> AuditReport:
         inspection, tally = self.inspection, self.tally
         manifest = inspection.reader.manifest if inspection else None
         if inspection is None and isinstance(self.error, RefusedError):
             self.note(CheckNumber.FORMAT, CheckState.FAILED, self.error.sentence)
+        coverage = self._coverage(manifest)
         outcome, reason, changed = conclude(
             tally,
-            steps_ordered=manifest.steps if manifest else 0,
+            coverage=coverage,
             error=self.error,
             cancelled=self.cancelled,
         )
@@ -155,7 +167,8 @@ class _Progress:
             bundle_name=Path(self.request.run).name,
             trainer_key=inspection.trainer_key if inspection else "",
             title=manifest.title if manifest else "",
-            steps_ordered=manifest.steps if manifest else 0,
+            steps_ordered=coverage.ordered,
+            steps_planned=coverage.planned,
             steps_replayed=tally.judged,
             mismatched_steps=tuple(tally.mismatched),
             dispute=tally.dispute,
@@ -168,6 +181,7 @@ class _Progress:
             seconds=tally.seconds,
             environment=self.environment,
             trainer_environment=claim.environment if claim else (),
+            sample=self.sample,
         )
 
 
@@ -185,8 +199,14 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
     threads = set_determinism(request.threads)
     progress.environment = environment(device)
     check_memory(device, order.program.least_memory(COMPUTE_DTYPES[order.manifest.precision.compute].itemsize))
+    manifest = order.manifest
+    assert inspection.claim is not None
+    progress.sample = request.segments.resolve(manifest, inspection.claim.run_root)
+    planned = planned_steps(manifest, progress.sample)
     progress.started = True
-    yield AuditStarted(order.manifest.steps, tuple(sorted(order.initial)), request.device, progress.checks())
+    yield AuditStarted(
+        manifest.steps, tuple(sorted(order.initial)), request.device, progress.checks(), planned, progress.sample
+    )
     with ExitStack() as stack:
         if order.manifest.outside:
             order = yield from _with_data(order, request, progress, stack, cancel)
@@ -246,13 +266,15 @@ def _judge(
     begun = time.perf_counter()
     try:
         with step_replayer(order, device, threads, perturbation=request.perturbation, cancel=cancel) as steps:
-            yield from _Replay(request, inspection, order, progress.tally, steps).run()
+            assert progress.sample is not None
+            chosen = (segment(order.manifest, number) for number in progress.sample.numbers())
+            yield from _Replay(request, inspection, order, progress.tally, steps).run(chosen)
     finally:
         progress.tally.seconds = time.perf_counter() - begun
 
 
 class _Replay:
-    """Sequential replay from the initial state; after a dispute, on from the trainer's next checkpoint."""
+    """Replays segments, ascending; each from the agreed state before it, which is the replay's own where it has one."""
 
     def __init__(
         self, request: AuditRequest, inspection: Inspection, order: LoadedOrder, tally: Tally, steps: StepReplayer
@@ -267,12 +289,18 @@ class _Replay:
         self._steps = steps
         self._rounded_values = sum(site.elements for site in order.program.sites)
         self._leaves = [self._tree.leaf(index) for index in range(self._tree.size)]
+        self._agreed: tuple[int, State] = (0, order.initial)
 
-    def run(self) -> Iterator[Event]:
-        manifest = self._order.manifest
-        state: State = self._order.initial
+    def run(self, chosen: Iterable[Segment]) -> Iterator[Event]:
+        for part in chosen:
+            if self._tally.mismatched and not self._request.continue_after_dispute:
+                return
+            yield from self._segment(part)
+
+    def _segment(self, part: Segment) -> Iterator[Event]:
+        state = yield from self._state_before(part)
         drifting = False
-        for step in range(1, manifest.steps + 1):
+        for step in range(part.first, part.last + 1):
             begun = time.perf_counter()
             logs = decode_log(self._order.program, step, self._reader.log(step))
             outcome = yield from self._attempt(step, state, logs, drifting)
@@ -291,19 +319,22 @@ class _Replay:
                     self._tally.dispute = yield from self._dispute(step, state, logs, outcome)
                     yield DisputeLocated(self._tally.dispute)
                 drifting = self._records[step].state_root != outcome.record.state_root
-            if manifest.is_checkpoint(step):
-                trainer = self._checkpoint(step)
-                if outcome is not None:
-                    yield from self._measure(step, trainer, outcome)
-                if drifting:
-                    if not self._request.continue_after_dispute:
-                        return
-                    if step < manifest.steps:
-                        yield ResumedFromCheckpoint(step)
-                    state, drifting = {name: torch.from_numpy(array) for name, array in trainer.items()}, False
-                    continue
             if outcome is not None:
                 state = outcome.result.state
+        trainer = self._checkpoint(part.last)
+        if outcome is not None:
+            yield from self._measure(part.last, trainer, outcome)
+        if not drifting:
+            self._agreed = part.last, state
+
+    def _state_before(self, part: Segment) -> Generator[Event, None, State]:
+        """Return the agreed state before a segment: the one that the replay came to, or the trainer's stored one."""
+        step, state = self._agreed
+        if step != part.first - 1:
+            step = part.first - 1
+            yield ResumedFromCheckpoint(step)
+            state = {name: torch.from_numpy(array) for name, array in self._checkpoint(step).items()}
+        return state
 
     def _attempt(
         self, step: int, state: State, logs: Logs, drifting: bool

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
@@ -19,6 +19,7 @@ from urllib.parse import quote
 from counterfoil import __version__
 from counterfoil.audit.events import AuditReport, Dispute, DisputedOperator, TensorDivergence
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.audit.sampling import NONCE, Sample, Selection, draw_segments, headline, ranges
 from counterfoil.bundle.schema import MAX_STEPS
 from counterfoil.canonical import float_text
 from counterfoil.commit.digest import Digest
@@ -61,6 +62,7 @@ class Verdict:
         checks: All ten checks, in order.
         steps_ordered: Number of steps ordered.
         steps_replayed: Number of steps replayed and judged.
+        sample: The segments that were chosen; None when the audit ended before it could choose.
         disputed_step: The first step that differs; None when there is no dispute.
         signed_at: When the auditor signed, ISO 8601 in UTC, as the auditor says.
         key_id: SHA-256 key id of the key that signed.
@@ -77,10 +79,16 @@ class Verdict:
     checks: tuple[Check, ...]
     steps_ordered: int
     steps_replayed: int
+    sample: Sample | None
     disputed_step: int | None
     signed_at: str
     key_id: str
     predicate: dict[str, Any]
+
+    @property
+    def headline(self) -> str:
+        """The outcome in words: for a clean sample it says for how much of the run it holds."""
+        return headline(self.outcome, self.sample)
 
 
 def sign_verdict(report: AuditReport, key: SigningKey) -> bytes:
@@ -147,13 +155,13 @@ def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
     outcome = _read_enum(Outcome, predicate.take("result", str), "result")
     reason = predicate.take("reason", str)
     checks = _read_checks(predicate.take("checks", list))
-    ordered, replayed, mismatches = _read_coverage(predicate.take("coverage", dict))
+    coverage = _read_coverage(predicate.take("coverage", dict), run_root)
     counts = _fields(predicate.take("counts", dict), "verdict's counts")
     for count in _COUNTS:
         _check_count(counts.take(count, str))
     counts.end()
     _check_float(predicate.take("seconds", dict))
-    disputed = _check_dispute(predicate.take("dispute", dict, type(None)), ordered, run_root)
+    disputed = _check_dispute(predicate.take("dispute", dict, type(None)), coverage.ordered, run_root)
     environment = _fields(predicate.take("environment", dict), "verdict's environment")
     for party in ("auditor", "trainer"):
         if not all(isinstance(text, str) for text in environment.take(party, dict).values()):
@@ -162,10 +170,10 @@ def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
     predicate.end()
 
     verdict = Verdict(
-        outcome, reason, name, bundle_digest, run_root, order_digest, order_source, checks, ordered, replayed, disputed,
-        signed_at, key.key_id, statement["predicate"],
+        outcome, reason, name, bundle_digest, run_root, order_digest, order_source, checks, coverage.ordered,
+        coverage.replayed, coverage.sample, disputed, signed_at, key.key_id, statement["predicate"],
     )  # fmt: skip
-    _check_consistency(verdict, mismatches)
+    _check_consistency(verdict, coverage)
     return verdict
 
 
@@ -216,13 +224,26 @@ def _predicate(report: AuditReport, signed_at: datetime) -> dict[str, Any]:
         ],
         "coverage": {
             "stepsOrdered": report.steps_ordered,
+            "stepsPlanned": report.steps_planned,
             "stepsReplayed": report.steps_replayed,
-            "mismatchedSteps": [list(span) for span in _ranges(report.mismatched_steps)],
+            "mismatchedSteps": [list(span) for span in ranges(report.mismatched_steps)],
+            "sample": None if report.sample is None else _sample(report.sample),
         },
         "counts": dict(zip(_COUNTS, map(str, counts), strict=True)),
         "seconds": _float(report.seconds),
         "dispute": None if report.dispute is None else _dispute(report.dispute),
         "environment": {"auditor": dict(report.environment), "trainer": dict(report.trainer_environment)},
+    }
+
+
+def _sample(sample: Sample) -> dict[str, Any]:
+    return {
+        "segments": sample.total,
+        "chosen": [list(span) for span in sample.spans],
+        "selection": sample.selection.value,
+        "nonce": sample.nonce,
+        "badSegments": sample.bad,
+        "passingProbability": _float(sample.passing),
     }
 
 
@@ -281,17 +302,6 @@ def _tensor(tensor: TensorDivergence) -> dict[str, Any]:
 def _float(value: float) -> dict[str, str]:
     """Write a float64 twice: exactly, and as people read it."""
     return {"hex": float_text(value), "decimal": repr(float(value))}
-
-
-def _ranges(steps: Iterable[int]) -> list[tuple[int, int]]:
-    """Merge ascending steps into first and last of each run of neighbours, so that a million of them stay short."""
-    ranges: list[tuple[int, int]] = []
-    for step in steps:
-        if ranges and step == ranges[-1][1] + 1:
-            ranges[-1] = (ranges[-1][0], step)
-        else:
-            ranges.append((step, step))
-    return ranges
 
 
 def _fields(value: Any, what: str) -> Fields:
@@ -367,23 +377,69 @@ def _read_checks(values: list[Any]) -> tuple[Check, ...]:
     return tuple(checks)
 
 
-def _read_coverage(value: Any) -> tuple[int, int, list[tuple[int, int]]]:
+@dataclass(frozen=True)
+class _Coverage:
+    """What the verdict says of its coverage."""
+
+    ordered: int
+    planned: int
+    replayed: int
+    mismatches: list[tuple[int, int]]
+    sample: Sample | None
+
+
+def _read_coverage(value: Any, run_root: Digest | None) -> _Coverage:
     fields = _fields(value, "verdict's coverage")
     ordered = fields.integer("stepsOrdered", 0, MAX_STEPS)
-    replayed = fields.integer("stepsReplayed", 0, ordered)
-    spans = fields.take("mismatchedSteps", list)
+    planned = fields.integer("stepsPlanned", 0, ordered)
+    replayed = fields.integer("stepsReplayed", 0, planned)
+    mismatches = _read_spans(fields.take("mismatchedSteps", list), 0, ordered, "mismatched steps")
+    sample = _read_sample(fields.take("sample", dict, type(None)), ordered, run_root)
     fields.end()
+    return _Coverage(ordered, planned, replayed, mismatches, sample)
+
+
+def _read_spans(spans: list[Any], low: int, high: int, what: str) -> list[tuple[int, int]]:
     for span in spans:
         if not (
             isinstance(span, list)
             and len(span) == 2
-            and all(type(step) is int for step in span)
-            and 0 <= span[0] <= span[1] <= ordered
+            and all(type(number) is int for number in span)
+            and low <= span[0] <= span[1] <= high
         ):
-            raise SignatureError("The verdict's mismatched steps are not ranges of steps.")
+            raise SignatureError(f"The verdict's {what} are not ranges of {low} to {high}.")
     if any(later[0] <= earlier[1] + 1 for earlier, later in pairwise(spans)):
-        raise SignatureError("The verdict's mismatched steps are not in order.")
-    return ordered, replayed, [(span[0], span[1]) for span in spans]
+        raise SignatureError(f"The verdict's {what} are not in order.")
+    return [(span[0], span[1]) for span in spans]
+
+
+def _read_sample(value: Any, steps: int, run_root: Digest | None) -> Sample | None:
+    """Read which segments were chosen; a random sample is drawn again and compared."""
+    if value is None:
+        return None
+    fields = _fields(value, "verdict's sample")
+    total = fields.integer("segments", 1, max(steps, 1))
+    spans = _read_spans(fields.take("chosen", list), 1, total, "chosen segments")
+    selection = _read_enum(Selection, fields.take("selection", str), "selection of segments")
+    nonce = fields.take("nonce", str)
+    bad = fields.integer("badSegments", 0, total)
+    passing = fields.take("passingProbability", dict)
+    _check_float(passing)
+    fields.end()
+    sample = Sample(total, tuple(spans), selection, nonce, bad)
+    random = selection is Selection.RANDOM
+    if not spans or random != bool(NONCE.fullmatch(nonce)) or random != bool(bad) or (nonce and not random):
+        raise SignatureError("The verdict's sample is incomplete, or says more than its selection allows.")
+    if selection is Selection.ALL and not sample.whole:
+        raise SignatureError("The verdict says that all segments were chosen, and lists fewer.")
+    if random:
+        if run_root is None:
+            raise SignatureError("The verdict's sample was drawn from a run root that the verdict does not name.")
+        if ranges(draw_segments(total, sample.count, nonce, run_root)) != spans:
+            raise SignatureError("The verdict's sample is not the one that its nonce and the run root draw.")
+    if float_text(sample.passing) != passing["hex"]:
+        raise SignatureError("The verdict states another probability than its sample has.")
+    return sample
 
 
 def _check_count(text: str) -> None:
@@ -488,14 +544,17 @@ def _check_tensor(value: Any) -> None:
     fields.end()
 
 
-def _check_consistency(verdict: Verdict, mismatches: list[tuple[int, int]]) -> None:
+def _check_consistency(verdict: Verdict, coverage: _Coverage) -> None:
     """Refuse a conclusion that the rest of the verdict does not bear out."""
     failed = [check for check in verdict.checks if check.state not in (CheckState.PASSED, CheckState.WARNING)]
+    sample = verdict.sample
     if verdict.outcome is Outcome.VERIFIED and (
         failed
-        or mismatches
+        or coverage.mismatches
         or verdict.disputed_step is not None
-        or verdict.steps_replayed != verdict.steps_ordered
+        or coverage.replayed != coverage.planned
+        or sample is None
+        or sample.whole != (coverage.planned == coverage.ordered)
         or verdict.run_root is None
         or verdict.order_digest is None
     ):

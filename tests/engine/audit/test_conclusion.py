@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.conclusion import STEERED_ENTRIES, Tally, conclude
+from counterfoil.audit.conclusion import STEERED_ENTRIES, Coverage, Tally, conclude
 from counterfoil.audit.events import StepMatch
 from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.errors import BundleError, CommitmentError, DeviceError, LogError, NonFiniteError
@@ -27,7 +27,7 @@ def found(**fields: Any) -> Tally:
 CASES: dict[str, tuple[Tally, Any, bool, Outcome, str, tuple[CheckState, ...]]] = {
     "all match": (found(), None, False, Outcome.VERIFIED, "All 10 steps", (PASSED, PASSED, PASSED)),
     "ties": (found(corrections=900), None, False, Outcome.VERIFIED, "All 10", (PASSED, PASSED, PASSED)),
-    "some steps": (found(judged=4), None, False, Outcome.INCONCLUSIVE, "Only 4 of 10", (PASSED, PASSED, WARNING)),
+    "some steps": (found(judged=4), None, False, Outcome.INCONCLUSIVE, "Only 4 of the 10", (PASSED, PASSED, WARNING)),
     "cancelled": (
         found(judged=4), None, True, Outcome.INCONCLUSIVE, "stopped after 4 of 10", (PASSED, PASSED, WARNING),
     ),
@@ -87,7 +87,7 @@ CASES: dict[str, tuple[Tally, Any, bool, Outcome, str, tuple[CheckState, ...]]] 
 @pytest.mark.parametrize("case", CASES)
 def test_conclusion(case):
     tally, error, cancelled, outcome, sentence, states = CASES[case]
-    concluded, reason, checks = conclude(tally, steps_ordered=10, error=error, cancelled=cancelled)
+    concluded, reason, checks = conclude(tally, coverage=Coverage(10, 10), error=error, cancelled=cancelled)
     assert concluded is outcome
     assert sentence in reason
     assert tuple(check.state for check in checks) == states
@@ -110,7 +110,9 @@ def test_only_a_whole_clean_replay_is_verified():
         {"dispute": CONFIRMED},
         {"dispute": UNCONFIRMED},
     ):
-        outcome, _, _ = conclude(found(**change, mismatched=[3]), steps_ordered=10, error=None, cancelled=False)
+        outcome, _, _ = conclude(
+            found(**change, mismatched=[3]), coverage=Coverage(10, 10), error=None, cancelled=False
+        )
         assert outcome is not Outcome.VERIFIED
 
 

@@ -1,0 +1,205 @@
+"""Which segments are replayed, and what a clean sample proves."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from fractions import Fraction
+from math import comb
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from counterfoil.audit.sampling import (
+    Sample,
+    SegmentRequest,
+    Selection,
+    bad_segments,
+    draw_segments,
+    passing_probability,
+    planned_steps,
+    probability_text,
+    ranges,
+    sample_size,
+    segment,
+    segment_count,
+)
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import DataError
+from support.bundles import make_contents
+
+NONCE = "5e" * 32
+ROOT = Digest.of(b"a run root")
+
+
+def manifest(steps: int, every: int):
+    return make_contents(steps=steps, checkpoint_every=every, run=False).manifest
+
+
+# Segments.
+
+
+@given(st.integers(1, 60), st.integers(1, 70))
+def test_segments_cover_every_step_once_and_end_at_checkpoints(steps, every):
+    order = manifest(steps, every)
+    parts = [segment(order, number) for number in range(1, segment_count(order) + 1)]
+    assert [step for part in parts for step in range(part.first, part.last + 1)] == list(range(1, steps + 1))
+    assert tuple(part.last for part in parts) == order.checkpoint_steps
+    for number in (0, len(parts) + 1):
+        with pytest.raises(IndexError):
+            segment(order, number)
+
+
+@given(st.integers(1, 60), st.integers(1, 9), st.data())
+def test_planned_steps_is_the_sum_over_the_chosen_segments(steps, every, data):
+    order = manifest(steps, every)
+    total = segment_count(order)
+    numbers = sorted(data.draw(st.sets(st.integers(1, total), min_size=1)))
+    sample = Sample(total, tuple(ranges(numbers)), Selection.LISTED)
+    assert list(sample.numbers()) == numbers
+    assert sample.count == len(numbers)
+    assert planned_steps(order, sample) == sum(segment(order, n).last - segment(order, n).first + 1 for n in numbers)
+
+
+# Probabilities.
+
+
+@given(st.integers(1, 300), st.data())
+def test_the_probability_is_hypergeometric(total, data):
+    bad = data.draw(st.integers(0, total))
+    count = data.draw(st.integers(0, total))
+    exact = Fraction(comb(total - bad, count), comb(total, count))
+    assert passing_probability(total, bad, count) == pytest.approx(float(exact), rel=1e-12, abs=0)
+
+
+def test_the_probability_is_what_drawing_every_sample_gives():
+    bad = {2, 5}
+    samples = list(itertools.combinations(range(1, 9), 3))
+    clean = sum(not bad & set(sample) for sample in samples)
+    assert passing_probability(8, 2, 3) == pytest.approx(clean / len(samples))
+
+
+@given(st.integers(1, 300), st.floats(0.01, 0.9999), st.data())
+def test_the_sample_is_the_least_that_is_large_enough(total, confidence, data):
+    bad = data.draw(st.integers(1, total))
+    count = sample_size(total, bad, confidence)
+    assert 1 - passing_probability(total, bad, count) >= confidence
+    if count > 1:
+        assert 1 - passing_probability(total, bad, count - 1) < confidence
+
+
+def test_a_million_segments_need_few():
+    # Without replacement barely matters there: 0.99^459 is just below 0.01.
+    assert sample_size(10**6, bad_segments(10**6, 0.01), 0.99) == 459
+    assert sample_size(100, bad_segments(100, 0.01), 0.99) == 99
+
+
+def test_probabilities_in_words():
+    assert [probability_text(p) for p in (0.0, 1.0, 0.25, 1e-7, 0.99999)] == ["0", "1", "0.25", "1e-07", "1 - 1e-05"]
+
+
+# The draw.
+
+
+def test_the_draw_is_the_documented_ranking():
+    ranks = sorted(
+        range(1, 41),
+        key=lambda i: hashlib.sha256(
+            b"counterfoil segment sample v1" + bytes.fromhex(NONCE) + ROOT.value + i.to_bytes(8, "little")
+        ).digest(),
+    )
+    assert draw_segments(40, 7, NONCE, ROOT) == tuple(sorted(ranks[:7]))
+
+
+@given(st.integers(1, 200), st.data())
+def test_a_draw_has_as_many_segments_as_asked_for_and_larger_ones_contain_it(total, data):
+    count = data.draw(st.integers(1, total))
+    drawn = draw_segments(total, count, NONCE, ROOT)
+    assert len(set(drawn)) == count
+    assert set(drawn) <= set(range(1, total + 1))
+    assert set(drawn) <= set(draw_segments(total, min(total, count + 1), NONCE, ROOT))
+
+
+def test_nonce_and_run_root_both_decide():
+    drawn = draw_segments(1000, 20, NONCE, ROOT)
+    assert drawn != draw_segments(1000, 20, "5f" + NONCE[2:], ROOT)
+    assert drawn != draw_segments(1000, 20, NONCE, Digest.of(b"another run root"))
+
+
+def test_every_segment_is_drawn_about_equally_often():
+    hits = dict.fromkeys(range(1, 21), 0)
+    for number in range(2000):
+        for drawn in draw_segments(20, 5, number.to_bytes(32, "little").hex(), ROOT):
+            hits[drawn] += 1
+    # Expected 500 each, standard deviation about 19.
+    assert all(400 < count < 600 for count in hits.values())
+
+
+def test_a_nonce_is_fresh_each_time():
+    order = manifest(60, 5)
+    samples = [SegmentRequest(count=3).resolve(order, ROOT) for _ in range(2)]
+    assert samples[0].nonce != samples[1].nonce
+    again = SegmentRequest(count=3, nonce=samples[0].nonce).resolve(order, ROOT)
+    assert again == samples[0]
+
+
+# Requests.
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers", "selection"),
+    [
+        (None, list(range(1, 13)), Selection.ALL),
+        ("all", list(range(1, 13)), Selection.ALL),
+        ("7-7", [7], Selection.LISTED),
+        ("9,3,3,7-8", [3, 7, 8, 9], Selection.LISTED),
+        ("1-12", list(range(1, 13)), Selection.LISTED),
+    ],
+)
+def test_requests_by_hand(text, numbers, selection):
+    sample = SegmentRequest.parse(text).resolve(manifest(60, 5), ROOT)
+    assert list(sample.numbers()) == numbers
+    assert sample.selection is selection
+    assert sample.passing == 1.0
+    assert not sample.nonce
+
+
+def test_requests_at_random():
+    order = manifest(200, 2)
+    by_count = SegmentRequest.parse("5", nonce=NONCE).resolve(order, ROOT)
+    assert tuple(by_count.numbers()) == draw_segments(100, 5, NONCE, ROOT)
+    assert (by_count.bad, by_count.passing) == (1, pytest.approx(0.95))
+    sure = SegmentRequest.parse(None, confidence=0.9, bad_fraction=0.05).resolve(order, ROOT)
+    assert sure.bad == 5
+    assert sure.count == sample_size(100, 5, 0.9)
+    assert "5 bad segments would have passed with probability" in sure.describe()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"text": "0"},
+        {"text": "13"},
+        {"text": "3-2"},
+        {"text": "0-1"},
+        {"text": "12-13"},
+        {"text": "three"},
+        {"text": "1,"},
+        {"text": "-4"},
+        {"text": "1-99999999"},
+        {"text": ""},
+        {"text": "3", "confidence": 0.9},
+        {"text": None, "confidence": 1.0},
+        {"text": None, "confidence": 0.0},
+        {"text": None, "confidence": 0.9, "bad_fraction": 0.0},
+        {"text": "3", "nonce": "beef"},
+        {"text": "3", "nonce": NONCE.upper()},
+        {"text": "3-4", "nonce": NONCE},
+        {"text": None, "nonce": NONCE},
+    ],
+)
+def test_requests_that_make_no_sense(arguments):
+    with pytest.raises(DataError) as raised:
+        SegmentRequest.parse(**arguments).resolve(manifest(60, 5), ROOT)
+    assert str(raised.value)
