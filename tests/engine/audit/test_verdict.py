@@ -80,6 +80,7 @@ def test_outcomes_without_a_conclusion(key: SigningKey, outcome: Outcome) -> Non
         trainer_key="",
         steps_ordered=0,
         steps_planned=0,
+        sample=None,
         steps_replayed=0,
     )
     verdict = verify_verdict(sign_verdict(report, key), key.public)
