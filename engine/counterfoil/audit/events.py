@@ -84,7 +84,7 @@ class Dispute:
     """The first step at which the replay and the trainer's commitment part.
 
     Attributes:
-        step: Step number, 1 for the first step of training; 0 if already the initial state differs.
+        step: Step number, 1 for the first step of training.
         trainer_leaf: The trainer's Merkle leaf hash of that step.
         replay_leaf: The replay's Merkle leaf hash of that step.
         parts: Which parts of the leaf differ: some of ``state``, ``loss``, ``fingerprints``.

@@ -173,6 +173,11 @@ def _check_commitments(
             f"{inspection.claim.run_root.short}: the bundle was damaged or altered after it was signed.",
             remedy="Ask the trainer for the file again.",
         )
+    if records[0].state_root != manifest.initial_root:
+        raise CommitmentError(
+            "The run commits to another state before its first step than the initial state that was ordered.",
+            remedy="Ask the trainer for a run of this order.",
+        )
     inspection.records, inspection.tree = records, tree
     return CheckState.PASSED, f"The {manifest.steps} steps have the signed run root {tree.root.short}."
 
