@@ -48,7 +48,21 @@ _LOG = logging.getLogger("counterfoil")
 _TYPER_EXITS = {0: 0, 1: Outcome.INCONCLUSIVE.exit_code, 2: Outcome.ERROR.exit_code}
 
 # The order in which people meet them; typer would list groups last.
-_COMMANDS = ("order", "calibrate", "train", "inspect", "plan", "audit", "verify", "keygen", "gui", "demo", "bench")
+_COMMANDS = (
+    "order",
+    "calibrate",
+    "train",
+    "inspect",
+    "plan",
+    "audit",
+    "referee",
+    "panel",
+    "verify",
+    "keygen",
+    "gui",
+    "demo",
+    "bench",
+)
 
 
 class _Commands(typer.core.TyperGroup):
@@ -892,6 +906,71 @@ def plan(
         terminal.print_json(found)
     else:
         terminal.show_plan(console, found)
+
+
+@app.command()
+def referee(
+    first: Annotated[Path, typer.Argument(help="One provider's run, a .cfoil file.", show_default=False)],
+    second: Annotated[Path, typer.Argument(help="Another provider's run of the same order.", show_default=False)],
+    order: ClientOrderOption = None,
+    data: DataOption = None,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Client: two providers ran one order and differ; find the step by binary search, replay it, and say who is wrong.
+
+    Exit code 0 AGREED, 1 EXPOSED, 2 UNDECIDED, 3 REFUSED, 4 ERROR. Only the step in which they part is replayed.
+
+    Example: counterfoil referee a.cfoil b.cfoil --order job.cfoil
+    """
+    _compare([first, second], order, data, device, threads, json)
+
+
+@app.command()
+def panel(
+    runs: Annotated[list[Path], typer.Argument(help="Runs of the same order, two or more.", show_default=False)],
+    order: ClientOrderOption = None,
+    data: DataOption = None,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Client: compare the runs of several providers; one honest one among them exposes the others.
+
+    Every run that differs from the largest group that agrees is compared with it, and the step in which they part is
+    replayed: the replay decides, not the majority. Exit codes as for 'counterfoil referee'.
+
+    Example: counterfoil panel a.cfoil b.cfoil c.cfoil --order job.cfoil
+    """
+    _compare(runs, order, data, device, threads, json)
+
+
+def _compare(
+    runs: Sequence[Path], order: Path | None, data: Path | None, device: str, threads: int | None, json: bool
+) -> None:
+    console = terminal.console(stderr=json)
+    with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
+        from counterfoil.audit import panel, referee
+
+        done = 0
+        for event in panel.run_panel(runs, order=order, data=data, device=device, threads=threads, cancel=cancel):
+            match event:
+                case panel.PanelCompared():
+                    bar.start(event.steps)
+                case referee.StepJudged():
+                    done += 1
+                    bar.update(done, f"step {event.step}")
+                case panel.PanelRuled():
+                    done += 1
+                    bar.update(done, f"step {event.parting.ruled_step}")
+                case panel.PanelFinished():
+                    report = event.report
+    if json:
+        terminal.print_json(report)
+    else:
+        terminal.show_panel(console, report)
+    raise _Done(report.outcome.exit_code)
 
 
 @app.command()

@@ -27,7 +27,9 @@ from counterfoil.canonical import MAX_EXACT_INTEGER
 from counterfoil.commit.digest import Digest
 
 if TYPE_CHECKING:
+    from counterfoil.audit.panel import PanelReport
     from counterfoil.audit.planner import Plan
+    from counterfoil.audit.referee import Parting
     from counterfoil.training.calibration import Calibration
 
 PLAIN_WIDTH = 110
@@ -43,6 +45,8 @@ _OUTCOME_STYLES = {
     Outcome.REFUSED: "bold magenta",
     Outcome.ERROR: "bold red",
 }
+_PANEL_STYLES = ("bold green", "bold red", "bold yellow", "bold magenta")
+"""By exit code."""
 _STATE_STYLES = {
     CheckState.PASSED: "green",
     CheckState.FAILED: "red",
@@ -245,6 +249,46 @@ def show_calibration(out: Console, calibration: Calibration) -> None:
     out.print(f"Measured over {calibration.steps} steps. Precision: {calibration.precision.describe()}.")
     if min((kind.headroom for kind in calibration.kinds), default=math.inf) < HEADROOM_BITS:
         out.print(f"Where the headroom is below {HEADROOM_BITS} bits, the profile's grid leaves no room for more.")
+
+
+def show_panel(out: Console, report: PanelReport) -> None:
+    """Show which providers agree, where the others part from them, and what the replay says."""
+    table = Table(box=None)
+    for heading in ("run", "group", "finding", "signed by"):
+        table.add_column(heading)
+    group_of = {member: number for number, group in enumerate(report.groups, start=1) for member in group}
+    for number, member in enumerate(report.members):
+        group = str(group_of.get(number, "-"))
+        table.add_row(escape(member.name), group, member.standing.value, member.trainer_key[:12] or "-")
+    out.print(table)
+    for parting in report.partings:
+        out.print(escape(_parting(report, parting)))
+    style = _PANEL_STYLES[report.outcome.exit_code]
+    out.print(f"[{style}]{report.outcome.value}[/]  {escape(report.reason)}")
+
+
+def _parting(report: PanelReport, parting: Parting) -> str:
+    def names(members: Sequence[int]) -> str:
+        *before, last = (report.members[member].name for member in members)
+        return f"{', '.join(before)} and {last}" if before else last
+
+    sentences = [
+        f"Group {names(parting.first)} and group {names(parting.second)} part at step {parting.step} of "
+        f"{report.steps}, found by {len(parting.path)} comparisons in the Merkle tree."
+    ]
+    if parting.ruled_step not in (0, parting.step):
+        sentences.append(f"Already step {parting.ruled_step}, in which they agree, is not what was ordered.")
+    for ruling in parting.rulings:
+        name = report.members[ruling.provider].name
+        if ruling.right:
+            taken = f", with {ruling.corrections} rounding decisions taken from its log" if ruling.corrections else ""
+            sentences.append(f"{name}: the replay gives the leaf that it signed{taken}.")
+        elif not ruling.confirmed:
+            sentences.append(f"{name}: not confirmed by a second replay.")
+        else:
+            where = f", first at {ruling.operator.where}" if ruling.operator else ""
+            sentences.append(f"{name}: the replay gives another leaf (in {', '.join(ruling.parts)}){where}.")
+    return " ".join(sentences)
 
 
 def show_plan(out: Console, plan: Plan) -> None:

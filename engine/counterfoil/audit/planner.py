@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TypeVar
 
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.sampling import bad_segments, passing_probability, sample_size, segment_count
-from counterfoil.audit.steps import State, decode_log, step_replayer
+from counterfoil.audit.steps import State, decode_log, last, step_replayer
 from counterfoil.bundle.datafile import DataFile, missing_data
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cancel import CancelToken
@@ -23,7 +22,6 @@ CONFIDENCES = (0.5, 0.9, 0.95, 0.99, 0.999)
 """The confidences that a plan lists."""
 MEASURED_STEPS = 6
 _ENOUGH_SECONDS = 5.0
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -118,7 +116,7 @@ def plan_audit(
             if data is None:
                 raise missing_data(order.manifest)
             file = stack.enter_context(DataFile.open(data))
-            order = order.with_data(_last(file.check(order.manifest, cancel)))
+            order = order.with_data(last(file.check(order.manifest, cancel)))
         steps = stack.enter_context(step_replayer(order, torch_device, used_threads, cancel=cancel))
         times: list[float] = []
         count = min(MEASURED_STEPS, order.manifest.steps)
@@ -128,7 +126,7 @@ def plan_audit(
             record = inspection.records[len(times) + 1]
             begun = time.perf_counter()
             log = decode_log(order.program, record.step, inspection.reader.log(record.step))
-            state = _last(steps.replay(record, state, log)).result.state
+            state = last(steps.replay(record, state, log)).result.state
             times.append(time.perf_counter() - begun)
             yield PlanProgress(len(times), count)
         # The first step compiles kernels and fills caches.
@@ -169,13 +167,3 @@ def make_plan(
     return Plan(
         device, manifest.steps, total, bad_fraction, bad, step_seconds, load_seconds, measured_steps, tuple(rows)
     )
-
-
-def _last(generator: Generator[object, None, Result]) -> Result:
-    """Run a generator to its end, and return what it returns."""
-    while True:
-        try:
-            next(generator)
-        except StopIteration as end:
-            result: Result = end.value
-            return result

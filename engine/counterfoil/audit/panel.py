@@ -1,0 +1,350 @@
+"""The panel: several providers ran one order; where they part, the step is replayed. Majority never decides.
+
+Providers whose steps all gave the same results agree; the largest clique of that graph is the group against which every
+other provider is compared. One honest member is enough to expose the others: at the step in which an outlier parts from
+the group, the replay says which side is not what was ordered, be it the group.
+
+A referee is a panel of two.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import combinations
+from pathlib import Path
+
+import networkx
+
+from counterfoil.audit.events import Event
+from counterfoil.audit.inspection import open_inspection
+from counterfoil.audit.referee import Blame, Parting, Provider, StepJudged, find_parting, result_tree, rule
+from counterfoil.audit.selftest import run_selftest
+from counterfoil.audit.steps import StepReplayer, last, step_replayer
+from counterfoil.bundle.datafile import DataFile, missing_data
+from counterfoil.cancel import CancelToken
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import DataError, OrderMismatchError, RefusedError
+from counterfoil.execution.devices import check_memory, open_device, set_determinism
+from counterfoil.execution.interpreter import COMPUTE_DTYPES
+from counterfoil.training.order import LoadedOrder
+
+Groups = tuple[tuple[int, ...], ...]
+
+
+class Standing(Enum):
+    """What a panel found of one provider."""
+
+    REFUSED = "refused"
+    """Its bundle is damaged, unsigned, or of another order; it took no part."""
+    WRONG = "wrong"
+    """A step of it was replayed and is not what was ordered."""
+    RIGHT_THERE = "right there"
+    """At every step in which it parts from others, the replay sides with it. Its other steps were not replayed."""
+    UNTESTED = "untested"
+    """Nothing of it was replayed, or this machine could not decide."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """One provider of a panel.
+
+    Attributes:
+        name: File name of its run.
+        standing: What was found.
+        trainer_key: Key id of the key that signed; empty when refused.
+        run_root: The signed run root; None when refused.
+        detail: Why it was refused; empty otherwise.
+    """
+
+    name: str
+    standing: Standing
+    trainer_key: str
+    run_root: Digest | None
+    detail: str = ""
+
+
+class PanelOutcome(Enum):
+    """What a panel concludes. There is no "verified": providers who agree may be wrong together."""
+
+    AGREED = "AGREED"
+    """All runs took part and agree in every step; nothing was replayed."""
+    EXPOSED = "EXPOSED"
+    """At least one provider is not what was ordered."""
+    UNDECIDED = "UNDECIDED"
+    """Runs part, and nobody is to blame, or this machine could not decide."""
+    REFUSED = "REFUSED"
+    """A run is damaged, unsigned or of another order, and nobody was exposed."""
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the command line, 0 to 3 in this order."""
+        return list(PanelOutcome).index(self)
+
+
+@dataclass(frozen=True)
+class PanelReport:
+    """What a panel found.
+
+    Attributes:
+        outcome: The conclusion.
+        reason: The same in plain sentences.
+        order_digest: The order that all ran; None when no run could be read.
+        steps: Number of its steps.
+        members: One for each run, in the order given.
+        groups: Members whose results agree, as numbers from 0; the largest first.
+        partings: One for each group but the first, against the first.
+    """
+
+    outcome: PanelOutcome
+    reason: str
+    order_digest: Digest | None
+    steps: int
+    members: tuple[Member, ...]
+    groups: tuple[tuple[int, ...], ...]
+    partings: tuple[Parting, ...]
+
+
+@dataclass(frozen=True)
+class PanelCompared:
+    """The runs were compared, and where they part is known; then the replay of ``steps`` steps begins."""
+
+    partings: tuple[Parting, ...]
+    steps: int
+
+
+@dataclass(frozen=True)
+class PanelRuled:
+    """One parting has its ruling."""
+
+    parting: Parting
+
+
+@dataclass(frozen=True)
+class PanelFinished:
+    """Last event."""
+
+    report: PanelReport
+
+
+PanelEvent = PanelCompared | StepJudged | PanelRuled | PanelFinished | Event
+
+
+def run_panel(
+    runs: Sequence[str | os.PathLike[str]],
+    *,
+    order: str | os.PathLike[str] | None = None,
+    data: str | os.PathLike[str] | None = None,
+    device: str = "cpu",
+    threads: int | None = None,
+    cancel: CancelToken | None = None,
+) -> Iterator[PanelEvent]:
+    """Compare runs of one order, and replay the steps in which they part.
+
+    Args:
+        runs: The runs, two or more.
+        order: The client's own order; without it the order of the first run that can be read counts.
+        data: The data file, for an order that keeps data outside.
+        device: ``cpu`` or ``cuda:0``.
+        threads: Threads on the CPU; None for torch's choice.
+        cancel: Looked at between operators.
+
+    Yields:
+        PanelCompared, progress of the replays, PanelRuled for each parting, PanelFinished.
+
+    Raises:
+        DataError: Fewer than two runs were given.
+        RefusedError: The data file, or the client's order, cannot be used.
+        NonFiniteError: A step leads to a value that does not fit float32.
+        DeviceError: There is no such device, or it fails the self-test.
+        CancelledError: ``cancel`` was set.
+    """
+    if len(runs) < 2:
+        raise DataError("There is nothing to compare with one run.", remedy="Give two runs of the same order, or more.")
+    with ExitStack() as stack:
+        table = _Table(stack, order, cancel)
+        for run in runs:
+            table.admit(Path(run))
+        groups = agreeing_groups(table.providers)
+        found = tuple(_parting(table, groups[0], group) for group in groups[1:])
+        yield PanelCompared(found, sum(parting.steps for parting in found))
+        ruled: list[Parting] = []
+        if found:
+            replayer = stack.enter_context(_replayer(table, stack, data, device, threads, cancel))
+            for parting in found:
+                ruled.append((yield from rule(replayer, table.order.initial, table.providers, parting)))
+                yield PanelRuled(ruled[-1])
+        yield PanelFinished(_report(table, groups, tuple(ruled)))
+
+
+class _Table:
+    """Where the runs lie open side by side."""
+
+    def __init__(self, stack: ExitStack, order_path: str | os.PathLike[str] | None, cancel: CancelToken | None) -> None:
+        self.providers: dict[int, Provider] = {}
+        """Those that take part, by number."""
+        self.members: list[Member] = []
+        self._stack = stack
+        self._order_path = order_path
+        self._cancel = cancel
+        self._order: LoadedOrder | None = None
+
+    @property
+    def order(self) -> LoadedOrder:
+        """The order that all ran."""
+        assert self._order is not None, "a run took part"
+        return self._order
+
+    @property
+    def order_or_none(self) -> LoadedOrder | None:
+        """The same; None when no run takes part."""
+        return self._order
+
+    def admit(self, path: Path) -> None:
+        """Open a run and run checks 1 to 6 on it; one that fails takes no part."""
+        try:
+            inspection = self._stack.enter_context(open_inspection(path, self._order_path, None, self._cancel))
+            if inspection.failure is not None:
+                raise inspection.failure
+            if inspection.order is None or inspection.claim is None:
+                raise RefusedError("The file is an order that nobody has run.")
+            if self._order is None:
+                self._order = inspection.order
+            elif inspection.order.manifest.digest != self._order.manifest.digest:
+                raise OrderMismatchError("The run was made for another order than the first run.")
+        except RefusedError as error:
+            self.members.append(Member(path.name, Standing.REFUSED, "", None, error.sentence))
+            return
+        # The data of the order is in memory once, however many runs hold it.
+        inspection.order = None
+        self.providers[len(self.members)] = Provider(
+            inspection.reader, inspection.records, result_tree(inspection.records)
+        )
+        self.members.append(Member(path.name, Standing.UNTESTED, inspection.trainer_key, inspection.claim.run_root))
+
+
+def _replayer(
+    table: _Table,
+    stack: ExitStack,
+    data: str | os.PathLike[str] | None,
+    device: str,
+    threads: int | None,
+    cancel: CancelToken | None,
+) -> AbstractContextManager[StepReplayer]:
+    job = table.order
+    torch_device = open_device(device)
+    used_threads = set_determinism(threads)
+    check_memory(torch_device, job.program.least_memory(COMPUTE_DTYPES[job.manifest.precision.compute].itemsize))
+    run_selftest(device)
+    if job.manifest.outside:
+        if data is None:
+            raise missing_data(job.manifest)
+        file = stack.enter_context(DataFile.open(data))
+        job = job.with_data(last(file.check(job.manifest, cancel)))
+    return step_replayer(job, torch_device, used_threads, cancel=cancel)
+
+
+def agreeing_groups(providers: Mapping[int, Provider]) -> tuple[tuple[int, ...], ...]:
+    """Return the groups of providers whose results agree, by number, the largest first and then the earliest.
+
+    An edge of the graph joins two providers who agree in every step; its largest clique is the first group, the largest
+    among the rest the second, and so on.
+    """
+    graph = networkx.Graph()
+    graph.add_nodes_from(providers)
+    graph.add_edges_from(
+        (one, other)
+        for one, other in combinations(providers, 2)
+        if providers[one].results.root == providers[other].results.root
+    )
+    groups = []
+    while graph:
+        group = min((sorted(clique) for clique in networkx.find_cliques(graph)), key=lambda c: (-len(c), c))
+        groups.append(tuple(group))
+        graph.remove_nodes_from(group)
+    return tuple(groups)
+
+
+def _parting(table: _Table, first: tuple[int, ...], second: tuple[int, ...]) -> Parting:
+    parting = find_parting(table.order.manifest, table.providers, first, second)
+    assert parting is not None, "different roots differ in some leaf"
+    return parting
+
+
+def _report(table: _Table, groups: Groups, partings: tuple[Parting, ...]) -> PanelReport:
+    standings = judge_members(len(table.members), partings)
+    members = tuple(
+        member if member.standing is Standing.REFUSED else replace(member, standing=standings[number])
+        for number, member in enumerate(table.members)
+    )
+    order = table.order_or_none
+    outcome, reason = conclude_panel(members, groups, partings)
+    return PanelReport(
+        outcome,
+        reason,
+        order.manifest.digest if order else None,
+        order.manifest.steps if order else 0,
+        members,
+        groups,
+        partings,
+    )
+
+
+def judge_members(count: int, partings: Sequence[Parting]) -> tuple[Standing, ...]:
+    """Return what the rulings say of each provider; one ruling against it is enough."""
+    standings = [Standing.UNTESTED] * count
+    for parting in partings:
+        if parting.blame is Blame.UNCLEAR:
+            continue
+        for ruling in parting.rulings:
+            if not ruling.right:
+                standings[ruling.provider] = Standing.WRONG
+            elif standings[ruling.provider] is Standing.UNTESTED:
+                standings[ruling.provider] = Standing.RIGHT_THERE
+    return tuple(standings)
+
+
+def conclude_panel(members: Sequence[Member], groups: Groups, partings: Sequence[Parting]) -> tuple[PanelOutcome, str]:
+    """Return the outcome and its reason in plain sentences. Pure."""
+    wrong = [member.name for member in members if member.standing is Standing.WRONG]
+    refused = [
+        f"{member.name} took no part: {member.detail}" for member in members if member.standing is Standing.REFUSED
+    ]
+    sentences = []
+    if wrong:
+        outcome = PanelOutcome.EXPOSED
+        sentences.append(f"Not what was ordered: {', '.join(wrong)}.")
+        if groups and len(groups[0]) > 1 and members[groups[0][0]].standing is Standing.WRONG:
+            sentences.append("That is the largest group that agrees: a majority proves nothing.")
+        if any(member.standing is Standing.RIGHT_THERE for member in members):
+            sentences.append("The others were right where they part from them; their other steps were not replayed.")
+    elif partings:
+        outcome = PanelOutcome.UNDECIDED
+        if any(parting.blame is Blame.UNCLEAR for parting in partings):
+            sentences.append(
+                "This machine does not give its own result again when reductions run in another order: its arithmetic "
+                "lies outside the margin. Nobody is accused; use another machine."
+            )
+        else:
+            sentences.append(
+                "Where the runs part, each is right with its own rounding log: their hardware rounded a value "
+                "differently within the margin. From there on they are different runs; audit each of them."
+            )
+    elif refused:
+        outcome = PanelOutcome.REFUSED
+        sentences.append(
+            "Nothing was replayed." if len(groups) != 1 else "The runs that took part agree in every step."
+        )
+    else:
+        outcome = PanelOutcome.AGREED
+        sentences.append(
+            f"All {len(members)} runs agree in every step. If one of their providers is honest and computed by itself, "
+            "all are what was ordered; nothing was replayed to show that."
+        )
+    keys = [member.trainer_key for member in members if member.trainer_key]
+    if len(set(keys)) < len(keys):
+        sentences.append("Some of the runs are signed with the same key: they are not of different providers.")
+    return outcome, " ".join((*sentences, *refused))

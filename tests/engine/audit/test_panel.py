@@ -1,0 +1,271 @@
+"""Referee and panel: who is wrong where runs of one order part."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from counterfoil.audit import steps
+from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.panel import PanelCompared, PanelFinished, PanelOutcome, PanelReport, Standing, run_panel
+from counterfoil.audit.referee import Blame, StepJudged
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.cancel import CancelToken
+from counterfoil.errors import CancelledError, DataError, DeviceError
+from counterfoil.execution.interpreter import native
+from counterfoil.rounding.kernel_cpu import mix_values
+from counterfoil.rounding.log import SiteLog
+from counterfoil.rounding.rounder import RecordingRounder, site_key
+from counterfoil.signing import generate_key, load_private_key
+from counterfoil.training import recorder
+from counterfoil.training.tamper import LabelFlip
+from support.bundles import flip_bit
+from support.jobs import audited, digits_order, record_run, replace_bytes, replaced, sign_again
+
+# The job has six steps and stores a checkpoint after every second one.
+
+
+@pytest.fixture
+def provider(tmp_path, digits_job):
+    """Records a run of the job under a key of its own."""
+
+    def record(name: str, **settings: Any) -> Path:
+        generate_key(tmp_path / f"{name}.pem", None)
+        key = load_private_key(tmp_path / f"{name}.pem", None)
+        return record_run(digits_job.order, tmp_path / f"{name}.cfoil", key, **settings)
+
+    return record
+
+
+def panel(*runs: Path, **settings: Any) -> PanelReport:
+    *_, last = run_panel(runs, **({"threads": 1} | settings))
+    assert isinstance(last, PanelFinished)
+    return last.report
+
+
+def standings(report: PanelReport) -> list[Standing]:
+    return [member.standing for member in report.members]
+
+
+RIGHT, WRONG, UNTESTED, REFUSED = Standing.RIGHT_THERE, Standing.WRONG, Standing.UNTESTED, Standing.REFUSED
+
+
+# Two providers.
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 6])
+def test_the_one_who_departed_is_found(digits_job, provider, step):
+    bad = provider("bad", tamper=LabelFlip(step))
+    for runs, blame in (((digits_job.run, bad), Blame.SECOND), ((bad, digits_job.run), Blame.FIRST)):
+        report = panel(*runs, order=digits_job.order)
+        (parting,) = report.partings
+        assert (parting.step, parting.ruled_step, parting.blame) == (step, step, blame)
+        assert parting.agreed_step == (step - 1) // 2 * 2
+        assert report.outcome is PanelOutcome.EXPOSED
+        assert "Not what was ordered: bad.cfoil." in report.reason
+        ruling = next(ruling for ruling in parting.rulings if not ruling.right)
+        assert ruling.parts == ("state", "loss", "fingerprints")
+        assert ruling.operator.name == "aten.nll_loss_forward.default"
+        assert ruling.confirmed
+
+
+def test_the_search_takes_about_log2_comparisons(digits_job, provider):
+    report = panel(digits_job.run, provider("bad", tamper=LabelFlip(5)))
+    levels = math.ceil(math.log2(7))
+    assert levels <= len(report.partings[0].path) <= 2 * levels + 1
+
+
+def test_both_can_be_wrong(provider):
+    report = panel(provider("one", tamper=LabelFlip(4)), provider("two", tamper=LabelFlip(4, classes=9)))
+    assert report.partings[0].blame is Blame.BOTH
+    assert standings(report) == [WRONG, WRONG]
+
+
+def test_a_lie_that_both_tell_just_before_they_part_is_found(provider):
+    def twice(inputs):
+        return LabelFlip(3)(LabelFlip(4)(inputs))
+
+    report = panel(provider("one", tamper=LabelFlip(3)), provider("two", tamper=twice))
+    (parting,) = report.partings
+    assert (parting.step, parting.ruled_step, parting.blame) == (4, 3, Blame.BOTH)
+
+
+def test_agreement_is_no_proof(provider):
+    """Two who depart in the same way agree; the panel says so and does not call it verified."""
+    one, two = provider("one", tamper=LabelFlip(4)), provider("two", tamper=LabelFlip(4))
+    report = panel(one, two)
+    assert report.outcome is PanelOutcome.AGREED
+    assert standings(report) == [UNTESTED, UNTESTED]
+    assert "If one of their providers is honest" in report.reason
+    assert audited(one).report.outcome is Outcome.DISPUTED
+
+
+class ShorterLog(RecordingRounder):
+    """Logs what lies within three quarters of the margin, as hardware does for which the rest lies just outside it."""
+
+    def _checked(self, node: Any, flat: torch.Tensor, grid: Any, tau: float) -> Any:
+        return super()._checked(node, flat, grid, 0.75 * tau)
+
+
+def test_honest_runs_on_other_hardware_agree_although_their_logs_differ(digits_job, provider):
+    with replaced(recorder, "RecordingRounder", ShorterLog):
+        other = provider("other")
+    with BundleReader.open(digits_job.run) as one, BundleReader.open(other) as two:
+        assert any(one.log(step) != two.log(step) for step in range(1, 7))
+    assert audited(other, digits_job.order).report.outcome is Outcome.VERIFIED
+    assert panel(digits_job.run, other).outcome is PanelOutcome.AGREED
+
+
+class OtherDirection(RecordingRounder):
+    """Rounds one logged value to its other neighbour, as hardware with another last bit does."""
+
+    def _round(self, node: Any, exponent: int, flat: torch.Tensor) -> int:
+        before = flat.clone()
+        fingerprint = super()._round(node, exponent, flat)
+        log = self.logs[-1]
+        if self._done or not len(log.indices):
+            return fingerprint
+        type(self)._done = True
+        where = int(log.indices[0])
+        value, rounded = float(before[where]), float(flat[where])
+        grid = self._grid(node, exponent)
+        quantum = 2.0 ** (max(math.frexp(value)[1] - 1, grid.floor_exponent) - grid.significand_bits + 1)
+        flat[where] = rounded + math.copysign(quantum, value - rounded) + 0.0
+        ups = log.ups.copy()
+        ups[0] = not ups[0]
+        self.logs[-1] = SiteLog(log.exponent, log.indices, ups)
+        old, new = np.array([rounded]), flat[where : where + 1].numpy()
+        key, index = np.uint64(site_key(self._key, self._site)), np.array([where])
+        return (fingerprint + int(mix_values(new, index, key)) - int(mix_values(old, index, key))) % 2**64
+
+    _done = False
+
+
+def test_nobody_is_wrong_where_rounding_differed_within_the_margin(digits_job, provider):
+    OtherDirection._done = False
+    with replaced(recorder, "RecordingRounder", OtherDirection):
+        other = provider("other")
+    assert OtherDirection._done
+    assert audited(other, digits_job.order).report.outcome is Outcome.VERIFIED
+    report = panel(digits_job.run, other)
+    (parting,) = report.partings
+    assert parting.blame is Blame.NEITHER
+    assert [ruling.corrections for ruling in parting.rulings] == [0, 1]
+    assert report.outcome is PanelOutcome.UNDECIDED
+    assert standings(report) == [RIGHT, RIGHT]
+    assert "audit each of them" in report.reason
+
+
+# Several providers.
+
+
+def test_one_honest_member_exposes_the_majority(digits_job, provider):
+    liars = [provider(f"liar{i}", tamper=LabelFlip(5)) for i in range(3)]
+    report = panel(*liars, digits_job.run)
+    assert report.groups == ((0, 1, 2), (3,))
+    assert standings(report) == [WRONG, WRONG, WRONG, RIGHT]
+    assert report.outcome is PanelOutcome.EXPOSED
+    assert "a majority proves nothing" in report.reason
+
+
+def test_every_outlier_is_located_against_the_largest_group(digits_job, provider):
+    early, late = provider("early", tamper=LabelFlip(1)), provider("late", tamper=LabelFlip(6))
+    report = panel(early, digits_job.run, provider("same", perturbation="split"), late)
+    assert report.groups == ((1, 2), (0,), (3,))
+    assert [(parting.second, parting.step) for parting in report.partings] == [((0,), 1), ((3,), 6)]
+    assert standings(report) == [WRONG, RIGHT, RIGHT, WRONG]
+
+
+def test_a_forged_log_beside_copied_results_accuses_nobody_else(tmp_path, digits_job, provider):
+    """A member who copies an honest one's results and signs a log of rubbish is wrong; the honest one is not."""
+    copier = shutil.copy(digits_job.run, tmp_path / "copier.cfoil")
+    generate_key(tmp_path / "copier.pem", None)
+    with BundleReader.open(copier) as reader:
+        length = int(reader.log_sizes().sum())
+    replace_bytes(copier, "/run/log", b"\xff" * length)
+    sign_again(copier, load_private_key(tmp_path / "copier.pem", None))
+    report = panel(copier, digits_job.run, provider("bad", tamper=LabelFlip(5)))
+    assert report.groups == ((0, 1), (2,))
+    assert standings(report) == [WRONG, RIGHT, WRONG]
+    rulings = {ruling.provider: ruling for ruling in report.partings[0].rulings}
+    assert (rulings[0].parts, rulings[0].replay_leaf) == (("log",), None)
+
+
+def test_a_damaged_checkpoint_of_one_is_taken_from_another(tmp_path, digits_job, provider):
+    damaged = shutil.copy(digits_job.run, tmp_path / "damaged.cfoil")
+    flip_bit(damaged, "/run/checkpoints/0000000004/head.weight")
+    report = panel(damaged, provider("bad", tamper=LabelFlip(5)))
+    assert report.partings[0].blame is Blame.SECOND
+
+
+def test_a_run_that_cannot_be_read_takes_no_part(tmp_path, digits_job, provider):
+    junk = tmp_path / "junk.cfoil"
+    junk.write_bytes(b"junk")
+    report = panel(junk, digits_job.run, provider("bad", tamper=LabelFlip(2)))
+    assert standings(report) == [REFUSED, RIGHT, WRONG]
+    assert report.outcome is PanelOutcome.EXPOSED
+    assert panel(junk, digits_job.run).outcome is PanelOutcome.REFUSED
+    assert panel(junk, digits_job.order).order_digest is None
+
+
+def test_runs_of_other_orders_take_no_part(tmp_path, digits_job, trainer_key):
+    other = tmp_path / "other.cfoil"
+    digits_order(seed=12).write(other)
+    run = record_run(other, tmp_path / "other-run.cfoil", trainer_key)
+    report = panel(digits_job.run, run)
+    assert standings(report) == [UNTESTED, REFUSED]
+    assert "another order" in report.reason
+    assert standings(panel(digits_job.run, run, order=other)) == [REFUSED, UNTESTED]
+
+
+def test_one_provider_under_two_names_is_told(tmp_path, digits_job):
+    copy = shutil.copy(digits_job.run, tmp_path / "copy.cfoil")
+    assert "same key" in panel(digits_job.run, copy).reason
+
+
+# This machine.
+
+
+def test_unsound_hardware_accuses_nobody(monkeypatch, digits_job, provider):
+    bad = provider("bad", tamper=LabelFlip(3))
+    generator = torch.Generator()
+
+    def noisy(operation: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        result = native(operation, args, kwargs)
+        if operation.node.entry.kind not in ("mm", "addmm", "convolution"):
+            return result
+        return result * (1 + 2.0**-30 * torch.randn(result.shape, dtype=torch.float64, generator=generator))
+
+    monkeypatch.setattr(steps, "native", noisy)
+    report = panel(digits_job.run, bad)
+    assert report.partings[0].blame is Blame.UNCLEAR
+    assert report.outcome is PanelOutcome.UNDECIDED
+    assert standings(report) == [UNTESTED, UNTESTED]
+    assert "Nobody is accused" in report.reason
+
+
+def test_progress_and_cancelling(digits_job, provider):
+    bad = provider("bad", tamper=LabelFlip(4))
+    events = list(run_panel([digits_job.run, bad], threads=1))
+    compared = next(event for event in events if isinstance(event, PanelCompared))
+    assert compared.steps == 2
+    assert [event.step for event in events if isinstance(event, StepJudged)] == [3]
+    token = CancelToken()
+    running = run_panel([digits_job.run, bad], threads=1, cancel=token)
+    assert isinstance(next(running), PanelCompared)
+    token.cancel()
+    with pytest.raises(CancelledError):
+        list(running)
+
+
+def test_what_cannot_be_asked(digits_job, provider):
+    with pytest.raises(DataError, match="nothing to compare"):
+        panel(digits_job.run)
+    with pytest.raises(DeviceError):
+        panel(digits_job.run, provider("bad", tamper=LabelFlip(4)), device="cuda:77")
