@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from counterfoil.audit.outcome import Check, Outcome
 from counterfoil.audit.sampling import Sample, headline
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison
+
+if TYPE_CHECKING:
+    from counterfoil.bundle.capsule import CapsuleContents
 
 
 class StepMatch(Enum):
@@ -88,7 +92,8 @@ class Dispute:
         trainer_leaf: The trainer's Merkle leaf hash of that step.
         replay_leaf: The replay's Merkle leaf hash of that step.
         parts: Which parts of the leaf differ: some of ``state``, ``loss``, ``fingerprints``.
-        path: The comparisons from the root down to the leaf, both children where the first is equal.
+        path: The comparisons from the root down to the leaf, both children where the first is equal; none when the
+            dispute was judged from a capsule, which does not hold the tree.
         inclusion_proof: RFC 9162 inclusion proof of the trainer's leaf in the signed run root.
         compared_at: Step of the checkpoint at which ``tensors`` were compared (the disputed step itself, or the next
             checkpoint after it); None when the trainer stored none.
@@ -296,9 +301,15 @@ class AuditReport:
 
 @dataclass(frozen=True)
 class AuditFinished:
-    """Last event of every audit."""
+    """Last event of every audit.
+
+    Attributes:
+        report: What was found.
+        evidence: What a dispute capsule about the first dispute would hold; None when there is no confirmed dispute.
+    """
 
     report: AuditReport
+    evidence: CapsuleContents | None = field(default=None, repr=False, compare=False)
 
 
 Event = (

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 
+from counterfoil.audit.capsule import gather
 from counterfoil.audit.compare import compare_states
 from counterfoil.audit.conclusion import Coverage, Tally, conclude
 from counterfoil.audit.events import (
@@ -42,6 +43,7 @@ from counterfoil.audit.steps import (
     differing_parts,
     step_replayer,
 )
+from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.bundle.datafile import DataFile, missing_data
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cancel import CancelToken
@@ -106,7 +108,7 @@ def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Itera
                 progress.bundle_digest = Digest.of_file(request.run)
     if not progress.started:
         yield AuditStarted(0, (), request.device, progress.checks())
-    yield AuditFinished(progress.report())
+    yield AuditFinished(progress.report(), progress.evidence)
 
 
 @dataclass
@@ -121,6 +123,7 @@ class _Progress:
     cancelled: bool = False
     error: CounterfoilError | None = None
     tally: Tally = field(default_factory=Tally)
+    evidence: CapsuleContents | None = None
     environment: tuple[tuple[str, str], ...] = ()
     later_checks: dict[CheckNumber, Check] = field(default_factory=dict)
 
@@ -268,7 +271,7 @@ def _judge(
         with step_replayer(order, device, threads, perturbation=request.perturbation, cancel=cancel) as steps:
             assert progress.sample is not None
             chosen = (segment(order.manifest, number) for number in progress.sample.numbers())
-            yield from _Replay(request, inspection, order, progress.tally, steps).run(chosen)
+            yield from _Replay(request, inspection, order, progress, steps).run(chosen)
     finally:
         progress.tally.seconds = time.perf_counter() - begun
 
@@ -277,15 +280,22 @@ class _Replay:
     """Replays segments, ascending; each from the agreed state before it, which is the replay's own where it has one."""
 
     def __init__(
-        self, request: AuditRequest, inspection: Inspection, order: LoadedOrder, tally: Tally, steps: StepReplayer
+        self,
+        request: AuditRequest,
+        inspection: Inspection,
+        order: LoadedOrder,
+        progress: _Progress,
+        steps: StepReplayer,
     ) -> None:
         assert inspection.tree is not None
         self._request = request
+        self._inspection = inspection
         self._reader = inspection.reader
         self._records = inspection.records
         self._tree = inspection.tree
         self._order = order
-        self._tally = tally
+        self._progress = progress
+        self._tally = progress.tally
         self._steps = steps
         self._rounded_values = sum(site.elements for site in order.program.sites)
         self._leaves = [self._tree.leaf(index) for index in range(self._tree.size)]
@@ -298,7 +308,7 @@ class _Replay:
             yield from self._segment(part)
 
     def _segment(self, part: Segment) -> Iterator[Event]:
-        state = yield from self._state_before(part)
+        committed = state = yield from self._state_before(part)
         drifting = False
         for step in range(part.first, part.last + 1):
             begun = time.perf_counter()
@@ -318,9 +328,13 @@ class _Replay:
                 if self._tally.dispute is None:
                     self._tally.dispute = yield from self._dispute(step, state, logs, outcome)
                     yield DisputeLocated(self._tally.dispute)
+                    if self._tally.dispute.confirmed:
+                        self._progress.evidence = gather(self._inspection, self._order, step, committed)
                 drifting = self._records[step].state_root != outcome.record.state_root
             if outcome is not None:
                 state = outcome.result.state
+                if self._order.manifest.is_committed(step):
+                    committed = state
         trainer = self._checkpoint(part.last)
         if outcome is not None:
             yield from self._measure(part.last, trainer, outcome)

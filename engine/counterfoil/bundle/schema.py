@@ -20,6 +20,8 @@ from counterfoil.fields import Fields
 FORMAT_VERSION = 1
 DATA_FORMAT_VERSION = 1
 """Version of the format of data files."""
+CAPSULE_FORMAT_VERSION = 1
+"""Version of the format of dispute capsules."""
 MAX_STEPS = 10_000_000
 STATE_DTYPES = ("float32", "int64", "int32", "uint8", "bool")
 """Numpy dtype names that a state tensor may have; floating-point state is always stored as float32."""
@@ -396,17 +398,39 @@ class StepRecord:
     fingerprints: Digest | None
     loss: float | None
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "step": self.step,
+            "state_root": self.state_root.hex if self.state_root else None,
+            "log": self.log.hex if self.log else None,
+            "fingerprints": self.fingerprints.hex if self.fingerprints else None,
+            "loss": None if self.loss is None else canonical.float_text(self.loss),
+        }
+
     def to_bytes(self) -> bytes:
         """Return the canonical JSON that is the data of the RFC 9162 leaf."""
-        return canonical.encode(
-            {
-                "step": self.step,
-                "state_root": self.state_root.hex if self.state_root else None,
-                "log": self.log.hex if self.log else None,
-                "fingerprints": self.fingerprints.hex if self.fingerprints else None,
-                "loss": None if self.loss is None else canonical.float_text(self.loss),
-            }
-        )
+        return canonical.encode(self.to_json())
+
+    @classmethod
+    def from_json(cls, value: Any) -> StepRecord:
+        """Read the JSON form; raises BundleError."""
+        fields = _fields(value, "step record")
+        step = fields.integer("step", 0, MAX_STEPS)
+        digests = {}
+        for name in ("state_root", "log", "fingerprints"):
+            text = fields.take(name, str, type(None))
+            digests[name] = None if text is None else fields.as_digest(text, f"field {name!r} of the step record")
+        text = fields.take("loss", str, type(None))
+        fields.end()
+        try:
+            loss = None if text is None else float.fromhex(text)
+        except (ValueError, OverflowError) as error:
+            raise BundleError(f"The loss of a step record is not a number: {text!r}.") from error
+        result = cls(step, digests["state_root"], digests["log"], digests["fingerprints"], loss)
+        if result.to_json() != value:
+            raise BundleError(f"The loss of a step record, {text!r}, is not in canonical form.")
+        return result
 
 
 def run_tree(records: Sequence[StepRecord]) -> MerkleTree:

@@ -169,9 +169,58 @@ class MerkleTree:
         return tuple(reversed(proof))
 
 
+class MerkleFrontier:
+    """The root of a sequence of Merkle leaves that grows: a leaf costs one hash on average, a root log2 n.
+
+    Keeps the roots of the perfect subtrees that stand side by side, the largest first; their sizes are the bits of the
+    number of leaves.
+    """
+
+    def __init__(self) -> None:
+        self._subtrees: list[Digest] = []
+        self._size = 0
+
+    @property
+    def size(self) -> int:
+        """Number of leaves."""
+        return self._size
+
+    @property
+    def root(self) -> Digest:
+        """The root hash, equal to that of :class:`MerkleTree` over the same leaves."""
+        if not self._subtrees:
+            return Digest.of(b"")
+        *before, root = self._subtrees
+        for subtree in reversed(before):
+            root = node_hash(subtree, root)
+        return root
+
+    def append(self, leaf: Digest) -> None:
+        """Add the hash of the next leaf."""
+        node = leaf
+        for level in range(self._size.bit_length()):
+            if not self._size >> level & 1:
+                break
+            node = node_hash(self._subtrees.pop(), node)
+        self._subtrees.append(node)
+        self._size += 1
+
+
 def _check_index(index: int, size: int) -> None:
     if not 0 <= index < size <= MAX_SIZE:
         raise ProofError(f"The leaf index {index} does not lie in a Merkle tree of {size} leaves.")
+
+
+def inclusion_proof_length(index: int, size: int) -> int:
+    """Return how many hashes the inclusion proof of a leaf has; raises ProofError when ``index`` is out of range."""
+    _check_index(index, size)
+    length, node, last = 0, index, size - 1
+    while last:
+        # A lone last node is promoted without a sibling.
+        length += bool(node & 1 or node != last)
+        node >>= 1
+        last >>= 1
+    return length
 
 
 def verify_inclusion(leaf: Digest, index: int, size: int, proof: Sequence[Digest], root: Digest) -> None:
