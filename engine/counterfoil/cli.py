@@ -38,6 +38,7 @@ from counterfoil.signing import (
 
 if TYPE_CHECKING:
     from counterfoil.audit.events import AuditReport, StepRow
+    from counterfoil.bundle.capsule import CapsuleContents
     from counterfoil.training.order import OrderDraft
 
 DEFAULT_SEQUENCE = 64
@@ -55,6 +56,7 @@ _COMMANDS = (
     "inspect",
     "plan",
     "audit",
+    "adjudicate",
     "referee",
     "panel",
     "verify",
@@ -772,6 +774,14 @@ def audit(
     csv: Annotated[
         Path | None, typer.Option(help="Write the table of replayed steps to this file.", show_default=False)
     ] = None,
+    capsule: Annotated[
+        Path | None,
+        typer.Option(
+            help="On a confirmed dispute, write a capsule (.cfoil) of the disputed step to this file, for 'counterfoil "
+            "adjudicate' on any machine.",
+            show_default=False,
+        ),
+    ] = None,
     segments: Annotated[
         str | None,
         typer.Option(
@@ -813,7 +823,7 @@ def audit(
     if (verdict is None) != (key is None):
         raise typer.BadParameter("--verdict and --key belong together: a verdict is signed.")
     # Whatever could fail is tried before the replay, which may take hours.
-    for target in (verdict, csv):
+    for target in (verdict, csv, capsule):
         if target is not None:
             _check_target(target, force)
     signing_key = _open_key(key) if key is not None else None
@@ -825,6 +835,7 @@ def audit(
     console = terminal.console(stderr=json)
     rows: list[StepRow] = []
     report: AuditReport | None = None
+    evidence: CapsuleContents | None = None
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         from counterfoil.audit import events, replay
 
@@ -851,7 +862,7 @@ def audit(
                     rows.append(event.row)
                     bar.update(len(rows), event.row.match.value)
                 case events.AuditFinished():
-                    report = event.report
+                    report, evidence = event.report, event.evidence
     assert report is not None, "an audit ends in a report"
 
     if json:
@@ -863,6 +874,14 @@ def audit(
 
         write_steps_csv(rows, csv)
         console.print(f"Wrote {escape(str(csv))}.")
+    if capsule is not None:
+        if evidence is None:
+            console.print("No capsule was written: there is no confirmed dispute that it could be about.")
+        else:
+            from counterfoil.bundle.capsule import write_capsule
+
+            write_capsule(evidence, capsule)
+            console.print(f"Wrote {escape(str(capsule))}. Anybody can check it with 'counterfoil adjudicate'.")
     if verdict is not None and signing_key is not None:
         if report.bundle_digest is None:
             # Nothing was read, so there is nothing that a verdict could be about; the exit code says the rest.
@@ -872,6 +891,47 @@ def audit(
 
             _write(verdict, sign_verdict(report, signing_key))
             console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
+    raise _Done(report.outcome.exit_code)
+
+
+@app.command()
+def adjudicate(
+    capsule: Annotated[Path, typer.Argument(help="The dispute capsule, a .cfoil file.", show_default=False)],
+    order: ClientOrderOption = None,
+    trainer_key: TrainerKeyOption = None,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Anyone: replay the one step of a dispute capsule, and say whether the trainer or the auditor is right.
+
+    Exit code 0 REJECTED (the trainer is right), 1 CONFIRMED (the step is not what was ordered), 2 INCONCLUSIVE,
+    3 REFUSED, 4 ERROR.
+
+    Example: counterfoil adjudicate dispute.cfoil --order job.cfoil
+    """
+    public = load_public_key(trainer_key) if trainer_key else None
+    console = terminal.console(stderr=json)
+    with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
+        from counterfoil.audit import adjudicate as hearing
+        from counterfoil.audit import events
+
+        first = 1
+        for event in hearing.adjudicate(
+            capsule, order=order, trainer_key=public, device=device, threads=threads, cancel=cancel
+        ):
+            match event:
+                case hearing.AdjudicationStarted():
+                    first = event.first
+                    bar.start(event.last - first + 1)
+                case events.OperatorDone():
+                    bar.update(event.step - first + event.done / event.total)
+                case hearing.AdjudicationFinished():
+                    report = event.report
+    if json:
+        terminal.print_json(report)
+    else:
+        terminal.show_adjudication(console, report)
     raise _Done(report.outcome.exit_code)
 
 

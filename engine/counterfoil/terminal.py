@@ -27,6 +27,7 @@ from counterfoil.canonical import MAX_EXACT_INTEGER
 from counterfoil.commit.digest import Digest
 
 if TYPE_CHECKING:
+    from counterfoil.audit.adjudication import AdjudicationReport
     from counterfoil.audit.panel import PanelReport
     from counterfoil.audit.planner import Plan
     from counterfoil.audit.referee import Parting
@@ -45,6 +46,8 @@ _OUTCOME_STYLES = {
     Outcome.REFUSED: "bold magenta",
     Outcome.ERROR: "bold red",
 }
+_ADJUDICATION_STYLES = ("bold green", "bold red", "bold yellow", "bold magenta", "bold red")
+"""By exit code."""
 _PANEL_STYLES = ("bold green", "bold red", "bold yellow", "bold magenta")
 """By exit code."""
 _STATE_STYLES = {
@@ -175,7 +178,9 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
             "trainer's loss": repr(dispute.trainer_loss),
             "replay's loss": repr(dispute.replay_loss),
             "first operator": _operator(dispute),
-            "found by": f"{len(dispute.path)} comparisons in the Merkle tree",
+        }
+        | ({"found by": f"{len(dispute.path)} comparisons in the Merkle tree"} if dispute.path else {})
+        | {
             "confirmed": "yes, by a second replay with every reduction in another order" if dispute.confirmed else "no",
         },
     )
@@ -201,6 +206,15 @@ def show_report(out: Console, report: AuditReport) -> None:
     if report.dispute is not None:
         show_dispute(out, report.dispute)
     show_outcome(out, report.outcome, report.headline, report.reason)
+
+
+def show_adjudication(out: Console, report: AdjudicationReport) -> None:
+    """Show what the replay of a dispute capsule found."""
+    show_checks(out, report.checks)
+    if report.dispute is not None:
+        show_dispute(out, report.dispute)
+    style = _ADJUDICATION_STYLES[report.outcome.exit_code]
+    out.print(f"[{style}]{report.outcome.value}[/]  {escape(report.reason)}")
 
 
 def show_summary(out: Console, summary: BundleSummary) -> None:

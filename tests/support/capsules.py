@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from counterfoil.execution.devices import open_device, set_determinism
 from counterfoil.signing import SigningKey
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
+from support.bundles import opened_for_change
 from support.jobs import Job, audited, record_job
 
 DISPUTED = 3
@@ -47,6 +50,15 @@ def crafted(run: Path, step: int) -> CapsuleContents:
                 log = decode_log(order.program, number, inspection.reader.log(number))
                 state = last(steps.replay(inspection.records[number], state, log)).result.state
         return gather(inspection, order, step, state)
+
+
+@contextmanager
+def hostile_capsule(folder: Path, contents: CapsuleContents) -> Iterator[tuple[Path, Any]]:
+    """Write a good capsule, and hand it out to be spoiled: its path and an open h5py file."""
+    path = save(contents, folder / "hostile.cfoil")
+    read(path)
+    with opened_for_change(path) as file:
+        yield path, file
 
 
 def save(contents: CapsuleContents, path: Path) -> Path:

@@ -161,21 +161,23 @@ def conclude_adjudication(
 def replay_checks(tally: StepTally, steps_ordered: int) -> tuple[Check, Check, Check]:
     """Return checks 8 to 10 after the replay."""
     dispute = tally.dispute
-    sentence = (
-        f"All {tally.replayed} replayed steps match."
-        if dispute is None
-        else f"Step {dispute.step} differs; {tally.replayed - 1} replayed steps before it match."
-    )
+    matching = tally.replayed - (dispute is not None)
+    before = f"; the {matching} before it match" if matching else ""
+    sentence = f"All {matching} replayed steps match." if dispute is None else f"Step {dispute.step} differs{before}."
     replay = Check(
         CheckNumber.REPLAY,
         CheckState.PASSED if dispute is None else CheckState.FAILED,
         sentence,
     )
-    log = Check(
-        CheckNumber.LOG,
-        CheckState.FAILED if tally.contradictions or tally.omissions else CheckState.PASSED,
-        f"{tally.entries} entries in matching steps: {tally.corrections} corrections, {tally.contradictions} "
-        f"contradictions, {tally.omissions} omissions.",
+    log = (
+        Check(
+            CheckNumber.LOG,
+            CheckState.FAILED if tally.contradictions or tally.omissions else CheckState.PASSED,
+            f"{tally.entries} entries in matching steps: {tally.corrections} corrections, {tally.contradictions} "
+            f"contradictions, {tally.omissions} omissions.",
+        )
+        if matching
+        else Check(CheckNumber.LOG, CheckState.SKIPPED, "The log of a step that differs belongs to other values.")
     )
     coverage = Check(
         CheckNumber.COVERAGE,
