@@ -318,7 +318,9 @@ class _Replay:
                 if self._tally.dispute is None:
                     self._tally.dispute = yield from self._dispute(step, state, logs, outcome)
                     yield DisputeLocated(self._tally.dispute)
-                drifting = self._records[step].state_root != outcome.record.state_root
+                # Where the state is not digested, fingerprints that differ are the sign that it differs too.
+                parts = differing_parts(self._records[step], outcome.record)
+                drifting = ("state" if outcome.record.state_root is not None else "fingerprints") in parts
             if outcome is not None:
                 state = outcome.result.state
         trainer = self._checkpoint(part.last)
