@@ -68,6 +68,7 @@ class AuditRequest:
         data: The data file, for an order that keeps data outside.
         perturbation: Imitate other hardware while replaying (:mod:`counterfoil.execution.perturbed`).
         segments: Which segments to replay.
+        heads: Tree heads that the trainer published while training.
     """
 
     run: Path
@@ -79,6 +80,7 @@ class AuditRequest:
     data: Path | None = None
     perturbation: str | None = None
     segments: SegmentRequest = field(default_factory=SegmentRequest)
+    heads: Path | None = None
 
 
 def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Iterator[Event]:
@@ -92,7 +94,7 @@ def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Itera
     token = cancel or CancelToken()
     progress = _Progress(request)
     try:
-        with open_inspection(request.run, request.order, request.trainer_key, token) as inspection:
+        with open_inspection(request.run, request.order, request.trainer_key, token, request.heads) as inspection:
             progress.inspection = inspection
             progress.bundle_digest = inspection.reader.file_digest(token)
             yield from _audit(request, inspection, progress, token)
