@@ -129,6 +129,14 @@ TrainerKeyOption = Annotated[
         show_default=False,
     ),
 ]
+HeadsOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="The tree heads that the trainer published while training (.jsonl): they show whether history was "
+        "rewritten.",
+        show_default=False,
+    ),
+]
 BadFractionOption = Annotated[
     float, typer.Option(min=0.0, max=1.0, help="Share of bad segments that a sample must not let pass.")
 ]
@@ -700,23 +708,44 @@ def train(
     out: OutOption,
     key: Annotated[Path, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)],
     data: DataOption = None,
+    heads: Annotated[
+        Path | None,
+        typer.Option(
+            help="Append signed tree heads to this file (.jsonl) while training goes on; publish its lines, and nobody "
+            "can say that history was rewritten.",
+            show_default=False,
+        ),
+    ] = None,
+    heads_every: Annotated[int, typer.Option(min=1, help="Sign a tree head after so many steps.")] = 10,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     force: ForceOption = False,
 ) -> None:
     """Trainer: carry out an order, record every step, and sign the run.
 
-    Ctrl-C stops and leaves no file.
+    Ctrl-C stops and leaves no run; tree heads that were written stay.
 
     Example: counterfoil train job.cfoil --out run.cfoil --key trainer.pem
     """
-    _check_target(out, force)
+    for target in (out, heads):
+        if target is not None:
+            _check_target(target, force)
     signing_key = _open_key(key)
     console = terminal.console()
     with cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
         from counterfoil.training import recorder
 
-        events = recorder.record(order, out, signing_key, data=data, device=device, threads=threads, cancel=cancel)
+        events = recorder.record(
+            order,
+            out,
+            signing_key,
+            data=data,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            heads=heads,
+            heads_every=heads_every,
+        )
         for event in events:
             match event:
                 case recorder.RecordStarted():
@@ -738,6 +767,7 @@ def inspect(
     bundle: BundleArgument,
     order: ClientOrderOption = None,
     trainer_key: TrainerKeyOption = None,
+    heads: HeadsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Anyone: say what is in a bundle, and check what can be checked without replaying it.
@@ -750,7 +780,7 @@ def inspect(
     with cancel_on_interrupt() as cancel:
         from counterfoil.audit import inspection
 
-        summary = inspection.inspect(bundle, order, public, cancel)
+        summary = inspection.inspect(bundle, order, public, cancel, heads)
     if json:
         terminal.print_json(summary)
     else:
@@ -771,6 +801,7 @@ def audit(
     ] = None,
     data: DataOption = None,
     trainer_key: TrainerKeyOption = None,
+    heads: HeadsOption = None,
     csv: Annotated[
         Path | None, typer.Option(help="Write the table of replayed steps to this file.", show_default=False)
     ] = None,
@@ -847,6 +878,7 @@ def audit(
             trainer_key=public,
             data=data,
             segments=chosen,
+            heads=heads,
         )
         for event in replay.run_audit(request, cancel):
             match event:

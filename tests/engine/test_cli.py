@@ -80,6 +80,39 @@ def test_a_tampered_run_is_disputed_at_its_step(job: Path, tmp_path: Path, capsy
     assert main(["verify", str(verdict), "--key", str(job / "auditor.pub.pem")]) == 1
 
 
+def test_a_sample_as_the_command_line_asks_for_it(
+    job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = str(job / "run.cfoil")
+    assert main(["plan", run]) == 0
+    assert "whole run" in capsys.readouterr().out
+    assert main(["plan", run, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["steps"] == 3
+    assert main(["audit", run, "--segments", "1-1", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["sample"]["selection"], report["sample"]["spans"]) == ("listed", [[1, 1]])
+    assert main(["audit", run, "--segments", "1", "--nonce", "0" * 64]) == 0
+    assert f"nonce {'0' * 64}" in capsys.readouterr().out
+    assert main(["audit", run, "--segments", "99"]) == 4
+    assert main(["audit", run, "--segments", "1", "--confidence", "0.9"]) == 4
+    assert "not by both" in capsys.readouterr().err
+
+
+def test_a_referee_and_a_panel(job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run, bad = str(job / "run.cfoil"), str(job / "tampered.cfoil")
+    assert main(["referee", run, bad, "--order", str(job / "job.cfoil")]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "part at step 2 of 3" in shown
+    assert "EXPOSED Not what was ordered: tampered.cfoil." in shown
+    assert main(["referee", run, run]) == 0
+    assert "AGREED" in capsys.readouterr().out
+    assert main(["panel", run, bad, run, "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert [member["standing"] for member in report["members"]] == ["right there", "wrong", "right there"]
+    assert main(["panel", run, str(tmp_path / "none.cfoil")]) == 3
+    assert main(["panel", run]) == 4
+
+
 def test_audit_as_json_keeps_progress_off_standard_output(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", str(job / "tampered.cfoil"), "--json"]) == 1
     report = json.loads(capsys.readouterr().out)

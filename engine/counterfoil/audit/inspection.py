@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from counterfoil.audit.heads import check_tree_heads, read_tree_heads
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.summary import ArraySummary, BundleSummary, OrderSummary, RunSummary
 from counterfoil.bundle.reader import BundleReader
@@ -69,6 +70,7 @@ def open_inspection(
     order_path: str | os.PathLike[str] | None = None,
     trainer_key: PublicKey | None = None,
     cancel: CancelToken | None = None,
+    heads: str | os.PathLike[str] | None = None,
 ) -> Iterator[Inspection]:
     """Open a bundle and run checks 1 to 6 on it; an order that nobody has run ends after check 4.
 
@@ -90,7 +92,9 @@ def open_inspection(
         if reader.has_run:
             signed = _attempt(inspection, CheckNumber.SIGNATURE, lambda: _check_signature(inspection, trainer_key))
             if signed:
-                _attempt(inspection, CheckNumber.COMMITMENTS, lambda: _check_commitments(inspection, manifest, cancel))
+                _attempt(
+                    inspection, CheckNumber.COMMITMENTS, lambda: _check_commitments(inspection, manifest, heads, cancel)
+                )
         yield inspection
 
 
@@ -192,7 +196,10 @@ def signed_by(key_id: str, trainer_key: PublicKey | None) -> str:
 
 
 def _check_commitments(
-    inspection: Inspection, manifest: OrderManifest, cancel: CancelToken | None
+    inspection: Inspection,
+    manifest: OrderManifest,
+    heads: str | os.PathLike[str] | None,
+    cancel: CancelToken | None,
 ) -> tuple[CheckState, str]:
     assert inspection.claim is not None
     records = tuple(inspection.reader.step_records(cancel))
@@ -209,7 +216,11 @@ def _check_commitments(
             remedy="Ask the trainer for a run of this order.",
         )
     inspection.records, inspection.tree = records, tree
-    return CheckState.PASSED, f"The {manifest.steps} steps have the signed run root {tree.root.short}."
+    detail = f"The {manifest.steps} steps have the signed run root {tree.root.short}."
+    if heads is not None:
+        key = PublicKey.from_pem(inspection.claim.public_key.encode())
+        detail += " " + check_tree_heads(read_tree_heads(heads, key), inspection.claim, tree)
+    return CheckState.PASSED, detail
 
 
 def inspect(
@@ -217,6 +228,7 @@ def inspect(
     order_path: str | os.PathLike[str] | None = None,
     trainer_key: PublicKey | None = None,
     cancel: CancelToken | None = None,
+    heads: str | os.PathLike[str] | None = None,
 ) -> BundleSummary:
     """Say what is in a bundle and what can be checked without replaying it.
 
@@ -225,12 +237,13 @@ def inspect(
         order_path: The client's own order, to compare with.
         trainer_key: The trainer's public key, when it is known.
         cancel: Looked at while long files are read.
+        heads: Tree heads that the trainer published while training.
 
     Raises:
         BundleError: The file is no bundle.
         CancelledError: ``cancel`` was set.
     """
-    with open_inspection(path, order_path, trainer_key, cancel) as inspection:
+    with open_inspection(path, order_path, trainer_key, cancel, heads) as inspection:
         return summarise(inspection)
 
 

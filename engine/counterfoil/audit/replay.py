@@ -70,6 +70,7 @@ class AuditRequest:
         data: The data file, for an order that keeps data outside.
         perturbation: Imitate other hardware while replaying (:mod:`counterfoil.execution.perturbed`).
         segments: Which segments to replay.
+        heads: Tree heads that the trainer published while training.
     """
 
     run: Path
@@ -81,6 +82,7 @@ class AuditRequest:
     data: Path | None = None
     perturbation: str | None = None
     segments: SegmentRequest = field(default_factory=SegmentRequest)
+    heads: Path | None = None
 
 
 def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Iterator[Event]:
@@ -94,7 +96,7 @@ def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Itera
     token = cancel or CancelToken()
     progress = _Progress(request)
     try:
-        with open_inspection(request.run, request.order, request.trainer_key, token) as inspection:
+        with open_inspection(request.run, request.order, request.trainer_key, token, request.heads) as inspection:
             progress.inspection = inspection
             progress.bundle_digest = inspection.reader.file_digest(token)
             yield from _audit(request, inspection, progress, token)
@@ -330,7 +332,9 @@ class _Replay:
                     yield DisputeLocated(self._tally.dispute)
                     if self._tally.dispute.confirmed:
                         self._progress.evidence = gather(self._inspection, self._order, step, committed)
-                drifting = self._records[step].state_root != outcome.record.state_root
+                # Where the state is not digested, fingerprints that differ are the sign that it differs too.
+                parts = differing_parts(self._records[step], outcome.record)
+                drifting = ("state" if outcome.record.state_root is not None else "fingerprints") in parts
             if outcome is not None:
                 state = outcome.result.state
                 if self._order.manifest.is_committed(step):

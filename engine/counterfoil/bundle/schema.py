@@ -486,3 +486,46 @@ class RunClaim:
         )
         fields.end()
         return result
+
+
+@dataclass(frozen=True)
+class TreeHead:
+    """What the trainer signs and publishes while training: the history so far, as one root.
+
+    Attributes:
+        order: The order digest.
+        size: Number of Merkle leaves so far: steps done, and one for the initial state.
+        root: Merkle root over them.
+        signed_at: ISO 8601 time in UTC, as the trainer says.
+        public_key: The trainer's public key as PEM text.
+    """
+
+    order: Digest
+    size: int
+    root: Digest
+    signed_at: str
+    public_key: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form: the predicate of the in-toto statement that the trainer signs."""
+        return {
+            "order": self.order.hex,
+            "size": self.size,
+            "root": self.root.hex,
+            "signed_at": self.signed_at,
+            "public_key": self.public_key,
+        }
+
+    @classmethod
+    def from_json(cls, value: Any) -> TreeHead:
+        """Read the JSON form; raises BundleError."""
+        fields = _fields(value, "tree head")
+        result = cls(
+            order=fields.digest("order"),
+            size=fields.integer("size", 1, MAX_STEPS + 1),
+            root=fields.digest("root"),
+            signed_at=fields.take("signed_at", str),
+            public_key=fields.take("public_key", str),
+        )
+        fields.end()
+        return result

@@ -170,40 +170,35 @@ class MerkleTree:
 
 
 class MerkleFrontier:
-    """The root of a sequence of Merkle leaves that grows: a leaf costs one hash on average, a root log2 n.
+    """The root over leaves that come one after the other, in the memory of a few hashes.
 
-    Keeps the roots of the perfect subtrees that stand side by side, the largest first; their sizes are the bits of the
-    number of leaves.
+    Keeps the roots of the perfect subtrees on the tree's right edge: a leaf merges those that it completes, as in
+    adding one to a binary number, so that n leaves take about n hashes in all.
     """
 
     def __init__(self) -> None:
-        self._subtrees: list[Digest] = []
-        self._size = 0
+        self.size = 0
+        """Number of leaves so far."""
+        self._edge: list[Digest] = []
 
-    @property
-    def size(self) -> int:
-        """Number of leaves."""
-        return self._size
+    def append(self, leaf: Digest) -> None:
+        """Add the next Merkle leaf hash."""
+        complete = self.size
+        while complete & 1:
+            leaf = node_hash(self._edge.pop(), leaf)
+            complete >>= 1
+        self._edge.append(leaf)
+        self.size += 1
 
     @property
     def root(self) -> Digest:
-        """The root hash, equal to that of :class:`MerkleTree` over the same leaves."""
-        if not self._subtrees:
+        """The root over the leaves so far; SHA-256 of the empty string when there are none."""
+        if not self._edge:
             return Digest.of(b"")
-        *before, root = self._subtrees
-        for subtree in reversed(before):
+        *larger, root = self._edge
+        for subtree in reversed(larger):
             root = node_hash(subtree, root)
         return root
-
-    def append(self, leaf: Digest) -> None:
-        """Add the hash of the next leaf."""
-        node = leaf
-        for level in range(self._size.bit_length()):
-            if not self._size >> level & 1:
-                break
-            node = node_hash(self._subtrees.pop(), node)
-        self._subtrees.append(node)
-        self._size += 1
 
 
 def _check_index(index: int, size: int) -> None:
