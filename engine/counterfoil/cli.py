@@ -930,10 +930,18 @@ def audit(
 def adjudicate(
     capsule: Annotated[Path, typer.Argument(help="The dispute capsule, a .cfoil file.", show_default=False)],
     order: ClientOrderOption = None,
+    verdict: Annotated[
+        Path | None,
+        typer.Option(help="Write the signed adjudication to this file; needs --key.", show_default=False),
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)
+    ] = None,
     trainer_key: TrainerKeyOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     json: JsonOption = False,
+    force: ForceOption = False,
 ) -> None:
     """Anyone: replay the one step of a dispute capsule, and say whether the trainer or the auditor is right.
 
@@ -942,6 +950,11 @@ def adjudicate(
 
     Example: counterfoil adjudicate dispute.cfoil --order job.cfoil
     """
+    if (verdict is None) != (key is None):
+        raise typer.BadParameter("--verdict and --key belong together: an adjudication is signed.")
+    if verdict is not None:
+        _check_target(verdict, force)
+    signing_key = _open_key(key) if key is not None else None
     public = load_public_key(trainer_key) if trainer_key else None
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
@@ -964,6 +977,14 @@ def adjudicate(
         terminal.print_json(report)
     else:
         terminal.show_adjudication(console, report)
+    if verdict is not None and signing_key is not None:
+        if report.capsule_digest is None:
+            console.print("Nothing was signed: the file could not be read.")
+        else:
+            from counterfoil.audit.verdict import sign_adjudication
+
+            _write(verdict, sign_adjudication(report, signing_key))
+            console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
     raise _Done(report.outcome.exit_code)
 
 
@@ -1074,16 +1095,16 @@ def verify(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Anyone: check the signature of a verdict, and show what it says.
+    """Anyone: check the signature of a verdict, or of an adjudication, and show what it says.
 
     The exit code is the verdict's: 0 only if it holds and says VERIFIED. It is 3 (REFUSED) if the verdict does not
     hold, was signed with another key, or is about another file.
 
     Example: counterfoil verify verdict.json --key auditor.pub.pem --bundle run.cfoil
     """
-    from counterfoil.audit.verdict import check_bundle_file, verify_verdict
+    from counterfoil.audit.verdict import check_bundle_file, verify_signed
 
-    checked = verify_verdict(_read(verdict), load_public_key(key))
+    checked = verify_signed(_read(verdict), load_public_key(key))
     if bundle is not None:
         check_bundle_file(checked, bundle)
     if json:

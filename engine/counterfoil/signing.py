@@ -43,6 +43,8 @@ TREE_HEAD_PREDICATE = "urn:counterfoil:tree-head:v1"
 """Predicate type of a tree head that a trainer publishes while training."""
 VERDICT_PREDICATE = "urn:counterfoil:verdict:v1"
 """Predicate type of a verdict."""
+ADJUDICATION_PREDICATE = "urn:counterfoil:adjudication:v1"
+"""Predicate type of an adjudication: what the replay of a dispute capsule found."""
 _MAX_KEY_BYTES = 64 * 1024
 _MALFORMED = (LookupError, ValueError, TypeError, AttributeError, RecursionError, SecureSystemsError)
 

@@ -17,17 +17,17 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
+from counterfoil.audit.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.events import AuditReport, Dispute
 from counterfoil.audit.outcome import Check, CheckState, Outcome
 from counterfoil.audit.sampling import probability_text
 from counterfoil.audit.summary import BundleSummary
-from counterfoil.audit.verdict import Verdict
+from counterfoil.audit.verdict import Adjudication, Verdict
 from counterfoil.bundle.schema import HEADROOM_BITS
 from counterfoil.canonical import MAX_EXACT_INTEGER
 from counterfoil.commit.digest import Digest
 
 if TYPE_CHECKING:
-    from counterfoil.audit.adjudication import AdjudicationReport
     from counterfoil.audit.panel import PanelReport
     from counterfoil.audit.planner import Plan
     from counterfoil.audit.referee import Parting
@@ -213,8 +213,11 @@ def show_adjudication(out: Console, report: AdjudicationReport) -> None:
     show_checks(out, report.checks)
     if report.dispute is not None:
         show_dispute(out, report.dispute)
-    style = _ADJUDICATION_STYLES[report.outcome.exit_code]
-    out.print(f"[{style}]{report.outcome.value}[/]  {escape(report.reason)}")
+    _show_adjudication_outcome(out, report.outcome, report.reason)
+
+
+def _show_adjudication_outcome(out: Console, outcome: AdjudicationOutcome, reason: str) -> None:
+    out.print(f"[{_ADJUDICATION_STYLES[outcome.exit_code]}]{outcome.value}[/]  {escape(reason)}")
 
 
 def show_summary(out: Console, summary: BundleSummary) -> None:
@@ -343,7 +346,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def show_verdict(out: Console, verdict: Verdict) -> None:
+def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
     """Show what a checked verdict says."""
     source = {
         "client": "the client's own order",
@@ -353,16 +356,27 @@ def show_verdict(out: Console, verdict: Verdict) -> None:
     show_facts(
         out,
         {
-            "bundle": f"{verdict.bundle_name}, SHA-256 {verdict.bundle_digest.hex}",
+            "file": f"{verdict.bundle_name}, SHA-256 {verdict.bundle_digest.hex}",
             "run root": verdict.run_root.hex if verdict.run_root else "not read",
             "order": f"{order} ({source[verdict.order_source]})",
-            "steps": f"{verdict.steps_replayed} of {verdict.steps_ordered} replayed and judged",
+            "steps": _steps(verdict),
             "signed by": verdict.key_id,
             "signed at": verdict.signed_at,
         },
     )
     show_checks(out, verdict.checks)
-    show_outcome(out, verdict.outcome, verdict.headline, verdict.reason)
+    if isinstance(verdict, Adjudication):
+        _show_adjudication_outcome(out, verdict.outcome, verdict.reason)
+    else:
+        show_outcome(out, verdict.outcome, verdict.headline, verdict.reason)
+
+
+def _steps(verdict: Verdict | Adjudication) -> str:
+    if isinstance(verdict, Adjudication):
+        return (
+            f"step {verdict.step} of {verdict.steps_ordered}, replayed from the state after step {verdict.agreed_step}"
+        )
+    return f"{verdict.steps_replayed} of {verdict.steps_ordered} replayed and judged"
 
 
 def as_json(value: Any) -> Any:
