@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from counterfoil.audit.adjudication import AdjudicationOutcome, AdjudicationReport
-from counterfoil.audit.events import AuditReport, Dispute
+from counterfoil.audit.events import AuditReport, Dispute, Finding
 from counterfoil.audit.outcome import Check, CheckState, Outcome
 from counterfoil.audit.sampling import probability_text
 from counterfoil.audit.summary import BundleSummary
@@ -184,6 +184,8 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
             "confirmed": "yes, by a second replay with every reduction in another order" if dispute.confirmed else "no",
         },
     )
+    if dispute.finding is not None:
+        show_finding(out, dispute.finding)
     if not dispute.tensors:
         return
     table = Table(title=f"Differing tensors after step {dispute.compared_at}", title_justify="left", box=None)
@@ -198,6 +200,30 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
     out.print(table)
     if len(dispute.tensors) > SHOWN_TENSORS:
         out.print(f"... and {len(dispute.tensors) - SHOWN_TENSORS} more tensors")
+
+
+def show_finding(out: Console, finding: Finding) -> None:
+    """Show what exact arithmetic says of the disputed operator."""
+    out.print(f"Exact arithmetic: {escape(finding.sentence)}")
+    if not finding.elements:
+        return
+    title = f"{finding.recomputed} of {finding.total} elements recomputed; in units of the margin:"
+    table = Table(title=title, title_justify="left", box=None)
+    table.add_column("at")
+    for heading in ("exact", "replay", "trainer", "error", "to midpoint"):
+        table.add_column(heading, justify="right")
+    for element in finding.elements:
+        index = ", ".join(map(str, element.index))
+        trainer = "not known" if element.trainer is None else f"{element.trainer:.9g}"
+        table.add_row(
+            f"\\[{index}]",
+            element.exact,
+            f"{element.replay:.9g}",
+            trainer,
+            f"{element.error:.2g}",
+            f"{element.midpoint:.3g}",
+        )
+    out.print(table)
 
 
 def show_report(out: Console, report: AuditReport) -> None:

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,6 +20,7 @@ import numpy.typing as npt
 import torch
 
 from counterfoil.audit.adjudication import AdjudicationReport, StepTally, conclude_adjudication, replay_checks
+from counterfoil.audit.arbiter import arbitrate
 from counterfoil.audit.capsule import CapsuleJob, load_job, prove_leaves, prove_part
 from counterfoil.audit.events import CheckChanged, Dispute, Event
 from counterfoil.audit.inspection import check_claim, compare_order, read_client_order, signed_by
@@ -237,17 +238,30 @@ def _replay(
     threads: int,
     cancel: CancelToken | None,
 ) -> Generator[Event, None, None]:
-    """Judge the capsule's steps in turn, to the first that differs."""
+    """Judge the capsule's steps in turn, to the first that accuses the trainer.
+
+    Where rounding within the margin explains a difference, the steps after it start from the trainer's own state.
+    """
     state: State = {name: torch.from_numpy(array) for name, array in contents.state.items()}
     with step_replayer(job, device, threads, cancel=cancel) as steps:
         for leaf, log, fingerprints in zip(contents.leaves[1:], contents.logs, contents.fingerprints, strict=True):
             record = leaf.record
-            judgement = yield from steps.judge(record, state, decode_log(job.program, record.step, log))
+            logs = decode_log(job.program, record.step, log)
+            judgement = yield from steps.judge(record, state, logs)
             _count(tally, judgement)
+            replayed = judgement.step
             if not judgement.right:
-                tally.dispute = _dispute(leaf, fingerprints, judgement, job)
-                return
-            state = judgement.step.result.state
+                dispute = _dispute(leaf, fingerprints, judgement, job)
+                reached = None
+                if judgement.confirmed:
+                    found = yield from arbitrate(steps, record, state, logs, replayed, fingerprints)
+                    dispute, reached = replace(dispute, finding=found.finding), found.reached
+                if tally.dispute is None or dispute.accuses:
+                    tally.dispute = dispute
+                if reached is None:
+                    return
+                replayed = reached
+            state = replayed.result.state
 
 
 def _dispute(leaf: ProvenLeaf, fingerprints: npt.NDArray[np.uint64], judgement: Judgement, job: CapsuleJob) -> Dispute:
@@ -271,6 +285,7 @@ def _dispute(leaf: ProvenLeaf, fingerprints: npt.NDArray[np.uint64], judgement: 
 def _count(tally: StepTally, judgement: Judgement) -> None:
     tally.replayed += 1
     if judgement.right:
+        tally.matching += 1
         tally.corrections += judgement.corrections
         tally.contradictions += judgement.contradictions
         tally.omissions += sum(count.omissions for count in judgement.step.counts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from counterfoil.audit.events import Dispute
+from counterfoil.audit.events import Dispute, Right
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import CancelledError, CounterfoilError, NonFiniteError, RefusedError
@@ -88,7 +88,8 @@ class StepTally:
 
     Attributes:
         replayed: Steps replayed and judged.
-        dispute: The first step that differs, after which nothing is replayed.
+        matching: Steps whose leaf was the trainer's.
+        dispute: The step that accuses the trainer, after which nothing is replayed; else the first that differs.
         corrections: Sum over matching steps.
         contradictions: Sum over matching steps.
         omissions: Sum over matching steps.
@@ -97,6 +98,7 @@ class StepTally:
     """
 
     replayed: int = 0
+    matching: int = 0
     dispute: Dispute | None = None
     corrections: int = 0
     contradictions: int = 0
@@ -124,6 +126,11 @@ def conclude_adjudication(
         return AdjudicationOutcome.INCONCLUSIVE, str(error)
     if error is not None:
         return AdjudicationOutcome.ERROR, str(error)
+    if dispute is not None and not dispute.accuses and dispute.finding is not None:
+        return (
+            AdjudicationOutcome.INCONCLUSIVE,
+            f"Step {dispute.step} came out different from the trainer's. {dispute.finding.sentence}",
+        )
     if dispute is not None and not dispute.confirmed:
         return (
             AdjudicationOutcome.INCONCLUSIVE,
@@ -134,6 +141,8 @@ def conclude_adjudication(
     if dispute is not None:
         *before, last = dispute.parts
         what = f"{', '.join(before)} and {last}" if before else last
+        proven = dispute.finding is not None and dispute.finding.right is Right.REPLAY
+        exactly = " and exact arithmetic confirm" if proven else " confirms"
         earlier = (
             f" The capsule disputes step {step}; already the earlier step {dispute.step} is wrong."
             if dispute.step != step
@@ -143,7 +152,7 @@ def conclude_adjudication(
             AdjudicationOutcome.CONFIRMED,
             f"Step {dispute.step} is not what was ordered: replayed from the state that the run itself commits to, it "
             f"gives other values than the trainer signed (in {what}). A second replay with every reduction in another "
-            f"order confirms this machine's result.{earlier}",
+            f"order{exactly} this machine's result.{earlier}",
         )
     if tally.contradictions or tally.omissions:
         return (
@@ -161,13 +170,13 @@ def conclude_adjudication(
 def replay_checks(tally: StepTally, steps_ordered: int) -> tuple[Check, Check, Check]:
     """Return checks 8 to 10 after the replay."""
     dispute = tally.dispute
-    matching = tally.replayed - (dispute is not None)
-    before = f"; the {matching} before it match" if matching else ""
-    sentence = f"All {matching} replayed steps match." if dispute is None else f"Step {dispute.step} differs{before}."
+    sentence = f"{tally.matching} of {tally.replayed} replayed steps match"
+    if dispute is not None:
+        sentence += f"; step {dispute.step} does not"
     replay = Check(
         CheckNumber.REPLAY,
         CheckState.PASSED if dispute is None else CheckState.FAILED,
-        sentence,
+        f"{sentence}.",
     )
     log = (
         Check(
@@ -176,7 +185,7 @@ def replay_checks(tally: StepTally, steps_ordered: int) -> tuple[Check, Check, C
             f"{tally.entries} entries in matching steps: {tally.corrections} corrections, {tally.contradictions} "
             f"contradictions, {tally.omissions} omissions.",
         )
-        if matching
+        if tally.matching
         else Check(CheckNumber.LOG, CheckState.SKIPPED, "The log of a step that differs belongs to other values.")
     )
     coverage = Check(

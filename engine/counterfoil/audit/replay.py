@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 
+from counterfoil.audit.arbiter import arbitrate
 from counterfoil.audit.capsule import gather
 from counterfoil.audit.compare import compare_states
 from counterfoil.audit.conclusion import Coverage, Tally, conclude
@@ -54,6 +55,9 @@ from counterfoil.execution.devices import check_memory, environment, open_device
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.signing import PublicKey
 from counterfoil.training.order import LoadedOrder
+
+MOST_ARBITRATIONS = 8
+"""Steps of a run that are looked at closer when none of them accuses the trainer."""
 
 
 @dataclass(frozen=True)
@@ -302,6 +306,7 @@ class _Replay:
         self._rounded_values = sum(site.elements for site in order.program.sites)
         self._leaves = [self._tree.leaf(index) for index in range(self._tree.size)]
         self._agreed: tuple[int, State] = (0, order.initial)
+        self._arbitrations = 0
 
     def run(self, chosen: Iterable[Segment]) -> Iterator[Event]:
         for part in chosen:
@@ -327,17 +332,19 @@ class _Replay:
             if row.match is StepMatch.MISMATCH:
                 assert outcome is not None
                 self._leaves[step] = outcome.leaf
-                if self._tally.dispute is None:
-                    self._tally.dispute = yield from self._dispute(step, state, logs, outcome)
-                    yield DisputeLocated(self._tally.dispute)
-                    if self._tally.dispute.confirmed:
+                reached = None
+                if self._asks_arbiter:
+                    reached = yield from self._locate(step, state, logs, outcome)
+                    if self._tally.dispute is not None and self._tally.dispute.accuses:
                         self._progress.evidence = gather(self._inspection, self._order, step, committed)
                 # Where the state is not digested, fingerprints that differ are the sign that it differs too.
                 parts = differing_parts(self._records[step], outcome.record)
                 drifting = ("state" if outcome.record.state_root is not None else "fingerprints") in parts
+                if reached is not None:  # rounding explains the difference, and this is the trainer's own state
+                    outcome, drifting = reached, False
             if outcome is not None:
                 state = outcome.result.state
-                if self._order.manifest.is_committed(step):
+                if not drifting and self._order.manifest.is_committed(step):
                     committed = state
         trainer = self._checkpoint(part.last)
         if outcome is not None:
@@ -402,10 +409,24 @@ class _Replay:
             self._tally.dispute = replace(dispute, compared_at=step, tensors=_differing(tensors))
             yield DisputeLocated(self._tally.dispute)
 
-    def _dispute(self, step: int, state: State, logs: Logs, outcome: ReplayedStep) -> Generator[Event, None, Dispute]:
+    @property
+    def _asks_arbiter(self) -> bool:
+        """Whether to look closer at a step that differs: until one accuses, within reason.
+
+        A trainer whose first difference is honest rounding must not get away with a later one that is not.
+        """
+        dispute = self._tally.dispute
+        return dispute is None or (not dispute.accuses and self._arbitrations < MOST_ARBITRATIONS)
+
+    def _locate(
+        self, step: int, state: State, logs: Logs, outcome: ReplayedStep
+    ) -> Generator[Event, None, ReplayedStep | None]:
+        """Look closer at a step that differs; returns the step as the trainer has it, if rounding explains it all."""
+        self._arbitrations += 1
         trainer = self._records[step]
+        fingerprints = self._reader.fingerprints(step)
         _, path = first_difference(self._tree, MerkleTree(self._leaves))
-        return Dispute(
+        dispute = Dispute(
             step=step,
             trainer_leaf=self._tree.leaf(step),
             replay_leaf=outcome.leaf,
@@ -417,10 +438,16 @@ class _Replay:
             trainer_loss=float("nan") if trainer.loss is None else trainer.loss,
             replay_loss=outcome.result.loss,
             confirmed=(yield from self._steps.confirm(trainer, state, logs, outcome)),
-            operator=first_differing_operator(
-                self._order.program, self._reader.fingerprints(step), outcome.fingerprints
-            ),
+            operator=first_differing_operator(self._order.program, fingerprints, outcome.fingerprints),
         )
+        reached = None
+        if dispute.confirmed:
+            arbitration = yield from arbitrate(self._steps, trainer, state, logs, outcome, fingerprints)
+            dispute, reached = replace(dispute, finding=arbitration.finding), arbitration.reached
+        if self._tally.dispute is None or dispute.accuses:
+            self._tally.dispute = dispute
+            yield DisputeLocated(dispute)
+        return reached
 
 
 def _differing(tensors: tuple[TensorDivergence, ...]) -> tuple[TensorDivergence, ...]:

@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from counterfoil import __version__
 from counterfoil.audit.adjudication import AdjudicationOutcome, AdjudicationReport
-from counterfoil.audit.events import AuditReport, Dispute, DisputedOperator, TensorDivergence
+from counterfoil.audit.events import AuditReport, Dispute, DisputedOperator, Finding, Right, TensorDivergence
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.sampling import NONCE, Sample, Selection, draw_segments, headline, ranges
 from counterfoil.bundle.schema import MAX_STEPS
@@ -229,11 +229,12 @@ def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
     _check_environments(predicate.take("environment", dict))
     predicate.end()
 
+    step = None if disputed is None else disputed.step
     verdict = Verdict(
         outcome, reason, name, bundle_digest, run_root, order_digest, order_source, checks, coverage.ordered,
-        coverage.replayed, coverage.sample, disputed, signed_at, key.key_id, statement["predicate"],
+        coverage.replayed, coverage.sample, step, signed_at, key.key_id, statement["predicate"],
     )  # fmt: skip
-    _check_consistency(verdict, coverage)
+    _check_consistency(verdict, coverage, disputed)
     return verdict
 
 
@@ -269,21 +270,20 @@ def verify_adjudication(envelope: bytes, key: PublicKey) -> Adjudication:
         _check_count(counts.take(count, str))
     counts.end()
     _check_float(predicate.take("seconds", dict))
-    dispute = predicate.take("dispute", dict, type(None))
-    wrong = _check_dispute(dispute, ordered, run_root)
+    found = _check_dispute(predicate.take("dispute", dict, type(None)), ordered, run_root)
     _check_environments(predicate.take("environment", dict))
     predicate.end()
 
     failed = any(check.state not in (CheckState.PASSED, CheckState.WARNING) for check in checks)
     unknown = run_root is None or order_digest is None
     if outcome is AdjudicationOutcome.REJECTED and (
-        failed or wrong is not None or unknown or replayed != disputed - agreed or not replayed
+        failed or found is not None or unknown or replayed != disputed - agreed or not replayed
     ):
         raise SignatureError("The adjudication contradicts itself: it says REJECTED, but its checks and steps do not.")
-    if outcome is AdjudicationOutcome.CONFIRMED and (
-        wrong is None or not dispute["confirmed"] or unknown or wrong != agreed + replayed
-    ):
-        raise SignatureError("The adjudication contradicts itself: it says CONFIRMED, but its dispute does not.")
+    accuses = found is not None and found.accuses and found.step == agreed + replayed
+    if (outcome is AdjudicationOutcome.CONFIRMED) != accuses or (accuses and unknown):
+        raise SignatureError("The adjudication contradicts itself: its outcome is not what its dispute says.")
+    wrong = None if found is None else found.step
     return Adjudication(
         outcome, reason, name, digest, run_root, order_digest, order_source, checks, ordered, agreed, disputed,
         replayed, wrong, signed_at, key.key_id, statement["predicate"],
@@ -419,6 +419,31 @@ def _dispute(dispute: Dispute) -> dict[str, Any]:
         "replayLoss": _float(dispute.replay_loss),
         "confirmed": dispute.confirmed,
         "operator": None if dispute.operator is None else _operator(dispute.operator),
+        "finding": None if dispute.finding is None else _finding(dispute.finding),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "right": finding.right.value,
+        "sentence": finding.sentence,
+        "recomputed": str(finding.recomputed),
+        "total": str(finding.total),
+        "margin": _float(finding.margin),
+        "elements": [
+            {
+                "index": list(element.index),
+                "exact": element.exact,
+                "exactNearest": _float(element.exact_nearest),
+                "computed": _float(element.computed),
+                "replay": _float(element.replay),
+                "trainer": None if element.trainer is None else _float(element.trainer),
+                "quantum": _float(element.quantum),
+                "error": _float(element.error),
+                "midpoint": _float(element.midpoint),
+            }
+            for element in finding.elements
+        ],
     }
 
 
@@ -640,8 +665,16 @@ def _check_integers(values: list[Any], what: str) -> None:
         raise SignatureError(f"The {what} is not a list of lengths.")
 
 
-def _check_dispute(value: Any, steps: int, run_root: Digest | None) -> int | None:
-    """Check the form of a dispute, and that the run root contains the trainer's Merkle leaf; returns the step."""
+@dataclass(frozen=True)
+class _Dispute:
+    """The step that a verdict disputes, and whether it accuses the trainer."""
+
+    step: int
+    accuses: bool
+
+
+def _check_dispute(value: Any, steps: int, run_root: Digest | None) -> _Dispute | None:
+    """Check the form of a dispute, and that the run root contains the trainer's Merkle leaf."""
     if value is None:
         return None
     fields = _fields(value, "verdict's dispute")
@@ -659,15 +692,41 @@ def _check_dispute(value: Any, steps: int, run_root: Digest | None) -> int | Non
         _check_tensor(tensor)
     _check_float(fields.take("trainerLoss", dict))
     _check_float(fields.take("replayLoss", dict))
-    fields.take("confirmed", bool)
+    confirmed = fields.take("confirmed", bool)
     _check_operator(fields.take("operator", dict, type(None)))
+    right = _read_finding(fields.take("finding", dict, type(None)))
     fields.end()
     if trainer_leaf == replay_leaf:
         raise SignatureError("The verdict disputes a step whose Merkle leaves are equal.")
     if run_root is None:
         raise SignatureError("The verdict disputes a step of a run that it does not name.")
     _check_inclusion(trainer_leaf, step, steps, proof, run_root)
-    return step
+    return _Dispute(step, accuses=confirmed and right in (None, Right.REPLAY, Right.UNKNOWN))
+
+
+def _read_finding(value: Any) -> Right | None:
+    """Check the form of what exact arithmetic says; returns who is right."""
+    if value is None:
+        return None
+    fields = _fields(value, "verdict's finding")
+    right = _read_enum(Right, fields.take("right", str), "finding")
+    fields.take("sentence", str)
+    for key in ("recomputed", "total"):
+        _check_count(fields.take(key, str))
+    _check_float(fields.take("margin", dict))
+    elements = fields.take("elements", list)
+    fields.end()
+    for element in elements:
+        fields = _fields(element, "verdict's disputed element")
+        _check_integers(fields.take("index", list), "index of the verdict's disputed element")
+        fields.take("exact", str)
+        for key in ("exactNearest", "computed", "replay", "quantum", "error", "midpoint"):
+            _check_float(fields.take(key, dict))
+        trainer = fields.take("trainer", dict, type(None))
+        if trainer is not None:
+            _check_float(trainer)
+        fields.end()
+    return right
 
 
 def _check_operator(value: Any) -> None:
@@ -717,7 +776,7 @@ def _check_tensor(value: Any) -> None:
     fields.end()
 
 
-def _check_consistency(verdict: Verdict, coverage: _Coverage) -> None:
+def _check_consistency(verdict: Verdict, coverage: _Coverage, disputed: _Dispute | None) -> None:
     """Refuse a conclusion that the rest of the verdict does not bear out."""
     failed = [check for check in verdict.checks if check.state not in (CheckState.PASSED, CheckState.WARNING)]
     sample = verdict.sample
@@ -732,5 +791,7 @@ def _check_consistency(verdict: Verdict, coverage: _Coverage) -> None:
         or verdict.order_digest is None
     ):
         raise SignatureError("The verdict contradicts itself: it says VERIFIED, but its checks and steps do not.")
-    if verdict.outcome is Outcome.DISPUTED and (verdict.disputed_step is None or verdict.order_digest is None):
+    if verdict.outcome is Outcome.DISPUTED and (disputed is None or verdict.order_digest is None):
         raise SignatureError("The verdict contradicts itself: it says DISPUTED, but names no step.")
+    if (verdict.outcome is Outcome.DISPUTED) != (disputed is not None and disputed.accuses):
+        raise SignatureError("The verdict contradicts itself: its outcome is not what its dispute says.")

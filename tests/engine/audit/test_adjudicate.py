@@ -149,6 +149,25 @@ def test_a_machine_whose_arithmetic_is_off_accuses_nobody(
     assert "Nobody is accused" in report.reason
 
 
+def test_a_machine_that_is_always_off_in_the_same_way_accuses_nobody(
+    digits_job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its second replay confirms the first; exact arithmetic tells."""
+
+    def off(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        result = native(operation, args, kwargs)
+        return result * (1 + 1e-6) if operation.node.operator == "aten.convolution.default" else result
+
+    path = save(crafted(digits_job.run, 2), tmp_path / "crafted.cfoil")
+    monkeypatch.setattr("counterfoil.audit.steps.perturbed", lambda name: off)
+    monkeypatch.setattr("counterfoil.audit.steps.native", off)
+    report = adjudicated(path)
+    assert report.outcome is AdjudicationOutcome.INCONCLUSIVE, report.reason
+    assert report.dispute is not None
+    assert report.dispute.confirmed
+    assert not report.dispute.accuses
+
+
 def test_stopping_concludes_nothing(capsule: Path) -> None:
     token = CancelToken()
     token.cancel()
