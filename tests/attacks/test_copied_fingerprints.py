@@ -1,4 +1,4 @@
-"""Fingerprints are copied from an honest run, or made up: no verdict rests on them, and forging them is found too."""
+"""Fingerprints and log are copied from an honest run, or made up: no verdict rests on them, and forging is found too."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.training.tamper import LabelFlip
 from support.bundles import flip_bit
 from support.expectations import disputed, operator_of
+from support.forgery import log_of, rewrite_log
 from support.jobs import record_run, set_row, sign_again
 
 
@@ -20,6 +21,7 @@ def test_copied_over_a_poisoned_step(tmp_path, digits_job, trainer_key):
     run = record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(3))
     assert (fingerprints(run, 3) != fingerprints(digits_job.run, 3)).any()
     set_row(run, "/run/fingerprints", 2, fingerprints(digits_job.run, 3))
+    rewrite_log(run, 3, lambda sites, elements: log_of(digits_job.run, 3))
     sign_again(run, trainer_key)
     result = disputed(run, digits_job.order, 3, parts=("state", "loss"))
     assert operator_of(result) is None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import torch
 
 from support.expectations import disputed, operator_of, tensors_of
 from support.forgery import checkpoint, forge_checkpoint
@@ -31,12 +30,12 @@ def test_momentum_is_cleared(simulate, digits_job):
 
 
 def test_a_second_moment_of_adam(simulate, gpt2_job):
-    slot = "exp_avg_sq:norm.weight"
+    slot = "moment2:ln_f.weight"
     run = simulate(SlotForger(4, slot, 1e6), gpt2_job)
     result = disputed(run, gpt2_job.order, 4, parts=("state", "fingerprints"))
     operator, module, phase = operator_of(result)
-    assert (operator, module, phase) == ("aten.sqrt.default", "norm.weight", "update")
-    assert tensors_of(result) == {"norm.weight", slot}
+    assert (operator, module, phase) == ("aten.sqrt.default", "ln_f.weight", "update")
+    assert tensors_of(result) == {"ln_f.weight", slot}
 
 
 def test_a_slot_of_a_checkpoint(forge, digits_job):
@@ -49,7 +48,3 @@ def test_a_slot_of_a_checkpoint(forge, digits_job):
     assert tensors_of(result) == {"momentum:head.bias"}
     # Step 5 was computed from the honest slot, so it does not follow from the forged one either.
     assert result.report.mismatched_steps == (4, 5)
-
-
-def test_the_forged_factor_is_finite():
-    assert torch.isfinite(torch.tensor(1e6))

@@ -36,7 +36,7 @@ class Mover(Inventor):
     def operator(self, operation, args, kwargs):
         result = native(operation, args, kwargs)
         if self.acting and operation.node.module == "stem" and operation.node.phase == "forward":
-            result.view(-1)[PLACE] += float(result.abs().amax()) * 2**-12
+            result.view(-1)[PLACE] += float(result.abs().amax()) / 4
         return result
 
 

@@ -15,7 +15,7 @@ DECAY = 0.0005
 class Lenient(Trainer):
     def operator(self, operation, args, kwargs):
         node = operation.node
-        if self.acting and node.phase == "update" and node.module == "head.weight" and DECAY in args[1:]:
+        if self.acting and (node.phase, node.module) == ("update", "head.weight") and node.args[1] == DECAY:
             args = [args[0], 2 * DECAY]
         return native(operation, args, kwargs)
 

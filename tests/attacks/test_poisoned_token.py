@@ -22,4 +22,4 @@ def test_one_token(simulate, gpt2_job):
     run = simulate(Poisoner(step=3), gpt2_job)
     result = disputed(run, gpt2_job.order, 3)
     # The embedding only selects rows, so it is exact; the first layer norm is the first operator with a fingerprint.
-    assert operator_of(result) == ("aten.native_layer_norm.default", "blocks.0.norm1", "forward")
+    assert operator_of(result) == ("aten.native_layer_norm.default", "h.0.ln_1", "forward")

@@ -15,8 +15,8 @@ def test_a_root_of_nothing(copied_run, digits_job, trainer_key):
     refused(copied_run, digits_job.order, CheckNumber.COMMITMENTS, SENTENCE)
 
 
-def test_the_root_of_another_run(copied_run, tmp_path, digits_job, trainer_key):
-    other = record_job(tmp_path, digits_order(seed=12), trainer_key).run
+def test_the_root_of_another_run(copied_run, tmp_path_factory, digits_job, trainer_key):
+    other = record_job(tmp_path_factory.mktemp("other"), digits_order(seed=12), trainer_key).run
     sign_again(copied_run, trainer_key, run_root=run_root(other))
     refused(copied_run, digits_job.order, CheckNumber.COMMITMENTS, SENTENCE)
 

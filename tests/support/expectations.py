@@ -48,10 +48,11 @@ def disputed(
     assert report.outcome is Outcome.DISPUTED, report.reason
     dispute = report.dispute
     assert dispute is not None
-    assert (dispute.step, dispute.parts, dispute.confirmed) == (step, parts, True)
-    assert report.mismatched_steps[0] == step
+    found = (dispute.step, dispute.parts, dispute.confirmed)
+    assert found == (step, parts, True), f"found {found}"
+    assert report.mismatched_steps[0] == step, report.mismatched_steps
     if only:
-        assert report.mismatched_steps == (step,)
+        assert report.mismatched_steps == (step,), report.mismatched_steps
     # The trainer cannot deny the leaf: the run root that it signed contains it.
     assert result.check(CheckNumber.SIGNATURE).state is CheckState.PASSED
     assert result.check(CheckNumber.COMMITMENTS).state is CheckState.PASSED
@@ -89,6 +90,6 @@ def refused(run: Path, order: Path | None, number: CheckNumber, sentence: str, *
     result = audited(run, order, **settings)
     assert result.report.outcome is Outcome.REFUSED, result.report.reason
     assert result.check(number).state is CheckState.FAILED
-    assert sentence in result.check(number).detail
+    assert sentence in result.check(number).detail, result.check(number).detail
     assert result.report.steps_replayed == 0
     assert not result.of(StepReplayed)

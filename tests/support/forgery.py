@@ -17,6 +17,12 @@ from support.jobs import Array, replace_bytes, set_row
 EditLog = Callable[[list[SiteLog], Sequence[int]], Sequence[SiteLog]]
 
 
+def log_of(run: Path, step: int) -> list[SiteLog]:
+    """The log of one step, site by site."""
+    with BundleReader.open(run) as reader:
+        return list(decode(reader.log(step), [site.elements for site in load_order(reader).program.sites]))
+
+
 def rewrite_log(run: Path, step: int, edit: EditLog) -> None:
     """Replace the log of one step; ``edit`` gets its sites and their numbers of elements. All other logs stay."""
     with BundleReader.open(run) as reader:

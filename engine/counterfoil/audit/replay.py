@@ -22,6 +22,7 @@ from counterfoil.audit.events import (
     DivergenceMeasured,
     Event,
     ResumedFromCheckpoint,
+    Steering,
     StepMatch,
     StepReplayed,
     StepRow,
@@ -32,6 +33,7 @@ from counterfoil.audit.locate import first_differing_operator
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.sampling import Sample, Segment, SegmentRequest, planned_steps, segment
 from counterfoil.audit.selftest import run_selftest
+from counterfoil.audit.steering import SteeringAccount
 from counterfoil.audit.steps import (
     Arrays,
     Logs,
@@ -121,6 +123,7 @@ class _Progress:
     cancelled: bool = False
     error: CounterfoilError | None = None
     tally: Tally = field(default_factory=Tally)
+    account: SteeringAccount | None = None
     environment: tuple[tuple[str, str], ...] = ()
     later_checks: dict[CheckNumber, Check] = field(default_factory=dict)
 
@@ -150,6 +153,7 @@ class _Progress:
             coverage=coverage,
             error=self.error,
             cancelled=self.cancelled,
+            steering=self._steering(),
         )
         for check in changed:
             self.later_checks.setdefault(check.number, check)
@@ -182,7 +186,11 @@ class _Progress:
             environment=self.environment,
             trainer_environment=claim.environment if claim else (),
             sample=self.sample,
+            steering=self._steering(),
         )
+
+    def _steering(self) -> Steering | None:
+        return self.account.result() if self.account is not None and self.tally.judged else None
 
 
 def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, cancel: CancelToken) -> Iterator[Event]:
@@ -268,7 +276,8 @@ def _judge(
         with step_replayer(order, device, threads, perturbation=request.perturbation, cancel=cancel) as steps:
             assert progress.sample is not None
             chosen = (segment(order.manifest, number) for number in progress.sample.numbers())
-            yield from _Replay(request, inspection, order, progress.tally, steps).run(chosen)
+            progress.account = SteeringAccount(order.program, order.manifest.precision.significand_bits)
+            yield from _Replay(request, inspection, order, progress.tally, progress.account, steps).run(chosen)
     finally:
         progress.tally.seconds = time.perf_counter() - begun
 
@@ -277,7 +286,13 @@ class _Replay:
     """Replays segments, ascending; each from the agreed state before it, which is the replay's own where it has one."""
 
     def __init__(
-        self, request: AuditRequest, inspection: Inspection, order: LoadedOrder, tally: Tally, steps: StepReplayer
+        self,
+        request: AuditRequest,
+        inspection: Inspection,
+        order: LoadedOrder,
+        tally: Tally,
+        account: SteeringAccount,
+        steps: StepReplayer,
     ) -> None:
         assert inspection.tree is not None
         self._request = request
@@ -286,6 +301,7 @@ class _Replay:
         self._tree = inspection.tree
         self._order = order
         self._tally = tally
+        self._account = account
         self._steps = steps
         self._rounded_values = sum(site.elements for site in order.program.sites)
         self._leaves = [self._tree.leaf(index) for index in range(self._tree.size)]
@@ -311,6 +327,8 @@ class _Replay:
                 match = StepMatch.UNJUDGED if drifting else StepMatch.MATCH if equal else StepMatch.MISMATCH
                 row = self._row(step, match, outcome, begun)
             self._tally.add(row)
+            if row.match is StepMatch.MATCH and outcome is not None:
+                self._account.add((len(log.indices) for log in logs), outcome.counts)
             yield StepReplayed(row)
             if row.match is StepMatch.MISMATCH:
                 assert outcome is not None

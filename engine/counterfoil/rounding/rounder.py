@@ -53,11 +53,13 @@ class SiteCounts:
 
     Attributes:
         corrections: Entries whose direction differed from the own rounding.
-        contradictions: Entries that no honest trainer writes, and a scale exponent off by more than one.
+        contradictions: Entries that no honest trainer writes, and a scale exponent that the own scale does not explain.
         omissions: Own values within a quarter of the margin that the trainer did not log.
         steerable: Accepted entries whose own value is farther than a sixteenth of the margin from the midpoint.
-        steered: Corrections among these. Exact ties, frequent where inputs are small integers, do not count: there
-            the direction may honestly depend on the last bit.
+        steered: Corrections among these.
+        ties: Accepted entries whose own value is the midpoint itself, frequent where inputs are small integers.
+        broken_ties: Corrections among these. They say nothing alone: where sums are not exact, the direction of a tie
+            honestly depends on the last bit (:mod:`counterfoil.audit.steering`).
     """
 
     corrections: int = 0
@@ -65,6 +67,8 @@ class SiteCounts:
     omissions: int = 0
     steerable: int = 0
     steered: int = 0
+    ties: int = 0
+    broken_ties: int = 0
 
 
 class Kernels:
@@ -228,10 +232,14 @@ class ReplayingRounder(Rounder):
         fingerprint = rounded.fingerprint
         if len(log.indices):
             before = flat[logged].double().cpu().numpy()
-            after, accepted, steerable = _directed(own, before, log.ups, grid)
+            after, distance = _directed(own, before, log.ups, grid)
             changed = after != before
+            accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
+            steerable, ties = accepted & (distance > grid.tau / STEERABLE_SHARE), distance == 0
             counts.steerable += int(np.count_nonzero(steerable))
             counts.steered += int(np.count_nonzero(steerable & changed))
+            counts.ties += int(np.count_nonzero(ties))
+            counts.broken_ties += int(np.count_nonzero(ties & changed))
             counts.contradictions += int(np.count_nonzero(~accepted))
             counts.corrections += int(np.count_nonzero(changed))
             if changed.any():
@@ -255,7 +263,7 @@ def _merged(exponent: int, rounded: Rounded, indices: npt.NDArray[np.int64], ups
 
 def _directed(
     own: npt.NDArray[np.float64], rounded: npt.NDArray[np.float64], ups: npt.NDArray[np.bool_], grid: Grid
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Apply logged directions to single values.
 
     Args:
@@ -265,8 +273,8 @@ def _directed(
         grid: The grid.
 
     Returns:
-        The values in the trainer's direction where the own value lies within 2 tau of the midpoint, else the own
-        rounding; whether each direction was accepted; and whether it was although the midpoint is not that close.
+        float64 ``[k]`` each: the values in the trainer's direction where the own value lies within 2 tau of the
+        midpoint, else the own rounding; and the distances from the midpoint.
     """
     exponent = np.maximum(np.frexp(own)[1] - 1, grid.floor_exponent)
     quantum = np.ldexp(1.0, exponent - grid.significand_bits + 1)
@@ -277,4 +285,4 @@ def _directed(
     other = rounded + np.copysign(quantum, remainder)
     is_up = remainder < 0
     result = np.where(accepted & (ups != is_up), other, rounded)
-    return result + 0.0, accepted, accepted & (distance > grid.tau / STEERABLE_SHARE)
+    return result + 0.0, distance
