@@ -17,9 +17,7 @@ def other_key(tmp_path):
 
 
 def test_the_key_of_another_trainer(copied_run, digits_job, trainer_key, other_key):
-    refused(
-        copied_run, digits_job.order, CheckNumber.SIGNATURE, "does not hold", trainer_key=other_key.public
-    )
+    refused(copied_run, digits_job.order, CheckNumber.SIGNATURE, "does not hold", trainer_key=other_key.public)
     known = verified(copied_run, digits_job.order, trainer_key=trainer_key.public)
     assert known.trainer_key == trainer_key.public.key_id
 
@@ -27,9 +25,7 @@ def test_the_key_of_another_trainer(copied_run, digits_job, trainer_key, other_k
 def test_signed_by_somebody_else(copied_run, digits_job, trainer_key, other_key):
     """Whoever has the file can sign it; the auditor who knows the trainer's key notices."""
     sign_again(copied_run, other_key)
-    refused(
-        copied_run, digits_job.order, CheckNumber.SIGNATURE, "does not hold", trainer_key=trainer_key.public
-    )
+    refused(copied_run, digits_job.order, CheckNumber.SIGNATURE, "does not hold", trainer_key=trainer_key.public)
     unknown = verified(copied_run, digits_job.order)
     assert unknown.trainer_key == other_key.public.key_id
 

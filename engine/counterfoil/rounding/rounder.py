@@ -22,6 +22,7 @@ from counterfoil.rounding.grid import (
     STEERABLE_SHARE,
     ZERO_SCALE,
     Grid,
+    is_explained,
     scale_exponent,
 )
 from counterfoil.rounding.guaranteed import site_margins
@@ -102,6 +103,7 @@ class Rounder:
         self._kernels = kernels
         self._key = 0
         self._site = 0
+        self._scale = 0.0
         self.fingerprints = np.zeros(len(program.sites), np.uint64)
         """uint64 ``[sites]``: the fingerprints of the step so far."""
 
@@ -133,7 +135,8 @@ class Rounder:
                 result.append(output)
                 continue
             contiguous = output.contiguous()
-            exponent = scale_exponent(_number(scales[position]))
+            self._scale = _number(scales[position])
+            exponent = scale_exponent(self._scale)
             if exponent is None:
                 raise _non_finite(node)
             flat = contiguous.view(-1)
@@ -220,7 +223,7 @@ class ReplayingRounder(Rounder):
             agreed = log.exponent == exponent
         else:
             agreed = abs(log.exponent - exponent) <= 1
-        if not agreed:
+        if not is_explained(log.exponent, self._scale):
             counts.contradictions += 1
         grid = self._grid(node, log.exponent if agreed else exponent)
         logged = torch.from_numpy(log.indices).to(flat.device)
