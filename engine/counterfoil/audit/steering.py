@@ -21,13 +21,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from counterfoil.audit.events import Steering, SteeringRow
 from counterfoil.program.graph import Program
-from counterfoil.rounding.rounder import SiteCounts
+
+if TYPE_CHECKING:  # torch, which the reader of a verdict does not need
+    from counterfoil.rounding.rounder import SiteCounts
 
 Counts = npt.NDArray[np.int64]
 _COLUMNS = ("entries", "corrections", "steerable", "steered", "ties", "broken ties")

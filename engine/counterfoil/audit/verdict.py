@@ -17,9 +17,10 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from counterfoil import __version__
-from counterfoil.audit.events import AuditReport, Dispute, DisputedOperator, TensorDivergence
+from counterfoil.audit.events import AuditReport, Dispute, DisputedOperator, Steering, TensorDivergence
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.sampling import NONCE, Sample, Selection, draw_segments, headline, ranges
+from counterfoil.audit.steering_fields import read_steering, steering_fields
 from counterfoil.bundle.schema import MAX_STEPS
 from counterfoil.canonical import float_text
 from counterfoil.commit.digest import Digest
@@ -64,6 +65,7 @@ class Verdict:
         steps_replayed: Number of steps replayed and judged.
         sample: The segments that were chosen; None when the audit ended before it could choose.
         disputed_step: The first step that differs; None when there is no dispute.
+        steering: How far the trainer could have steered the matching steps; None when nothing was replayed.
         signed_at: When the auditor signed, ISO 8601 in UTC, as the auditor says.
         key_id: SHA-256 key id of the key that signed.
         predicate: The whole predicate as JSON, as docs/verdict.md describes it.
@@ -81,6 +83,7 @@ class Verdict:
     steps_replayed: int
     sample: Sample | None
     disputed_step: int | None
+    steering: Steering | None
     signed_at: str
     key_id: str
     predicate: dict[str, Any]
@@ -157,9 +160,11 @@ def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
     checks = _read_checks(predicate.take("checks", list))
     coverage = _read_coverage(predicate.take("coverage", dict), run_root)
     counts = _fields(predicate.take("counts", dict), "verdict's counts")
-    for count in _COUNTS:
-        _check_count(counts.take(count, str))
+    numbers = {count: _read_count(counts.take(count, str)) for count in _COUNTS}
     counts.end()
+    steering = read_steering(
+        predicate.take("steering", dict, type(None)), numbers["logEntries"], numbers["corrections"]
+    )
     _check_float(predicate.take("seconds", dict))
     disputed = _check_dispute(predicate.take("dispute", dict, type(None)), coverage.ordered, run_root)
     environment = _fields(predicate.take("environment", dict), "verdict's environment")
@@ -171,7 +176,7 @@ def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
 
     verdict = Verdict(
         outcome, reason, name, bundle_digest, run_root, order_digest, order_source, checks, coverage.ordered,
-        coverage.replayed, coverage.sample, disputed, signed_at, key.key_id, statement["predicate"],
+        coverage.replayed, coverage.sample, disputed, steering, signed_at, key.key_id, statement["predicate"],
     )  # fmt: skip
     _check_consistency(verdict, coverage)
     return verdict
@@ -230,6 +235,7 @@ def _predicate(report: AuditReport, signed_at: datetime) -> dict[str, Any]:
             "sample": None if report.sample is None else _sample(report.sample),
         },
         "counts": dict(zip(_COUNTS, map(str, counts), strict=True)),
+        "steering": None if report.steering is None else steering_fields(report.steering),
         "seconds": _float(report.seconds),
         "dispute": None if report.dispute is None else _dispute(report.dispute),
         "environment": {"auditor": dict(report.environment), "trainer": dict(report.trainer_environment)},
@@ -442,9 +448,10 @@ def _read_sample(value: Any, steps: int, run_root: Digest | None) -> Sample | No
     return sample
 
 
-def _check_count(text: str) -> None:
+def _read_count(text: str) -> int:
     if not _COUNT.fullmatch(text):
         raise SignatureError(f"The verdict's count {text!r} is not a whole number.")
+    return int(text)
 
 
 def _check_float(value: Any) -> None:
@@ -538,7 +545,7 @@ def _check_tensor(value: Any) -> None:
     _check_integers(fields.take("shape", list), "shape of the verdict's tensor")
     _check_integers(fields.take("index", list), "index of the verdict's tensor")
     for key in ("differing", "maxUlps"):
-        _check_count(fields.take(key, str))
+        _read_count(fields.take(key, str))
     for key in ("maxAbs", "l2", "trainer", "replay"):
         _check_float(fields.take(key, dict))
     fields.end()
@@ -557,6 +564,8 @@ def _check_consistency(verdict: Verdict, coverage: _Coverage) -> None:
         or sample.whole != (coverage.planned == coverage.ordered)
         or verdict.run_root is None
         or verdict.order_digest is None
+        or verdict.steering is None
+        or verdict.steering.suspects
     ):
         raise SignatureError("The verdict contradicts itself: it says VERIFIED, but its checks and steps do not.")
     if verdict.outcome is Outcome.DISPUTED and (verdict.disputed_step is None or verdict.order_digest is None):
