@@ -1,4 +1,4 @@
-"""Running statistics of batch norm are forged. Training never reads them, so no weight differs; the model's use does."""
+"""Running statistics of batch norm are forged. Training never reads them, so no weight differs; inference does."""
 
 from __future__ import annotations
 
