@@ -1,4 +1,4 @@
-"""Fingerprints and log are copied from an honest run, or made up: no verdict rests on them, and forging is found too."""
+"""Fingerprints and log are copied from an honest run, or made up: no verdict rests on them, and both are found."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def moved(one, other) -> float:
 
 
 def test_an_edit_within_the_margin_moves_next_to_nothing(tmp_path, digits_job, trainer_key):
-    """Relative 2^-50 is what honest hardware differs by. It is verified, and no weight moves further than that allows."""
+    """Relative 2^-50 is what honest hardware differs by. It is verified; no weight moves further than that allows."""
     run = record_malicious(digits_job.order, tmp_path / "run.cfoil", trainer_key, Nudger(3, "block1.conv1.weight", 50))
     assert verified(run, digits_job.order).steering.steered == 0
     assert moved(checkpoint(digits_job.run, 6), checkpoint(run, 6)) < 2**-20

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -332,7 +333,7 @@ class _InParts:
         """Start and length of each part, the last part first."""
         parts = min(self._parts, length)
         bounds = [length * number // parts for number in range(parts + 1)] if parts else []
-        return [(start, end - start) for start, end in zip(bounds, bounds[1:], strict=False)][::-1]
+        return [(start, end - start) for start, end in pairwise(bounds)][::-1]
 
 
 def _added(parts: Any) -> Any:
