@@ -35,6 +35,9 @@ STEERABLE_SHARE = 16
 ACCEPTANCE_FACTOR = 2
 """A logged direction is taken only when the own value lies within 2 tau of the midpoint."""
 
+SCALE_TOLERANCE = 2.0**-10
+"""Honest machines compute the scale of equal tensors alike within this share: it is a sum of magnitudes, or a norm."""
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -76,3 +79,18 @@ def scale_exponent(scale: float) -> int | None:
         return ZERO_SCALE
     exponent = math.frexp(scale)[1] - 1
     return exponent if exponent <= LARGEST_EXPONENT else None
+
+
+def is_explained(exponent: int, scale: float) -> bool:
+    """Return whether an honest machine may have ``exponent`` where this one computed ``scale``.
+
+    Exponents of honest machines differ only where the scale lies at a power of two.
+
+    Args:
+        exponent: The trainer's E, or ZERO_SCALE.
+        scale: The own S, finite.
+    """
+    if ZERO_SCALE in (exponent, scale_exponent(scale)):
+        return exponent == scale_exponent(scale)
+    low, high = scale * (1 - SCALE_TOLERANCE), scale * (1 + SCALE_TOLERANCE)
+    return math.frexp(low)[1] - 1 <= exponent <= math.frexp(high)[1] - 1
