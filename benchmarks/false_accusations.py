@@ -1,8 +1,8 @@
 """``python -m benchmarks.false_accusations``: honest runs, replayed on many machines; nobody may be accused.
 
-Every job is recorded once on this machine and once on two imitated ones, signed, and audited from the files: under every
-imitation of other hardware (:mod:`counterfoil.execution.perturbed`), on other numbers of threads, with other instruction
-sets (in a process of its own, since libraries choose theirs at start), and on a GPU where there is one.
+Every job is recorded on this machine and on two imitated ones, signed, and audited from the files: under every imitation
+of other hardware (:mod:`counterfoil.execution.perturbed`), on other numbers of threads, with other instruction sets (in a
+process of its own, since libraries choose theirs at start), and on a GPU where there is one.
 """
 
 from __future__ import annotations
@@ -204,8 +204,9 @@ def summary(found: Sequence[Replay], seconds: float, command: str) -> str:
     )
     names = ", ".join(dict.fromkeys(row.machine for row in found))
     where = (
-        f"Machines: {names}. Runs were recorded on this machine and replayed on all of these; and on machines imitated by "
-        f"`{RECORDED_ON[1]}` and `{RECORDED_ON[2]}`, and replayed on four of these."
+        f"Machines: {names}. Runs were recorded on this machine and replayed on all of these; and on machines imitated "
+        f"by `{RECORDED_ON[1]}` and `{RECORDED_ON[2]}`, and replayed on four of these."
+        f"{'' if 'cuda' in names else ' No GPU was at hand.'}"
     )
     clean = sum(row.clean for row in found)
     result = f"{clean} of {len(found)} replays: VERIFIED, with no contradiction and no omission. {_most_steered(found)}"
