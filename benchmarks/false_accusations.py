@@ -1,8 +1,8 @@
 """``python -m benchmarks.false_accusations``: honest runs, replayed on many machines; nobody may be accused.
 
 Every job is recorded on this machine and on two imitated ones, signed, and audited from the files: under every
-imitation of other hardware (:mod:`counterfoil.execution.perturbed`), on other numbers of threads, with other instruction sets (in
-a process of its own, since libraries choose theirs at start), and on a GPU where there is one.
+imitation of other hardware (:mod:`counterfoil.execution.perturbed`), on other numbers of threads, with other
+instruction sets (in a process of its own, since libraries choose theirs at start), and on a GPU where there is one.
 """
 
 from __future__ import annotations
