@@ -1,8 +1,8 @@
 """``python -m benchmarks.false_accusations``: honest runs, replayed on many machines; nobody may be accused.
 
-Every job is recorded once on this machine and once on two imitated ones, signed, and audited from the files: under every
-imitation of other hardware (:mod:`counterfoil.execution.perturbed`), on other numbers of threads, with other instruction
-sets (in a process of its own, since libraries choose theirs at start), and on a GPU where there is one.
+Every job is recorded on this machine and on two imitated ones, signed, and audited from the files: under every
+imitation of other hardware (:mod:`counterfoil.execution.perturbed`), on other numbers of threads, with other
+instruction sets (in a process of its own, since libraries choose theirs at start), and on a GPU where there is one.
 """
 
 from __future__ import annotations
@@ -198,30 +198,28 @@ def table(found: Sequence[Replay]) -> str:
 
 def summary(found: Sequence[Replay], seconds: float, command: str) -> str:
     """Return the measured part of the page: where, when, on which machines, the table, and what it comes to."""
-    names = list(dict.fromkeys(row.machine for row in found))
-    shares = [(row.steered / row.steerable, row) for row in found if row.steerable]
-    share, worst = max(shares, key=lambda pair: pair[0])
-    largest = f"{share:.2%}, {worst.steered} of {worst.steerable:,} ({worst.job}, {worst.machine})"
     origin = (
-        f"Measured on {datetime.now(UTC).date().isoformat()} by `{command}` in {seconds:.0f} s on {machine_name('cpu')}; "
-        f"torch {torch.__version__}, Python {platform.python_version()}."
+        f"Measured on {datetime.now(UTC).date().isoformat()} by `{command}` in {seconds:.0f} s on "
+        f"{machine_name('cpu')}; torch {torch.__version__}, Python {platform.python_version()}."
     )
-    verdicts = sum(row.clean for row in found)
-    return "\n".join(
-        [
-            origin,
-            "",
-            table(found),
-            "",
-            f"Machines: {', '.join(names)}. Runs were recorded on this machine, and replayed on all of these; and on "
-            f"machines imitated by `{RECORDED_ON[1]}` and `{RECORDED_ON[2]}`, and replayed on four of these.",
-            "",
-            f"{verdicts} of {len(found)} replays: VERIFIED, with no contradiction and no omission. The largest share of "
-            f"steered entries in one replay is {largest}."
-            if worst.steered
-            else f"{verdicts} of {len(found)} replays: VERIFIED, with no contradiction and no omission. Not one entry was "
-            "steered.",
-        ]
+    names = ", ".join(dict.fromkeys(row.machine for row in found))
+    where = (
+        f"Machines: {names}. Runs were recorded on this machine and replayed on all of these; and on machines imitated "
+        f"by `{RECORDED_ON[1]}` and `{RECORDED_ON[2]}`, and replayed on four of these."
+        f"{'' if 'cuda' in names else ' No GPU was at hand.'}"
+    )
+    clean = sum(row.clean for row in found)
+    result = f"{clean} of {len(found)} replays: VERIFIED, with no contradiction and no omission. {_most_steered(found)}"
+    return "\n\n".join([origin, table(found), where, result])
+
+
+def _most_steered(found: Sequence[Replay]) -> str:
+    share, worst = max(((row.steered / row.steerable, row) for row in found if row.steerable), key=lambda pair: pair[0])
+    if not worst.steered:
+        return "Not one entry was steered."
+    return (
+        f"The largest share of steered entries in one replay is {share:.2%}, {worst.steered} of {worst.steerable:,} "
+        f"({worst.job}, {worst.machine})."
     )
 
 

@@ -6,6 +6,7 @@ often its directions differ from the replay's own where honest hardware has no c
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,8 @@ import pytest
 
 from counterfoil.rounding.log import SiteLog
 from support.expectations import disputed, inconclusive, verified
+from support.forgery import checkpoint
+from support.jobs import digits_order, record_job, records_of
 from support.malicious import Trainer, record_malicious
 
 
@@ -101,3 +104,41 @@ def test_a_direction_beyond_the_margin_is_not_followed(simulate, digits_job):
             return SiteLog(log.exponent, np.arange(elements), np.ones(elements, bool))
 
     disputed(simulate(Greedy(step=3)), digits_job.order, 3)
+
+
+# What it comes to.
+
+
+def norm(state, names):
+    return math.sqrt(sum(float(np.square(state[name], dtype=np.float64).sum()) for name in names))
+
+
+def moved_by_choice(draft, folder, key):
+    """Turn every direction of a run; how far weights, single elements and the last loss are from the honest run's."""
+    job = record_job(folder, draft, key)
+    run = record_malicious(job.order, folder / "chosen.cfoil", key, Chooser(share=1.0))
+    steps = draft.manifest.steps
+    one, other = checkpoint(job.run, steps), checkpoint(run, steps)
+    weights = [n for n in one if one[n].dtype == np.float32 and "momentum:" not in n and "running" not in n]
+    difference = {name: one[name] - other[name] for name in weights}
+    largest = max(float(np.abs(difference[n]).max() / np.abs(one[n]).max()) for n in weights)
+    losses = [records_of(path)[-1].loss for path in (job.run, run)]
+    inconclusive(run, job.order)
+    return norm(difference, weights) / norm(one, weights), largest, abs(losses[0] - losses[1])
+
+
+def test_a_short_run_of_turned_directions_hardly_moves_the_weights(tmp_path, trainer_key):
+    relative, largest, loss = moved_by_choice(digits_order(), tmp_path, trainer_key)
+    assert 0 < relative < 1e-6
+    assert largest < 1e-5
+    assert loss < 1e-5
+
+
+@pytest.mark.slow
+def test_a_longer_run_of_turned_directions_hardly_moves_the_weights(tmp_path, trainer_key):
+    """The figures of docs/threat-model.md."""
+    draft = digits_order(steps=60, width=16, batch_size=32, checkpoint_every=60)
+    relative, largest, loss = moved_by_choice(draft, tmp_path, trainer_key)
+    assert 0 < relative < 1e-6
+    assert largest < 1e-5
+    assert loss < 1e-5

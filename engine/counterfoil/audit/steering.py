@@ -4,7 +4,8 @@ A logged direction is followed where the replay's own value lies within twice th
 lets the trainer choose between two neighbouring grid points: by one quantum, at most 2^(1-p) of the tensor's scale 2^E.
 Two kinds of entries leave honest hardware no choice, and are called *steerable*:
 
-* The own value is farther than a sixteenth of the margin from the midpoint. Honest hardware differs by less.
+* The own value is farther from the midpoint than honest hardware differs: a sixteenth of a calibrated margin, three
+  quarters of a guaranteed one.
 * The own value is the midpoint itself, at a site where nearly every close decision is such a tie. Sums that are exact
   give ties, for instance of pixels times weights; sums that are not would scatter around the midpoint. Exact sums
   are the same on all hardware, and so is the direction, ties to even.
@@ -36,7 +37,7 @@ Counts = npt.NDArray[np.int64]
 _COLUMNS = ("entries", "corrections", "steerable", "steered", "ties", "broken ties")
 
 HONEST_SHARE = 2.0**-8
-"""q: generous, since honest replays on other hardware have shown no steered entry at all."""
+"""q: generous; honest replays on other machines have shown fewer than one in a million."""
 DOUBT = 2.0**-40
 """Directions look chosen where chance explains them with a smaller probability than this."""
 TIES_TO_OTHERS = 8

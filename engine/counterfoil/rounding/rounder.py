@@ -17,9 +17,10 @@ from counterfoil.errors import NonFiniteError
 from counterfoil.program.graph import Node, Program
 from counterfoil.rounding.grid import (
     ACCEPTANCE_FACTOR,
+    CALIBRATED_STEERABLE,
+    GUARANTEED_STEERABLE,
     LARGEST_EXPONENT,
     OMISSION_SHARE,
-    STEERABLE_SHARE,
     ZERO_SCALE,
     Grid,
     is_explained,
@@ -82,7 +83,8 @@ class SiteCounts:
         corrections: Entries whose direction differed from the own rounding.
         contradictions: Entries that no honest trainer writes, and a scale exponent that the own scale does not explain.
         omissions: Own values within a quarter of the margin that the trainer did not log.
-        steerable: Accepted entries whose own value is farther than a sixteenth of the margin from the midpoint.
+        steerable: Accepted entries whose own value is so far from the midpoint that honest hardware agrees on the
+            direction: a sixteenth of a calibrated margin, three quarters of a guaranteed one.
         steered: Corrections among these.
         ties: Accepted entries whose own value is the midpoint itself, frequent where inputs are small integers.
         broken_ties: Corrections among these. They say nothing alone: where sums are not exact, the direction of a tie
@@ -244,6 +246,7 @@ class ReplayingRounder(Rounder):
         self.own_logs: list[SiteLog] = []
         """With ``keep_log`` the own log of each site: what another replay must follow to give the same values."""
         self._keep_log = keep_log
+        self._steerable = GUARANTEED_STEERABLE if precision.guaranteed else CALIBRATED_STEERABLE
         self._logs: Sequence[SiteLog] = ()
 
     def follow(self, key: int, logs: Sequence[SiteLog]) -> None:
@@ -285,7 +288,7 @@ class ReplayingRounder(Rounder):
             after, distance = _directed(own, before, log.ups, grid)
             changed = after != before
             accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
-            steerable, ties = accepted & (distance > grid.tau / STEERABLE_SHARE), distance == 0
+            steerable, ties = accepted & (distance > self._steerable * grid.tau), distance == 0
             counts.steerable += int(np.count_nonzero(steerable))
             counts.steered += int(np.count_nonzero(steerable & changed))
             counts.ties += int(np.count_nonzero(ties))

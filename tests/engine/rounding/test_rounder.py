@@ -14,6 +14,7 @@ from counterfoil.bundle.schema import Precision
 from counterfoil.errors import NonFiniteError
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
 from counterfoil.rounding.grid import ZERO_SCALE, Grid
+from counterfoil.rounding.guaranteed import site_margins
 from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.result import Rounded
@@ -142,6 +143,23 @@ def test_flipped_ties_are_counted_apart(kernels: Kernels) -> None:
     (found,) = rounder.counts
     assert (found.corrections, found.steerable, found.steered) == (200, 0, 0)
     assert (found.ties, found.broken_ties) == (200, 200)
+
+
+@pytest.mark.parametrize(("guaranteed", "share"), [(False, 1 / 16), (True, 3 / 4)])
+def test_an_entry_is_steerable_farther_from_the_midpoint_than_honest_hardware_differs(
+    kernels: Kernels, guaranteed: bool, share: float
+) -> None:
+    precision = Precision(guaranteed=True) if guaranteed else PRECISION
+    node_program = program(2)
+    tau = Grid.of(0, precision, site_margins(node_program, precision)[0]).tau
+    midpoint = 1 + 2.0**-24
+    values = torch.tensor([midpoint + 0.99 * share * tau, midpoint + 1.02 * share * tau], dtype=torch.float64)
+    log = SiteLog(0, np.array([0, 1]), np.array([False, False]))
+    rounder = ReplayingRounder(node_program, precision, kernels)
+    rounder.follow(KEY, [log])
+    apply(rounder, values)
+    (found,) = rounder.counts
+    assert (found.corrections, found.steerable, found.steered) == (2, 1, 1)
 
 
 def test_an_entry_far_from_a_midpoint_is_a_contradiction_and_has_no_effect(kernels: Kernels) -> None:
