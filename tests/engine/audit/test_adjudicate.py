@@ -220,3 +220,14 @@ def test_a_log_with_omissions_is_not_called_right() -> None:
     assert conclude_adjudication(StepTally(replayed=1, contradictions=1), 4, None)[0] is (
         AdjudicationOutcome.INCONCLUSIVE
     )
+
+
+@pytest.mark.gpu
+def test_a_gpu_gathers_and_judges_the_same(cheat: Job, capsule: Path, tmp_path: Path) -> None:
+    gathered = save(evidence_of(cheat.run, device="cuda:0"), tmp_path / "gpu.cfoil")
+    assert gathered.read_bytes() == capsule.read_bytes()
+    on_gpu, on_cpu = adjudicated(capsule, device="cuda:0"), adjudicated(capsule)
+    assert on_gpu.outcome is AdjudicationOutcome.CONFIRMED
+    assert on_gpu.dispute is not None
+    assert on_cpu.dispute is not None
+    assert on_gpu.dispute.replay_leaf == on_cpu.dispute.replay_leaf
