@@ -10,6 +10,7 @@ import pytest
 from counterfoil.audit.adjudicate import adjudicate
 from counterfoil.audit.adjudication import AdjudicationOutcome, StepTally, conclude_adjudication
 from counterfoil.audit.outcome import CheckNumber, CheckState
+from counterfoil.audit.sampling import SegmentRequest
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.merkle import verify_inclusion
 from counterfoil.execution.interpreter import Compute, Operation, native
@@ -122,6 +123,14 @@ def test_the_first_step_starts_from_the_ordered_initial_state(tmp_path: Path, tr
     report = adjudicated(save(evidence_of(cheat.run), tmp_path / "dispute.cfoil"))
     assert report.outcome is AdjudicationOutcome.CONFIRMED
     assert (report.agreed_step, report.step) == (0, 1)
+
+
+def test_a_dispute_in_a_sample_starts_from_the_trainers_checkpoint(cheat: Job, tmp_path: Path) -> None:
+    """Segment 2 holds the steps 3 and 4; the state after step 2 was never computed here."""
+    sampled = evidence_of(cheat.run, segments=SegmentRequest(numbers=(2,)))
+    whole = evidence_of(cheat.run)
+    paths = [save(contents, tmp_path / f"{place}.cfoil") for place, contents in enumerate((sampled, whole))]
+    assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
 def test_data_in_a_data_file_is_proven_from_the_hashes_that_are_known(tmp_path: Path, trainer_key: SigningKey) -> None:
