@@ -353,10 +353,12 @@ def _parting(report: PanelReport, parting: Parting) -> str:
             taken = f", with {ruling.corrections} rounding decisions taken from its log" if ruling.corrections else ""
             sentences.append(f"{name}: the replay gives the leaf that it signed{taken}.")
         elif not ruling.confirmed:
-            sentences.append(f"{name}: not confirmed by a second replay.")
+            sentences.append(f"{name}: this machine cannot tell.")
         else:
             where = f", first at {ruling.operator.where}" if ruling.operator else ""
             sentences.append(f"{name}: the replay gives another leaf (in {', '.join(ruling.parts)}){where}.")
+            if ruling.finding is not None:
+                sentences.append(ruling.finding.sentence)
     return " ".join(sentences)
 
 

@@ -146,6 +146,11 @@ class Finding:
     margin: float = 0.0
 
 
+def accuses(confirmed: bool, finding: Finding | None) -> bool:
+    """Whether a step that differs accuses the trainer: confirmed, and exact arithmetic does not speak against it."""
+    return confirmed and (finding is None or finding.right in (Right.REPLAY, Right.UNKNOWN))
+
+
 @dataclass(frozen=True)
 class Dispute:
     """The first step at which the replay and the trainer's commitment part.
@@ -186,7 +191,7 @@ class Dispute:
     @property
     def accuses(self) -> bool:
         """Whether the trainer is to blame: the replay was confirmed, and exact arithmetic does not speak against it."""
-        return self.confirmed and (self.finding is None or self.finding.right in (Right.REPLAY, Right.UNKNOWN))
+        return accuses(self.confirmed, self.finding)
 
 
 @dataclass(frozen=True)
