@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from counterfoil.audit.adjudication import AdjudicationOutcome, AdjudicationReport
-from counterfoil.audit.events import AuditReport, Dispute, Finding
+from counterfoil.audit.events import AuditReport, Dispute, Finding, Steering
 from counterfoil.audit.outcome import Check, CheckState, Outcome
 from counterfoil.audit.sampling import probability_text
 from counterfoil.audit.summary import BundleSummary
@@ -226,9 +226,35 @@ def show_finding(out: Console, finding: Finding) -> None:
     out.print(table)
 
 
+def show_steering(out: Console, steering: Steering) -> None:
+    """Show how far the trainer could have steered the run through its log, where it had entries at all."""
+    rows = [row for row in steering.rows if row.entries]
+    if not rows:
+        return
+    table = Table(title="What the rounding log left to the trainer", title_justify="left", box=None)
+    table.add_column("operator")
+    for heading in ("values", "log entries", "corrections", "steered"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(
+            row.kind,
+            f"{row.values:,}",
+            f"{row.entries:,}",
+            f"{row.corrections:,}",
+            f"{row.steered:,} of {row.steerable:,}",
+        )
+    out.print(table)
+    out.print(
+        f"A log entry can move its value by one quantum, at most 2^{1 - steering.significand_bits} of its tensor's "
+        "scale. Steered: directions that differ from this machine's own where honest hardware has no choice."
+    )
+
+
 def show_report(out: Console, report: AuditReport) -> None:
     """Show what an audit found."""
     show_checks(out, report.checks)
+    if report.steering is not None:
+        show_steering(out, report.steering)
     if report.dispute is not None:
         show_dispute(out, report.dispute)
     show_outcome(out, report.outcome, report.headline, report.reason)
@@ -393,8 +419,10 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
     show_checks(out, verdict.checks)
     if isinstance(verdict, Adjudication):
         _show_adjudication_outcome(out, verdict.outcome, verdict.reason)
-    else:
-        show_outcome(out, verdict.outcome, verdict.headline, verdict.reason)
+        return
+    if verdict.steering is not None:
+        show_steering(out, verdict.steering)
+    show_outcome(out, verdict.outcome, verdict.headline, verdict.reason)
 
 
 def _steps(verdict: Verdict | Adjudication) -> str:

@@ -46,9 +46,9 @@ class FindingView(QWidget):
     def _columns(self) -> list[Column[DisputedElement]]:
         return [
             Column(self.tr("Element"), lambda item: text.index(item.index), 13),
-            Column(self.tr("Exact value"), lambda item: item.exact, 27, numeric=True),
-            Column(self.tr("Replay"), lambda item: _decimal(item.replay), 17, numeric=True),
-            Column(self.tr("Trainer"), self._trainer, 17, numeric=True),
+            Column(self.tr("Exact value"), lambda item: item.exact, 34, numeric=True),
+            Column(self.tr("Replay"), lambda item: _decimal(item.replay), 23, numeric=True),
+            Column(self.tr("Trainer"), self._trainer, 23, numeric=True),
             Column(self.tr("Error, in margins"), lambda item: f"{item.error:.2g}", 15, numeric=True),
             Column(self.tr("To the midpoint"), lambda item: f"{item.midpoint:.3g}", 14, numeric=True),
             Column(self.tr("Exact, nearest float64"), lambda item: item.exact_nearest.hex(), 24, fixed=True),

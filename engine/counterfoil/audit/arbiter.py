@@ -150,6 +150,7 @@ class _Elements:
     computed: npt.NDArray[np.float64]
     replay: npt.NDArray[np.float64]
     trainer: npt.NDArray[np.float64] | None
+    logged: bool
     total: int
 
     @property
@@ -173,8 +174,12 @@ class _Elements:
 
     @property
     def near_midpoint(self) -> bool:
-        """Whether the trainer's values are known, and rounding alone may explain every one of them."""
-        if self.trainer is None:
+        """Whether the trainer's values are known, and rounding alone may explain every one of them.
+
+        Not where the trainer logged a direction: then it had the decision before it, and its log and its fingerprint
+        contradict each other.
+        """
+        if self.trainer is None or self.logged:
             return False
         other = neighbours(self.computed, self.replay, self.grid).other
         return bool((other == self.trainer).all()) and max(self.midpoints) <= 1
@@ -246,6 +251,7 @@ def _examine(observed: Observation, trainer: int, log: SiteLog) -> _Elements:
         computed=before[indices],
         replay=after[indices],
         trainer=None if explanation is None else explanation.values,
+        logged=explanation is not None and bool(np.isin(indices, log.indices).any()),
         total=len(before),
     )
 
@@ -316,6 +322,11 @@ def _trainer_is_wrong(elements: _Elements, forced: Sequence[_Elements]) -> Findi
             f"At the operator {operator}, whose inputs agree, {checked} {elements.total} elements were recomputed "
             f"exactly, and this machine's values are right, to {max(elements.errors):.2g} of the margin. The trainer's "
             "fingerprint belongs to other values."
+        )
+    elif elements.logged and max(elements.midpoints) <= 1:
+        sentence = (
+            f"At the operator {operator} the trainer's log says that a value was rounded one way, and its fingerprint "
+            "that it was rounded the other way: what it signed contradicts itself."
         )
     else:
         count = len(elements.indices)

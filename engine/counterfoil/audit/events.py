@@ -230,6 +230,58 @@ class StepRow:
 
 
 @dataclass(frozen=True)
+class SteeringRow:
+    """What the log of the matching steps left to the trainer, for one operator kind.
+
+    Attributes:
+        kind: The operator kind, for instance ``convolution``.
+        values: Number of values that were rounded.
+        entries: Logged decisions: values that the trainer could have moved by one quantum.
+        corrections: Directions taken from the log that differed from this machine's own rounding.
+        steerable: Entries where honest hardware agrees on the direction: not close to the midpoint, or exactly there
+            where the arithmetic is exact.
+        steered: Corrections among these. The margin predicts none.
+    """
+
+    kind: str
+    values: int
+    entries: int
+    corrections: int
+    steerable: int
+    steered: int
+
+
+@dataclass(frozen=True)
+class Steering:
+    """How far the trainer could have steered the run through its log (:mod:`counterfoil.audit.steering`).
+
+    Attributes:
+        rows: One for each operator kind, sorted by name.
+        significand_bits: p: one quantum is at most 2^(1-p) of the scale 2^E of the tensor.
+        suspects: The operators whose directions look chosen rather than computed.
+    """
+
+    rows: tuple[SteeringRow, ...]
+    significand_bits: int
+    suspects: tuple[str, ...] = ()
+
+    @property
+    def entries(self) -> int:
+        """Values that the trainer could have moved."""
+        return sum(row.entries for row in self.rows)
+
+    @property
+    def steerable(self) -> int:
+        """Entries where honest hardware agrees on the direction."""
+        return sum(row.steerable for row in self.rows)
+
+    @property
+    def steered(self) -> int:
+        """Entries among these whose direction differs all the same."""
+        return sum(row.steered for row in self.rows)
+
+
+@dataclass(frozen=True)
 class AuditStarted:
     """First event of every audit.
 
@@ -336,6 +388,7 @@ class AuditReport:
         environment: Device, library versions and switches of this machine.
         trainer_environment: The same of the trainer's, as the trainer signed it.
         sample: The segments that were chosen; None when the audit ended before it could choose.
+        steering: How far the trainer could have steered the matching steps; None when nothing was replayed.
     """
 
     outcome: Outcome
@@ -363,6 +416,7 @@ class AuditReport:
     environment: tuple[tuple[str, str], ...] = field(default=())
     trainer_environment: tuple[tuple[str, str], ...] = field(default=())
     sample: Sample | None = None
+    steering: Steering | None = None
 
     @property
     def headline(self) -> str:

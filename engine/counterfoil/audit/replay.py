@@ -24,6 +24,7 @@ from counterfoil.audit.events import (
     DivergenceMeasured,
     Event,
     ResumedFromCheckpoint,
+    Steering,
     StepMatch,
     StepReplayed,
     StepRow,
@@ -34,6 +35,7 @@ from counterfoil.audit.locate import first_differing_operator
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.sampling import Sample, Segment, SegmentRequest, planned_steps, segment
 from counterfoil.audit.selftest import run_selftest
+from counterfoil.audit.steering import SteeringAccount
 from counterfoil.audit.steps import (
     Arrays,
     Logs,
@@ -130,6 +132,7 @@ class _Progress:
     error: CounterfoilError | None = None
     tally: Tally = field(default_factory=Tally)
     evidence: CapsuleContents | None = None
+    account: SteeringAccount | None = None
     environment: tuple[tuple[str, str], ...] = ()
     later_checks: dict[CheckNumber, Check] = field(default_factory=dict)
 
@@ -159,6 +162,7 @@ class _Progress:
             coverage=coverage,
             error=self.error,
             cancelled=self.cancelled,
+            steering=self._steering(),
         )
         for check in changed:
             self.later_checks.setdefault(check.number, check)
@@ -191,7 +195,11 @@ class _Progress:
             environment=self.environment,
             trainer_environment=claim.environment if claim else (),
             sample=self.sample,
+            steering=self._steering(),
         )
+
+    def _steering(self) -> Steering | None:
+        return self.account.result() if self.account is not None and self.tally.judged else None
 
 
 def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, cancel: CancelToken) -> Iterator[Event]:
@@ -277,7 +285,8 @@ def _judge(
         with step_replayer(order, device, threads, perturbation=request.perturbation, cancel=cancel) as steps:
             assert progress.sample is not None
             chosen = (segment(order.manifest, number) for number in progress.sample.numbers())
-            yield from _Replay(request, inspection, order, progress, steps).run(chosen)
+            progress.account = SteeringAccount(order.program, order.manifest.precision.significand_bits)
+            yield from _Replay(request, inspection, order, progress, progress.account, steps).run(chosen)
     finally:
         progress.tally.seconds = time.perf_counter() - begun
 
@@ -291,6 +300,7 @@ class _Replay:
         inspection: Inspection,
         order: LoadedOrder,
         progress: _Progress,
+        account: SteeringAccount,
         steps: StepReplayer,
     ) -> None:
         assert inspection.tree is not None
@@ -302,6 +312,7 @@ class _Replay:
         self._order = order
         self._progress = progress
         self._tally = progress.tally
+        self._account = account
         self._steps = steps
         self._rounded_values = sum(site.elements for site in order.program.sites)
         self._leaves = [self._tree.leaf(index) for index in range(self._tree.size)]
@@ -328,6 +339,8 @@ class _Replay:
                 match = StepMatch.UNJUDGED if drifting else StepMatch.MATCH if equal else StepMatch.MISMATCH
                 row = self._row(step, match, outcome, begun)
             self._tally.add(row)
+            if row.match is StepMatch.MATCH and outcome is not None:
+                self._account.add((len(log.indices) for log in logs), outcome.counts)
             yield StepReplayed(row)
             if row.match is StepMatch.MISMATCH:
                 assert outcome is not None

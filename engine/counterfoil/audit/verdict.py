@@ -20,9 +20,18 @@ from urllib.parse import quote
 
 from counterfoil import __version__
 from counterfoil.audit.adjudication import AdjudicationOutcome, AdjudicationReport
-from counterfoil.audit.events import AuditReport, Dispute, DisputedOperator, Finding, Right, TensorDivergence
+from counterfoil.audit.events import (
+    AuditReport,
+    Dispute,
+    DisputedOperator,
+    Finding,
+    Right,
+    Steering,
+    TensorDivergence,
+)
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.sampling import NONCE, Sample, Selection, draw_segments, headline, ranges
+from counterfoil.audit.steering_fields import read_steering, steering_fields
 from counterfoil.bundle.schema import MAX_STEPS
 from counterfoil.canonical import float_text
 from counterfoil.commit.digest import Digest
@@ -70,6 +79,7 @@ class Verdict:
         steps_replayed: Number of steps replayed and judged.
         sample: The segments that were chosen; None when the audit ended before it could choose.
         disputed_step: The first step that differs; None when there is no dispute.
+        steering: How far the trainer could have steered the matching steps; None when nothing was replayed.
         signed_at: When the auditor signed, ISO 8601 in UTC, as the auditor says.
         key_id: SHA-256 key id of the key that signed.
         predicate: The whole predicate as JSON, as docs/verdict.md describes it.
@@ -87,6 +97,7 @@ class Verdict:
     steps_replayed: int
     sample: Sample | None
     disputed_step: int | None
+    steering: Steering | None
     signed_at: str
     key_id: str
     predicate: dict[str, Any]
@@ -222,9 +233,11 @@ def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
     checks = _read_checks(predicate.take("checks", list))
     coverage = _read_coverage(predicate.take("coverage", dict), run_root)
     counts = _fields(predicate.take("counts", dict), "verdict's counts")
-    for count in _COUNTS:
-        _check_count(counts.take(count, str))
+    numbers = {count: _read_count(counts.take(count, str)) for count in _COUNTS}
     counts.end()
+    steering = read_steering(
+        predicate.take("steering", dict, type(None)), numbers["logEntries"], numbers["corrections"]
+    )
     _check_float(predicate.take("seconds", dict))
     disputed = _check_dispute(predicate.take("dispute", dict, type(None)), coverage.ordered, run_root)
     _check_environments(predicate.take("environment", dict))
@@ -233,7 +246,7 @@ def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
     step = None if disputed is None else disputed.step
     verdict = Verdict(
         outcome, reason, name, bundle_digest, run_root, order_digest, order_source, checks, coverage.ordered,
-        coverage.replayed, coverage.sample, step, signed_at, key.key_id, statement["predicate"],
+        coverage.replayed, coverage.sample, step, steering, signed_at, key.key_id, statement["predicate"],
     )  # fmt: skip
     _check_consistency(verdict, coverage, disputed)
     return verdict
@@ -268,7 +281,7 @@ def verify_adjudication(envelope: bytes, key: PublicKey) -> Adjudication:
     steps.end()
     counts = _fields(predicate.take("counts", dict), "adjudication's counts")
     for count in _LOG_COUNTS:
-        _check_count(counts.take(count, str))
+        _read_count(counts.take(count, str))
     counts.end()
     _check_float(predicate.take("seconds", dict))
     found = _check_dispute(predicate.take("dispute", dict, type(None)), ordered, run_root)
@@ -343,6 +356,7 @@ def _predicate(report: AuditReport, signed_at: datetime) -> dict[str, Any]:
             "sample": None if report.sample is None else _sample(report.sample),
         },
         "counts": dict(zip(_COUNTS, map(str, counts), strict=True)),
+        "steering": None if report.steering is None else steering_fields(report.steering),
         "seconds": _float(report.seconds),
         "dispute": None if report.dispute is None else _dispute(report.dispute),
         "environment": {"auditor": dict(report.environment), "trainer": dict(report.trainer_environment)},
@@ -641,9 +655,10 @@ def _read_sample(value: Any, steps: int, run_root: Digest | None) -> Sample | No
     return sample
 
 
-def _check_count(text: str) -> None:
+def _read_count(text: str) -> int:
     if not _COUNT.fullmatch(text):
         raise SignatureError(f"The verdict's count {text!r} is not a whole number.")
+    return int(text)
 
 
 def _check_float(value: Any) -> None:
@@ -712,13 +727,11 @@ def _read_finding(value: Any) -> Right | None:
     fields = _fields(value, "verdict's finding")
     right = _read_enum(Right, fields.take("right", str), "finding")
     fields.take("sentence", str)
-    recomputed, total = (fields.take(key, str) for key in ("recomputed", "total"))
-    for count in (recomputed, total):
-        _check_count(count)
+    recomputed, total = (_read_count(fields.take(key, str)) for key in ("recomputed", "total"))
     _check_float(fields.take("margin", dict))
     elements = fields.take("elements", list)
     fields.end()
-    if not len(elements) <= int(recomputed) <= int(total):
+    if not len(elements) <= recomputed <= total:
         raise SignatureError("The verdict's finding is about more elements than were recomputed, or than there are.")
     for element in elements:
         fields = _fields(element, "verdict's disputed element")
@@ -776,7 +789,7 @@ def _check_tensor(value: Any) -> None:
     _check_integers(fields.take("shape", list), "shape of the verdict's tensor")
     _check_integers(fields.take("index", list), "index of the verdict's tensor")
     for key in ("differing", "maxUlps"):
-        _check_count(fields.take(key, str))
+        _read_count(fields.take(key, str))
     for key in ("maxAbs", "l2", "trainer", "replay"):
         _check_float(fields.take(key, dict))
     fields.end()
@@ -795,6 +808,8 @@ def _check_consistency(verdict: Verdict, coverage: _Coverage, disputed: _Dispute
         or sample.whole != (coverage.planned == coverage.ordered)
         or verdict.run_root is None
         or verdict.order_digest is None
+        or verdict.steering is None
+        or verdict.steering.suspects
     ):
         raise SignatureError("The verdict contradicts itself: it says VERIFIED, but its checks and steps do not.")
     if verdict.outcome is Outcome.DISPUTED and (disputed is None or verdict.order_digest is None):

@@ -17,11 +17,13 @@ from counterfoil.errors import NonFiniteError
 from counterfoil.program.graph import Node, Program
 from counterfoil.rounding.grid import (
     ACCEPTANCE_FACTOR,
+    CALIBRATED_STEERABLE,
+    GUARANTEED_STEERABLE,
     LARGEST_EXPONENT,
     OMISSION_SHARE,
-    STEERABLE_SHARE,
     ZERO_SCALE,
     Grid,
+    is_explained,
     scale_exponent,
 )
 from counterfoil.rounding.guaranteed import site_margins
@@ -79,11 +81,14 @@ class SiteCounts:
 
     Attributes:
         corrections: Entries whose direction differed from the own rounding.
-        contradictions: Entries that no honest trainer writes, and a scale exponent off by more than one.
+        contradictions: Entries that no honest trainer writes, and a scale exponent that the own scale does not explain.
         omissions: Own values within a quarter of the margin that the trainer did not log.
-        steerable: Accepted entries whose own value is farther than a sixteenth of the margin from the midpoint.
-        steered: Corrections among these. Exact ties, frequent where inputs are small integers, do not count: there
-            the direction may honestly depend on the last bit.
+        steerable: Accepted entries whose own value is so far from the midpoint that honest hardware agrees on the
+            direction: a sixteenth of a calibrated margin, three quarters of a guaranteed one.
+        steered: Corrections among these.
+        ties: Accepted entries whose own value is the midpoint itself, frequent where inputs are small integers.
+        broken_ties: Corrections among these. They say nothing alone: where sums are not exact, the direction of a tie
+            honestly depends on the last bit (:mod:`counterfoil.audit.steering`).
     """
 
     corrections: int = 0
@@ -91,6 +96,8 @@ class SiteCounts:
     omissions: int = 0
     steerable: int = 0
     steered: int = 0
+    ties: int = 0
+    broken_ties: int = 0
 
 
 class Kernels:
@@ -124,6 +131,7 @@ class Rounder:
         self._kernels = kernels
         self._key = 0
         self._site = 0
+        self._scale = 0.0
         self.fingerprints = np.zeros(len(program.sites), np.uint64)
         """uint64 ``[sites]``: the fingerprints of the step so far."""
 
@@ -155,7 +163,8 @@ class Rounder:
                 result.append(output)
                 continue
             contiguous = output.contiguous()
-            exponent = scale_exponent(_number(scales[position]))
+            self._scale = _number(scales[position])
+            exponent = scale_exponent(self._scale)
             if exponent is None:
                 raise _non_finite(node)
             flat = contiguous.view(-1)
@@ -237,6 +246,7 @@ class ReplayingRounder(Rounder):
         self.own_logs: list[SiteLog] = []
         """With ``keep_log`` the own log of each site: what another replay must follow to give the same values."""
         self._keep_log = keep_log
+        self._steerable = GUARANTEED_STEERABLE if precision.guaranteed else CALIBRATED_STEERABLE
         self._logs: Sequence[SiteLog] = ()
 
     def follow(self, key: int, logs: Sequence[SiteLog]) -> None:
@@ -262,7 +272,7 @@ class ReplayingRounder(Rounder):
             agreed = log.exponent == exponent
         else:
             agreed = abs(log.exponent - exponent) <= 1
-        if not agreed:
+        if not is_explained(log.exponent, self._scale):
             counts.contradictions += 1
         grid = self._grid(node, log.exponent if agreed else exponent)
         unrounded = flat.clone() if self._site == self._observe else None
@@ -275,10 +285,14 @@ class ReplayingRounder(Rounder):
         fingerprint = rounded.fingerprint
         if len(log.indices):
             before = flat[logged].double().cpu().numpy()
-            after, accepted, steerable = _directed(own, before, log.ups, grid)
+            after, distance = _directed(own, before, log.ups, grid)
             changed = after != before
+            accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
+            steerable, ties = accepted & (distance > self._steerable * grid.tau), distance == 0
             counts.steerable += int(np.count_nonzero(steerable))
             counts.steered += int(np.count_nonzero(steerable & changed))
+            counts.ties += int(np.count_nonzero(ties))
+            counts.broken_ties += int(np.count_nonzero(ties & changed))
             counts.contradictions += int(np.count_nonzero(~accepted))
             counts.corrections += int(np.count_nonzero(changed))
             if changed.any():
@@ -313,7 +327,7 @@ def _merged(exponent: int, rounded: Rounded, indices: npt.NDArray[np.int64], ups
 
 def _directed(
     own: npt.NDArray[np.float64], rounded: npt.NDArray[np.float64], ups: npt.NDArray[np.bool_], grid: Grid
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Apply logged directions to single values.
 
     Args:
@@ -323,10 +337,10 @@ def _directed(
         grid: The grid.
 
     Returns:
-        The values in the trainer's direction where the own value lies within 2 tau of the midpoint, else the own
-        rounding; whether each direction was accepted; and whether it was although the midpoint is not that close.
+        float64 ``[k]`` each: the values in the trainer's direction where the own value lies within 2 tau of the
+        midpoint, else the own rounding; and the distances from the midpoint.
     """
     beside = neighbours(own, rounded, grid)
     accepted = beside.distance <= ACCEPTANCE_FACTOR * grid.tau
     result = np.where(accepted & (ups != beside.is_up), beside.other, rounded)
-    return result + 0.0, accepted, accepted & (beside.distance > grid.tau / STEERABLE_SHARE)
+    return result + 0.0, beside.distance
