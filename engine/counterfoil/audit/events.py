@@ -110,7 +110,8 @@ class DisputedElement:
         replay: This machine's value after rounding, the trainer's logged direction applied.
         trainer: The trainer's value, where the fingerprint tells it; None where it does not.
         quantum: Distance of two neighbouring grid points there.
-        error: Distance of ``computed`` from the exact value, in units of the margin tau.
+        error: Distance of ``computed`` from the exact value, in units of the margin tau; where tau is below 2^-7 of the
+            finest quantum of all, in units of that.
         midpoint: Distance of the exact value from the nearest midpoint between grid points, in units of tau.
     """
 
