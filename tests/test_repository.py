@@ -41,10 +41,13 @@ Dispute
 DisputeLocated
 DisputedOperator
 DivergenceMeasured
+ElementComparison
 Event
 Gpt2Size
 LabelFlip
 Lion
+MerkleComparison
+NeighbourOperator
 OperatorDone
 OperatorRecorded
 Outcome
@@ -62,6 +65,7 @@ StepMatch
 StepRecorded
 StepReplayed
 StepRow
+TensorDetail
 TensorDivergence
 Verdict
 WeightAverage
