@@ -1,0 +1,91 @@
+"""Axes of the plots: tensor names, counts, and steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pyqtgraph as pg
+from PySide6.QtCore import QLocale, QRectF, Qt
+from PySide6.QtGui import QFontMetrics, QPainter
+
+from counterfoil_app.thinning import RowGroup
+
+NAME_WIDTH = 172
+LEAST_ROW = 13
+"""Pixels between two names."""
+
+
+class NameAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """An axis whose ticks are names of rows, shortened on the left where the room is short."""
+
+    def __init__(self) -> None:
+        super().__init__("left")
+        self.setWidth(NAME_WIDTH)
+        self.setStyle(tickLength=0)
+        self.groups: Sequence[RowGroup] = ()
+
+    def show_names(self, groups: Sequence[RowGroup]) -> None:
+        """Show other names."""
+        if list(groups) != list(self.groups):
+            self.groups = tuple(groups)
+            self.picture = None
+            self.update()
+
+    def tickValues(self, low: float, high: float, _size: float) -> list[tuple[float, list[float]]]:  # noqa: N802
+        """The middles of the rows."""
+        middles = [(group.begin + group.end) / 2 for group in self.groups]
+        return [(1.0, [middle for middle in middles if low <= middle <= high])]
+
+    def tickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:  # noqa: N802
+        """The names."""
+        metrics = QFontMetrics(self.font())
+        names = {(group.begin + group.end) / 2: group.label for group in self.groups}
+        return [metrics.elidedText(names[value], Qt.TextElideMode.ElideLeft, NAME_WIDTH - 16) for value in values]
+
+    def generateDrawSpecs(self, painter: QPainter) -> object:  # noqa: N802 - pyqtgraph's name
+        """Draw every name: the rows are as high as a name, so pyqtgraph's thinning is not needed."""
+        specs = super().generateDrawSpecs(painter)
+        if specs is None:
+            return None
+        axis, ticks, _texts = specs
+        low, high = sorted(self.range)
+        height = self.boundingRect().height()
+        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        texts = []
+        ((_spacing, values),) = self.tickValues(low, high, height)
+        for value, name in zip(values, self.tickStrings(values, 1.0, 1.0), strict=True):
+            y = (value - low) / (high - low) * height if high > low else 0.0
+            texts.append((QRectF(0, y - LEAST_ROW, self.width() - 8, 2 * LEAST_ROW), flags, name))
+        return axis, ticks, texts
+
+
+class CountAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """An axis of counts drawn as log10(1 + n), so that 0, 3 and 30,000 can all be read."""
+
+    def __init__(self) -> None:
+        super().__init__("left")
+        self.setWidth(NAME_WIDTH)
+
+    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N802
+        """0 and the powers of ten, as many as there is room for."""
+        values = [0.0, *(math.log10(1 + 10**power) for power in range(13))]
+        shown = [value for value in values if low <= value <= high]
+        every = max(1, math.ceil(len(shown) * LEAST_ROW / max(1.0, size)))
+        return [(1.0, shown[::every])]
+
+    def tickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:  # noqa: N802
+        """The counts themselves."""
+        return [QLocale().toString(round(10**value - 1)) for value in values]
+
+
+class StepAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """The common axis below: whole steps with separators, no powers of ten."""
+
+    def __init__(self) -> None:
+        super().__init__("bottom")
+        self.enableAutoSIPrefix(False)
+
+    def tickStrings(self, values: Sequence[float], _scale: float, spacing: float) -> list[str]:  # noqa: N802
+        """The step numbers; nothing between two steps."""
+        return [QLocale().toString(round(value)) if spacing >= 1 and value >= 0 else "" for value in values]
