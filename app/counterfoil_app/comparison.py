@@ -69,8 +69,11 @@ def compared_fields(bundle: BundleSummary, client: BundleSummary | None) -> list
         (_tr("Data"), ordered.data_root.hex, held.data_root.hex, True),
         (_tr("Initial state"), ordered.initial_root.hex, held.initial_root.hex, True),
     )
-    for name, left, right, digest in pairs:
-        # Without the client's file both sides would be the bundle's own words.
-        shown = right if client is not None and run is not None else ""
-        lines.append(ComparedField(name, left, shown, left == right if shown else None, digest))
+    if client is None:
+        return lines  # both sides of the rest would be the bundle's own words
+    held_by = run is not None
+    lines += [
+        ComparedField(name, left, right if held_by else "", left == right if held_by else None, digest)
+        for name, left, right, digest in pairs
+    ]
     return lines

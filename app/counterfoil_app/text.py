@@ -81,5 +81,5 @@ def leaves(first: int, last: int) -> str:
     if first == last:
         return _tr("step {0}").format(count(first))
     if first == 0:
-        return _tr("initial state to step {0}").format(count(last))
+        return _tr("up to step {0}").format(count(last))
     return _tr("steps {0} to {1}").format(count(first), count(last))

@@ -48,7 +48,8 @@ from counterfoil_app.views.welcome import WelcomeView
 from counterfoil_app.worker import Failure
 
 FIRST_SIZE = (1366, 768)
-FIRST_WIDTHS = [430, 936]
+OVERVIEW_SHARE = 0.31
+"""Share of the window's width that the overview has at first."""
 ROOM_FOR_TWO = 1000
 """Height of a window from which two views lie above each other at first."""
 MESSAGE_MILLISECONDS = 15_000
@@ -219,7 +220,9 @@ class MainWindow(QMainWindow):
         self._laid_out = True
         self._arrange_docks()
         docks = self.docks
-        self.desk.resizeDocks([docks["overview"], docks["steps"]], FIRST_WIDTHS, Qt.Orientation.Horizontal)
+        overview = int(OVERVIEW_SHARE * self.width())
+        widths = [overview, self.width() - overview]
+        self.desk.resizeDocks([docks["overview"], docks["steps"]], widths, Qt.Orientation.Horizontal)
         if self.height() >= ROOM_FOR_TWO:
             self.desk.resizeDocks([docks["divergence"], docks["steps"]], [1, 1], Qt.Orientation.Vertical)
         docks["steps"].raise_()

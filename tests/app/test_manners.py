@@ -127,7 +127,7 @@ def test_theme_can_be_switched(opened: MainWindow, settings: Settings) -> None:
     assert opened.theme.tokens == DARK
     assert settings.theme is ThemeChoice.DARK
     assert opened.palette().window().color().name() == DARK.background
-    assert opened.plots.loss.backgroundBrush().color().name() == DARK.surface
+    assert opened.divergence.canvas.backgroundBrush().color().name() == DARK.surface
     opened.theme_actions[ThemeChoice.LIGHT].trigger()
     assert opened.palette().window().color().name() == LIGHT.background
 

@@ -302,7 +302,7 @@ class FakeEngine:
         )
 
     def dispute(self, step: int) -> Dispute:
-        trainer = [digest(f"leaf {number}") for number in range(self.steps + 1)]
+        trainer = [digest(f"leaf {number}") for number in range(max(self.steps, step) + 1)]
         replay = [digest(f"other {number}") if number == step else leaf for number, leaf in enumerate(trainer)]
         _, path = first_difference(MerkleTree(trainer), MerkleTree(replay))
         return Dispute(
@@ -339,7 +339,7 @@ class FakeEngine:
                 shapes=((32, 16, 8, 8),),
                 agrees=None if number % 4 == 1 else number < 55,
             )
-            for number in range(47, 64)
+            for number in range(49, 62)
         )
         return DisputedOperator(
             55, 412, names[3], "", "forward", (), ((32, 10), (32,)), differing_operators=78, neighbours=near
@@ -347,7 +347,7 @@ class FakeEngine:
 
     def report(self, plan: ReplayPlan, checks: dict[CheckNumber, Check], done: int, outcome: Outcome) -> AuditReport:
         reasons = {
-            Outcome.VERIFIED: f"All {self.steps} ordered steps were replayed on {plan.device}; every leaf is equal.",
+            Outcome.VERIFIED: f"{done} of {self.steps} ordered steps were replayed; all leaves are equal.",
             Outcome.DISPUTED: f"Step {self.disputed} was replayed and came out different from what the trainer signed.",
             Outcome.INCONCLUSIVE: f"The replay was stopped after {done} of {self.steps} steps.",
             Outcome.REFUSED: "The run was not made for this order, so nothing was replayed.",

@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontMetrics, QPainter
 
 from counterfoil_app.thinning import RowGroup
 
-NAME_WIDTH = 172
+NAME_WIDTH = 190
 LEAST_ROW = 13
 """Pixels between two names."""
 
@@ -50,12 +50,13 @@ class NameAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
             return None
         axis, ticks, _texts = specs
         low, high = sorted(self.range)
-        height = self.boundingRect().height()
+        inside = self.mapRectFromParent(self.geometry())  # the bounding rectangle is larger
+        height = inside.height()
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         texts = []
         ((_spacing, values),) = self.tickValues(low, high, height)
         for value, name in zip(values, self.tickStrings(values, 1.0, 1.0), strict=True):
-            y = (value - low) / (high - low) * height if high > low else 0.0
+            y = inside.top() + ((value - low) / (high - low) * height if high > low else 0.0)
             texts.append((QRectF(0, y - LEAST_ROW, self.width() - 8, 2 * LEAST_ROW), flags, name))
         return axis, ticks, texts
 

@@ -14,7 +14,7 @@ from counterfoil_app.views.parts import Field, FieldGrid, Page, label
 from counterfoil_app.views.tables import Column, RecordTable, table_view
 from counterfoil_app.views.words import Look
 
-MOST_LINES = 12
+MOST_LINES = 13
 """Lines of a table on this page that are seen at once; the rest is reached by scrolling in it."""
 
 

@@ -30,6 +30,8 @@ REDRAW_MILLISECONDS = 100
 """Plots are redrawn at most ten times a second, however fast steps come in."""
 LEAST_PIXELS = 4
 """Height of the lowest row of the heat map; where tensors would be lower, neighbours share a row."""
+CELL_PIXELS = 4
+"""Width of the narrowest column of the heat map, so that a single differing checkpoint is seen beside the markers."""
 BAR_WIDTH = 84
 CLOSEST_STEPS = 8
 """Fewest steps in view."""
@@ -60,7 +62,9 @@ class Markers:
     def colour(self, theme: Theme) -> None:
         """Take the theme's colours."""
         tokens = theme.tokens
-        self.disputed.setPen(pg.mkPen(tokens.bad, width=2, style=Qt.PenStyle.DotLine))
+        broad = QColor(tokens.bad)
+        broad.setAlpha(120)
+        self.disputed.setPen(pg.mkPen(broad, width=3))
         self.selected.setPen(pg.mkPen(tokens.text, width=1))
         self.crosshair.setPen(pg.mkPen(tokens.muted, width=1, style=Qt.PenStyle.DashLine))
         if hasattr(self.disputed, "label"):
@@ -116,6 +120,7 @@ class DivergenceView(QWidget):
         self._make_exports()
         bar = QHBoxLayout()
         bar.setContentsMargins(10, 4, 10, 2)
+        bar.setSpacing(8)
         bar.addWidget(self.readout, 1)
         bar.addWidget(self.whole)
         bar.addWidget(self.export)
@@ -167,10 +172,12 @@ class DivergenceView(QWidget):
         self.bar.setMenuEnabled(False)
         self.bar.hideButtons()
         self.bar.setMouseEnabled(x=False, y=False)
-        for side in ("left", "bottom", "top"):
-            self.bar.hideAxis(side)
+        self.bar.hideAxis("left")
         self.bar.showAxis("right")
         self.bar.getAxis("right").setWidth(BAR_WIDTH - 22)
+        self.bar.showAxis("bottom")
+        self.bar.getAxis("bottom").setStyle(showValues=False, tickLength=0)
+        self.bar.getAxis("bottom").setHeight(4)
         self.bar_image = pg.ImageItem(axisOrder="row-major")
         self.bar.addItem(self.bar_image)
 
@@ -224,6 +231,7 @@ class DivergenceView(QWidget):
         self._show_readout(None)
 
     def _draw_heat(self, first: int, last: int) -> None:
+        self._name_heat()
         table, summary = self._session.divergence, self._session.summary
         height = self.heat.getViewBox().height()
         self._rows = group_rows(table.names, max(1, int(height / LEAST_PIXELS)))
@@ -233,7 +241,7 @@ class DivergenceView(QWidget):
             self.heat.setYRange(0, 1, padding=0)
             self._draw_bar()
             return
-        image = table.image(first, last, self._places, summary.order.checkpoint_every)
+        image = table.image(first, last, self._places // CELL_PIXELS, summary.order.checkpoint_every)
         merged = np.stack([_peak(image[group.begin : group.end]) for group in self._rows])
         self.image.setImage(colours.paint(merged, table.scale(), self._theme.tokens), autoLevels=False)
         self.image.setRect(first - 0.5, 0, last - first + 1, len(self._rows))
@@ -259,7 +267,10 @@ class DivergenceView(QWidget):
         pixels = np.zeros((100, 1, 4), np.uint8)
         pixels[0:8] = colours.rgba(tokens.ok_tint)
         pixels[14:86, 0] = colours.ramp(tokens, np.linspace(0, 1, 72))
-        pixels[92:100] = colours.rgba(colours.broken(tokens))
+        special = [(4, _tr("equal"))]
+        if table.has_broken():
+            pixels[92:100] = colours.rgba(colours.broken(tokens))
+            special.append((96, _tr("not finite")))
         self.bar_image.setImage(pixels, autoLevels=False)
         self.bar.setXRange(0, 1, padding=0)
         self.bar.setYRange(0, 100, padding=0)
@@ -269,7 +280,7 @@ class DivergenceView(QWidget):
         powers = [
             (14 + 72 * (power - scale.low) / decades, f"1e{power}") for power in range(scale.low, scale.high + 1, every)
         ]
-        self.bar.getAxis("right").setTicks([[(4, _tr("equal")), *powers, (96, _tr("not finite"))]])
+        self.bar.getAxis("right").setTicks([[*special, *powers]])
         self.bar.setVisible(len(table) > 0)
 
     def _later(self) -> None:
@@ -297,7 +308,8 @@ class DivergenceView(QWidget):
         dispute = self._session.dispute
         for markers in self.markers:
             markers.place(markers.selected, self._session.selected_step)
-            markers.place(markers.disputed, dispute.step if dispute is not None else None)
+            disputed = dispute.step if dispute is not None and markers is not self.markers[0] else None
+            markers.place(markers.disputed, disputed)  # over the heat map it would hide the very cells it points at
         self._bring_into_view(self._session.selected_step)
         self._show_readout(None)
 
@@ -318,6 +330,8 @@ class DivergenceView(QWidget):
                 axis.setPen(tokens.control)
                 axis.setTextPen(tokens.muted)
                 axis.setTickFont(small)
+        for side in ("bottom", "right"):
+            self.bar.getAxis(side).setPen(pg.mkPen(None))
         for plot in (self.loss, self.log):
             plot.showGrid(x=True, y=True, alpha=0.16)
         self.trainer_loss.setPen(pg.mkPen(tokens.trainer, width=1))
@@ -329,7 +343,8 @@ class DivergenceView(QWidget):
         for markers in self.markers:
             markers.colour(self._theme)
         solid, dashed, sign = "\u2501", "\u254d\u254d", "\u25bc"
-        self._title(self.heat, _tr("Largest difference of each state tensor at the stored states"))
+        self._title(self.bar, "")
+        self._name_heat()
         self._title(
             self.loss, _tr("Loss"), (tokens.trainer, solid, _tr("trainer")), (tokens.replay, dashed, _tr("replay"))
         )
@@ -341,6 +356,11 @@ class DivergenceView(QWidget):
             (tokens.bad, sign, _tr("contradictions, omissions")),
         )
         self._later()
+
+    def _name_heat(self) -> None:
+        nothing = "" if len(self._session.divergence) else _tr("nothing compared yet")
+        title = _tr("Largest difference of each state tensor at the stored states")
+        self._title(self.heat, title, *([(self._theme.tokens.muted, "\u2013", nothing)] if nothing else []))
 
     def _title(self, plot: pg.PlotItem, title: str, *entries: tuple[str, str, str]) -> None:
         parts = [f'<span style="color:{colour}">{mark}</span>&nbsp;{word}' for colour, mark, word in entries]

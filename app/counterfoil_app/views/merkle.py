@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QHeaderView, QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from counterfoil import Digest, Dispute, TensorDetail, TensorDivergence
 from counterfoil_app import text
@@ -35,12 +35,13 @@ class MerkleView(QWidget):
         self.model: RecordTable[TreeNode] = RecordTable(self._columns(), theme, self)
         self.table = table_view(self.model, self.tr("Comparisons from the run root to the disputed step"))
         self.table.selectionModel().currentRowChanged.connect(self._row_chosen)
+        self.table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.tensor = QComboBox()
         self.tensor.setAccessibleName(self.tr("Tensor below the leaf"))
         self.tensor.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.tensor.setMinimumContentsLength(14)
+        self.tensor.setMinimumContentsLength(9)
         self.tensor.currentIndexChanged.connect(self._draw)
-        self._tensor_label = label(self.tr("Tensor below the leaf"), "muted", wrap=False)
+        self._tensor_label = label(self.tr("Tensor"), "muted", wrap=False)
         self._tensor_label.setBuddy(self.tensor)
         self.fit = QPushButton(self.tr("Fit"))
         self.fit.setAccessibleName(self.tr("Fit the tree into the view"))
@@ -53,6 +54,7 @@ class MerkleView(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
         column.addWidget(self.table, 1)
+        self._filler = QWidget()  # keeps what is below together while there is no comparison to list
         below = QVBoxLayout()
         below.setContentsMargins(12, 0, 8, 8)
         tensor = QHBoxLayout()
@@ -63,12 +65,13 @@ class MerkleView(QWidget):
         below.addWidget(self._title)
         below.addWidget(self._chosen)
         column.addLayout(below)
+        column.addWidget(self._filler, 1)
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.addWidget(self.scene)
         self.splitter.addWidget(side)
         self.splitter.setStretchFactor(0, 3)
         self.splitter.setStretchFactor(1, 1)
-        self.splitter.setSizes([660, 320])
+        self.splitter.setSizes([670, 300])
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
@@ -83,7 +86,7 @@ class MerkleView(QWidget):
     def _columns(self) -> list[Column[TreeNode]]:
         return [
             Column(self.tr("No."), lambda item: str(item.number), 3, numeric=True),
-            Column(self.tr("Compared"), lambda item: text.leaves(item.first, item.last), 19),
+            Column(self.tr("Compared"), lambda item: text.leaves(item.first, item.last), 17),
             Column(
                 self.tr("Result"),
                 lambda item: self._look(item).word,
@@ -147,6 +150,7 @@ class MerkleView(QWidget):
         if list(self.model.records) != compared:
             self.model.show_records(compared)
         self.table.setVisible(bool(compared))
+        self._filler.setVisible(not compared)
         self._mark()
         self._show_chosen(self._key(self._levels[-1].node) if self._levels else "")
 
@@ -180,12 +184,13 @@ class MerkleView(QWidget):
         if not total:
             return Look(self.tr("ordered, compared at opening"), "passed", Tone.OK)
         if matching == total:
-            return Look(self.tr("all leaves match"), "passed", Tone.OK)
+            word = self.tr("the leaf matches") if total == 1 else self.tr("all leaves match")
+            return Look(word, "passed", Tone.OK)
         if not matching:
             return Look(self.tr("not replayed"), "pending", Tone.MUTED)
         return Look(
-            self.tr("{0} of {1} leaves match so far").format(text.count(matching), text.count(total)),
-            "running",
+            self.tr("{0} of {1} leaves match").format(text.count(matching), text.count(total)),
+            "pending",
             Tone.MUTED,
         )
 
@@ -326,7 +331,7 @@ class MerkleView(QWidget):
             trainer, replay = row.trainer_leaf, row.replay_leaf
         if trainer is None and node.first == 0 and run is not None and node.last == run.steps:
             trainer = run.run_root
-        missing = self.tr("not needed")
+        missing = self.tr("not compared")
         return [
             Field(self.tr("Result"), self._box(node).look.word),
             digest_field(self.tr("Trainer's hash"), trainer, missing),

@@ -161,7 +161,7 @@ class OverviewView(Page):
 
     def _show_comparison(self) -> None:
         summary, client = self._session.summary, self._session.client
-        ordered = self.tr("Ordered (client's file)") if client is not None else self.tr("Ordered (as the file says)")
+        ordered = self.tr("Client's order") if client is not None else self.tr("Order in the file")
         self.comparison.show_fields(ordered, compared_fields(summary, client) if summary is not None else [])
         unsure = summary is not None and client is None
         self.compare.show_action(self._compare_action if unsure else None, primary=False)
@@ -182,7 +182,19 @@ class OverviewView(Page):
 
     def _order_fields(self, summary: BundleSummary) -> list[Field]:
         order = summary.order
+        # With the client's file these stand in the comparison above.
+        compared = [
+            Field(self.tr("Title"), order.title),
+            Field(self.tr("Rows per step"), text.count(order.batch_size)),
+            Field(self.tr("Optimizer"), order.optimizer),
+            Field(self.tr("Precision"), order.precision),
+            Field(self.tr("Seed"), str(order.seed)),
+            Field(self.tr("Program"), order.program_digest.hex, digest=True),
+            Field(self.tr("Data"), order.data_root.hex, digest=True),
+            Field(self.tr("Initial state"), order.initial_root.hex, digest=True),
+        ]
         return [
+            *(compared if self._session.client is None else []),
             Field(self.tr("Recipe"), order.recipe),
             Field(self.tr("Operators"), text.count(order.operators)),
             Field(self.tr("Rounded"), text.count(order.rounded_operators)),

@@ -143,7 +143,9 @@ class FieldGrid(QWidget):
             name = label(field.name, "muted", wrap=False)
             value: QLabel = ElidedLabel(field.value) if field.digest else label(field.value)
             value.setAccessibleDescription(field.name)
-            self._grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignTop)
+            # A digest has a button beside it, which makes its line higher than the text.
+            place = Qt.AlignmentFlag.AlignVCenter if field.digest else Qt.AlignmentFlag.AlignTop
+            self._grid.addWidget(name, row, 0, place)
             self._grid.addWidget(value, row, 1)
             if field.digest:
                 self._grid.addWidget(CopyButton(field.value, field.name), row, 2)

@@ -51,12 +51,12 @@ def _tr(source: str) -> str:
     return QCoreApplication.translate("steps", source)
 
 
+def _match_look(line: StepLine) -> Look:
+    return words.step_state(line.state) if line.row is None else words.step_match(line.row.match)
+
+
 def _match_text(line: StepLine) -> str:
-    return words.step_state(line.state).word if line.row is None else words.step_match(line.row.match).word
-
-
-def _match_look(line: StepLine) -> Look | None:
-    return None if line.row is None else words.step_match(line.row.match)
+    return _match_look(line).word
 
 
 def _suspicious(line: StepLine, amount: Callable[[StepRow], int]) -> Look | None:

@@ -9,7 +9,7 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from counterfoil import CheckNumber, CheckState, CounterfoilError
+from counterfoil import BundleSummary, CheckNumber, CheckState, CounterfoilError
 from counterfoil_app.address_book import MAX_NAME, AddressBook, KnownKey, Meeting, Standing
 from counterfoil_app.session import Session
 from counterfoil_app.theme import Tone
@@ -35,6 +35,7 @@ class TrainerKeyPanel(QWidget):
         self._session = session
         self._book = book
         self._problem = problem
+        self._summary: BundleSummary | None = None
         self._key = ""
         self._order = ""
         self.sentence = label("", "notice")
@@ -65,6 +66,9 @@ class TrainerKeyPanel(QWidget):
     def _meet(self) -> None:
         """Compare the key of the opened run with the known ones, and note it on its first use."""
         summary = self._session.summary
+        if summary is self._summary and summary is not None:
+            return  # a replay of the same bundle: whether the key was new has been said
+        self._summary = summary
         run = summary.run if summary is not None else None
         signed = self._session.checks[CheckNumber.SIGNATURE].state in (CheckState.PASSED, CheckState.WARNING)
         self._key = run.trainer_key if run is not None and signed else ""

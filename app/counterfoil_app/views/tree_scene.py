@@ -7,17 +7,29 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QKeyEvent, QPainter, QPen, QWheelEvent
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontDatabase,
+    QFontMetricsF,
+    QKeyEvent,
+    QPainter,
+    QPen,
+    QResizeEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene, QGraphicsView, QStyleOptionGraphicsItem, QWidget
 
 from counterfoil_app import icons
 from counterfoil_app.theme import Theme
 from counterfoil_app.views.words import Look
 
-NODE_WIDTH, NODE_GAP, ROW_GAP = 252.0, 20.0, 26.0
-NOTE_WIDTH = 300.0
+NODE_WIDTH, NODE_GAP, ROW_GAP = 216.0, 18.0, 26.0
+NOTE_WIDTH = 200.0
 PADDING = 8.0
 SMALLEST_ZOOM, LARGEST_ZOOM = 0.3, 3.0
+SMALLEST_FIT = 0.75
+"""By itself the drawing shrinks to the width of the view only so far that it can still be read."""
 
 
 @dataclass(frozen=True)
@@ -146,10 +158,11 @@ class TreeScene(QGraphicsView):
         self._theme = theme
         self._rows: tuple[Row, ...] = ()
         self._items: list[BoxItem] = []
+        self._zoomed = False
         self.setAccessibleName(name)
         self.setScene(QGraphicsScene(self))
         self.setFrameShape(QGraphicsView.Shape.NoFrame)
-        self.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
+        self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         self.setDragMode(QGraphicsView.DragMode.ScrollHandDrag)
         self.scene().selectionChanged.connect(self._announce)
         theme.changed.connect(self._redraw)
@@ -165,6 +178,11 @@ class TreeScene(QGraphicsView):
             return
         self._rows = tuple(rows)
         self._redraw()
+        self._go_to_top()
+
+    def _go_to_top(self) -> None:
+        for bar in (self.verticalScrollBar(), self.horizontalScrollBar()):
+            bar.setValue(bar.minimum())
 
     def select(self, key: str) -> None:
         """Select a box by its key and bring it into view."""
@@ -181,8 +199,23 @@ class TreeScene(QGraphicsView):
                 item.marked = not item.marked
                 item.update()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Fit the width, until somebody zooms."""
+        super().resizeEvent(event)
+        self._fit_width()
+
+    def _fit_width(self) -> None:
+        if not self._zoomed and self._items:
+            wanted = self.viewport().width() / self.scene().sceneRect().width()
+            factor = min(1.0, max(SMALLEST_FIT, wanted))
+            if factor != self.transform().m11():
+                self.resetTransform()
+                self.scale(factor, factor)
+                self._go_to_top()
+
     def fit(self) -> None:
         """Make everything visible."""
+        self._zoomed = True
         self.fitInView(self.scene().sceneRect(), Qt.AspectRatioMode.KeepAspectRatio)
         if self.transform().m11() > 1:
             self.resetTransform()
@@ -208,12 +241,13 @@ class TreeScene(QGraphicsView):
             above = items[row.taken]
             self._items.extend(items)
             y += height + ROW_GAP
-        half = NODE_WIDTH + NODE_GAP
-        scene.setSceneRect(-half - 20, 0, 2 * half + 40 + NOTE_WIDTH + 20, y)
+        half = NODE_WIDTH + NODE_GAP / 2
+        scene.setSceneRect(-half - 10, 0, 2 * half + NOTE_WIDTH + 30, y)
         for item in self._items:
             item.marked = item.box.key in marked
             item.setSelected(item.box.key in selected)
         scene.blockSignals(False)
+        self._fit_width()
 
     def _x(self, place: int, count: int) -> float:
         if count == 1:
@@ -237,7 +271,9 @@ class TreeScene(QGraphicsView):
         item.setFont(self.font())
         item.setDefaultTextColor(QColor(self._theme.tokens.muted))
         item.setTextWidth(NOTE_WIDTH)
-        item.setPos(NODE_WIDTH + NODE_GAP + 16, y + max(0.0, (min(height, 80.0) - item.boundingRect().height()) / 2))
+        item.setPos(
+            NODE_WIDTH + NODE_GAP / 2 + 10, y + max(0.0, (min(height, 80.0) - item.boundingRect().height()) / 2)
+        )
 
     def _announce(self) -> None:
         chosen = next((item.box.key for item in self._items if item.isSelected()), None)
@@ -262,4 +298,5 @@ class TreeScene(QGraphicsView):
             return
         factor = 1.15 ** (event.angleDelta().y() / 120)
         if SMALLEST_ZOOM <= self.transform().m11() * factor <= LARGEST_ZOOM:
+            self._zoomed = True
             self.scale(factor, factor)

@@ -9,7 +9,7 @@ from counterfoil.audit.events import DisputedOperator, NeighbourOperator
 from counterfoil.program.graph import Program, node_values
 
 Fingerprints = npt.NDArray[np.uint64]
-NEIGHBOURS = 8
+NEIGHBOURS = 6
 """Operators that are named before and after the disputed one."""
 
 
