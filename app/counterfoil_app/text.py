@@ -63,8 +63,9 @@ def index(position: tuple[int, ...]) -> str:
 
 
 def hexadecimal(value: float) -> str:
-    """A floating-point number exactly, as C and Python write it in hexadecimal; nan and inf as they are."""
-    return float(value).hex()
+    """A floating-point number exactly, in C's hexadecimal notation without trailing zeros; nan and inf as they are."""
+    digits, exponent, power = float(value).hex().partition("p")
+    return f"{digits.rstrip('0').rstrip('.') if '.' in digits else digits}{exponent}{power}"
 
 
 def exact(value: float) -> str:

@@ -48,6 +48,8 @@ from counterfoil_app.views.welcome import WelcomeView
 from counterfoil_app.worker import Failure
 
 FIRST_SIZE = (1366, 768)
+LAYOUT_VERSION = 2
+"""Number of the set of views: a layout that was kept with another set is not restored."""
 OVERVIEW_SHARE = 0.31
 """Share of the window's width that the overview has at first."""
 ROOM_FOR_TWO = 1000
@@ -82,7 +84,7 @@ class MainWindow(QMainWindow):
         self.resize(*FIRST_SIZE)
         if not settings.geometry.isEmpty():
             self.restoreGeometry(settings.geometry)
-        self._laid_out = not settings.layout.isEmpty() and self.desk.restoreState(settings.layout)
+        self._laid_out = False
         self._draw_icons()
         self._refresh()
 
@@ -215,9 +217,17 @@ class MainWindow(QMainWindow):
         for one, other in pairwise(others):
             self.desk.tabifyDockWidget(one, other)
 
-    def _lay_out(self) -> None:
-        """Arrange the docks for the size of the window; Qt takes sizes only once the desk is shown."""
+    def _lay_out_first(self) -> None:
+        """Lay the docks out as they were left; sizes hold only once the desk has its own."""
         self._laid_out = True
+        self.centralWidget().layout().activate()
+        self.desk.resize(self.stack.size())
+        layout = self.settings.layout
+        if layout.isEmpty() or not self.desk.restoreState(layout, LAYOUT_VERSION):
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        """Arrange the docks for the size of the window."""
         self._arrange_docks()
         docks = self.docks
         overview = int(OVERVIEW_SHARE * self.width())
@@ -396,7 +406,7 @@ class MainWindow(QMainWindow):
         self.stack.setCurrentWidget(page)
         self.strip.setVisible(page is self.desk and session.step_data.count > 0)
         if page is self.desk and self.isVisible() and not self._laid_out:
-            self._lay_out()
+            self._lay_out_first()
         self.message.setText(
             self.tr("Reading {0}\u2026").format(self._bundle_name())
             if session.phase is Phase.LOADING
@@ -522,7 +532,8 @@ class MainWindow(QMainWindow):
             self.hide()
             return
         self.settings.geometry = self.saveGeometry()
-        self.settings.layout = self.desk.saveState()
+        if self._laid_out:
+            self.settings.layout = self.desk.saveState(LAYOUT_VERSION)
         self.session.shut_down()
         event.accept()
 

@@ -7,13 +7,18 @@ from collections.abc import Sequence
 
 import pyqtgraph as pg
 from PySide6.QtCore import QLocale, QRectF, Qt
-from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
 
 from counterfoil_app.thinning import RowGroup
 
-NAME_WIDTH = 190
+NAME_CHARACTERS = 30
 LEAST_ROW = 13
 """Pixels between two names."""
+
+
+def name_width(font: QFont) -> int:
+    """Width of the axes on the left, in pixels."""
+    return int(NAME_CHARACTERS * QFontMetrics(font).averageCharWidth()) + 8
 
 
 class NameAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
@@ -21,7 +26,6 @@ class NameAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
 
     def __init__(self) -> None:
         super().__init__("left")
-        self.setWidth(NAME_WIDTH)
         self.setStyle(tickLength=0)
         self.groups: Sequence[RowGroup] = ()
 
@@ -41,10 +45,12 @@ class NameAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
         """The names."""
         metrics = QFontMetrics(self.font())
         names = {(group.begin + group.end) / 2: group.label for group in self.groups}
-        return [metrics.elidedText(names[value], Qt.TextElideMode.ElideLeft, NAME_WIDTH - 16) for value in values]
+        return [
+            metrics.elidedText(names[value], Qt.TextElideMode.ElideLeft, int(self.width()) - 16) for value in values
+        ]
 
     def generateDrawSpecs(self, painter: QPainter) -> object:  # noqa: N802 - pyqtgraph's name
-        """Draw every name: the rows are as high as a name, so pyqtgraph's thinning is not needed."""
+        """Draw the names at their rows; pyqtgraph's own thinning would drop most of them."""
         specs = super().generateDrawSpecs(painter)
         if specs is None:
             return None
@@ -54,10 +60,13 @@ class NameAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
         height = inside.height()
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         texts = []
+        above = -math.inf
         ((_spacing, values),) = self.tickValues(low, high, height)
         for value, name in zip(values, self.tickStrings(values, 1.0, 1.0), strict=True):
-            y = inside.top() + ((value - low) / (high - low) * height if high > low else 0.0)
-            texts.append((QRectF(0, y - LEAST_ROW, self.width() - 8, 2 * LEAST_ROW), flags, name))
+            middle = inside.top() + ((value - low) / (high - low) * height if high > low else 0.0)
+            if middle - above >= LEAST_ROW - 1:  # a name that would lie over the one above is left out
+                texts.append((QRectF(0, middle - LEAST_ROW, self.width() - 8, 2 * LEAST_ROW), flags, name))
+                above = middle
         return axis, ticks, texts
 
 
@@ -66,7 +75,6 @@ class CountAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
 
     def __init__(self) -> None:
         super().__init__("left")
-        self.setWidth(NAME_WIDTH)
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N802
         """0 and the powers of ten, as many as there is room for."""

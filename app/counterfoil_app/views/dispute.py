@@ -110,8 +110,8 @@ class DisputeView(QWidget):
                 11,
                 look=lambda item: words.equality(item.equal),
             ),
-            Column(self.tr("Trainer, exactly"), lambda item: text.hexadecimal(item.trainer), 22, fixed=True),
-            Column(self.tr("Replay, exactly"), lambda item: text.hexadecimal(item.replay), 22, fixed=True),
+            Column(self.tr("Trainer, exactly"), lambda item: text.hexadecimal(item.trainer), 18, fixed=True),
+            Column(self.tr("Replay, exactly"), lambda item: text.hexadecimal(item.replay), 18, fixed=True),
         ]
 
     def _show(self) -> None:

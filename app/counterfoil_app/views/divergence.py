@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QCoreApplication, QPointF, Qt, QTimer
-from PySide6.QtGui import QAction, QColor, QFont, QKeyEvent
+from PySide6.QtGui import QAction, QColor, QFont, QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from counterfoil_app import plot_export, text
@@ -23,7 +23,7 @@ from counterfoil_app.session import Session
 from counterfoil_app.theme import Theme
 from counterfoil_app.thinning import RowGroup, group_rows, thin_to_view
 from counterfoil_app.views import colours, words
-from counterfoil_app.views.axes import LEAST_ROW, NAME_WIDTH, CountAxis, NameAxis, StepAxis
+from counterfoil_app.views.axes import LEAST_ROW, CountAxis, NameAxis, StepAxis, name_width
 from counterfoil_app.views.parts import label
 
 REDRAW_MILLISECONDS = 100
@@ -32,7 +32,9 @@ LEAST_PIXELS = 4
 """Height of the lowest row of the heat map; where tensors would be lower, neighbours share a row."""
 CELL_PIXELS = 4
 """Width of the narrowest column of the heat map, so that a single differing checkpoint is seen beside the markers."""
-BAR_WIDTH = 84
+BAR_PIXELS = 22
+BAR_CHARACTERS = 10
+"""Width of the colour scale itself, and of its labels in average characters."""
 CLOSEST_STEPS = 8
 """Fewest steps in view."""
 
@@ -45,7 +47,7 @@ class Markers:
     """The selected step, the disputed step and the crosshair in one plot."""
 
     def __init__(self, plot: pg.PlotItem, *, labelled: bool) -> None:
-        options = {"position": 0.9, "movable": False}
+        options = {"position": 0.8, "movable": False}
         self.disputed = pg.InfiniteLine(angle=90, label=_tr("disputed") if labelled else None, labelOpts=options)
         self.selected = pg.InfiniteLine(angle=90)
         self.crosshair = pg.InfiniteLine(angle=90)
@@ -97,7 +99,6 @@ class DivergenceView(QWidget):
         self.log = self._plot(2, CountAxis())
         self.plots = (self.heat, self.loss, self.log)
         self._make_bar()
-        self._layout.setColumnFixedWidth(1, BAR_WIDTH)
         for row, stretch in enumerate((5, 3, 3)):
             self._layout.setRowStretchFactor(row, stretch)
             self._layout.setRowMinimumHeight(row, 74)
@@ -155,9 +156,7 @@ class DivergenceView(QWidget):
         plot.setMenuEnabled(False)
         plot.hideButtons()
         plot.setMouseEnabled(x=True, y=False)
-        plot.getAxis("left").setWidth(NAME_WIDTH)
         plot.getAxis("bottom").setStyle(showValues=row == 2)
-        plot.getAxis("bottom").setHeight(20 if row == 2 else 4)
         if row:
             plot.setXLink(self.heat)
         return plot
@@ -174,10 +173,8 @@ class DivergenceView(QWidget):
         self.bar.setMouseEnabled(x=False, y=False)
         self.bar.hideAxis("left")
         self.bar.showAxis("right")
-        self.bar.getAxis("right").setWidth(BAR_WIDTH - 22)
         self.bar.showAxis("bottom")
         self.bar.getAxis("bottom").setStyle(showValues=False, tickLength=0)
-        self.bar.getAxis("bottom").setHeight(4)
         self.bar_image = pg.ImageItem(axisOrder="row-major")
         self.bar.addItem(self.bar_image)
 
@@ -332,6 +329,14 @@ class DivergenceView(QWidget):
                 axis.setTickFont(small)
         for side in ("bottom", "right"):
             self.bar.getAxis(side).setPen(pg.mkPen(None))
+        metrics = QFontMetrics(small)
+        labels = int(BAR_CHARACTERS * metrics.averageCharWidth())
+        self.bar.getAxis("right").setWidth(labels)
+        self._layout.setColumnFixedWidth(1, BAR_PIXELS + labels)
+        for plot in (*self.plots, self.bar):
+            plot.getAxis("bottom").setHeight(metrics.height() + 6 if plot is self.log else 4)
+        for plot in self.plots:
+            plot.getAxis("left").setWidth(name_width(small))
         for plot in (self.loss, self.log):
             plot.showGrid(x=True, y=True, alpha=0.16)
         self.trainer_loss.setPen(pg.mkPen(tokens.trainer, width=1))
@@ -370,6 +375,7 @@ class DivergenceView(QWidget):
             color=self._theme.tokens.text,
             size=f"{self.font().pointSizeF():.1f}pt",
         )
+        plot.titleLabel.setMinimumWidth(0)  # a title that is too long must not push the colour scale out of the view
 
     # Pointing and choosing
 

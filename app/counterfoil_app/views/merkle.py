@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QModelIndex, Qt, QTimer
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QHeaderView, QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from counterfoil import Digest, Dispute, TensorDetail, TensorDivergence
@@ -18,6 +18,7 @@ from counterfoil_app.views.tree_scene import Box, Row, TreeScene
 from counterfoil_app.views.words import Look
 
 SHOWN_ELEMENTS = 8
+REDRAW_MILLISECONDS = 500
 STATE, TENSOR, CHUNK, ELEMENTS = "state", "tensor", "chunk", "elements"
 
 
@@ -77,6 +78,11 @@ class MerkleView(QWidget):
         outer.setSpacing(0)
         outer.addWidget(self.conclusion)
         outer.addWidget(self.splitter, 1)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(REDRAW_MILLISECONDS)
+        self._later.timeout.connect(self._draw)
+        session.rows_changed.connect(self._grown)
         session.bundle_changed.connect(self._show)
         session.dispute_changed.connect(self._show)
         session.phase_changed.connect(self._show)
@@ -279,12 +285,17 @@ class MerkleView(QWidget):
         )
         look = Look(self.tr("{0} differ").format(text.count(tensor.differing)), "failed", Tone.BAD)
         return Row(
-            (Box(ELEMENTS, self.tr("Elements: trainer | replay"), look, lines),),
+            (Box(ELEMENTS, self.tr("Elements: trainer | replay"), look, lines, wide=True),),
             0,
             self.tr("The first elements that differ; the Dispute view shows their neighbours and all digits."),
         )
 
     # Choosing
+
+    def _grown(self) -> None:
+        """Count the replayed leaves again, now and then; a search that is shown does not change any more."""
+        if self._session.dispute is None and not self._later.isActive():
+            self._later.start()
 
     def _selected(self, _step: int) -> None:
         if self._session.dispute is None:

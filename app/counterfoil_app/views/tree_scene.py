@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -24,9 +24,9 @@ from counterfoil_app import icons
 from counterfoil_app.theme import Theme
 from counterfoil_app.views.words import Look
 
-NODE_WIDTH, NODE_GAP, ROW_GAP = 216.0, 18.0, 26.0
-NOTE_WIDTH = 200.0
-PADDING = 8.0
+NODE_CHARACTERS, NOTE_CHARACTERS = 31, 29
+"""Widths of a box and of a note in average characters, so that larger text finds room."""
+NODE_GAP, ROW_GAP, PADDING = 18.0, 26.0, 8.0
 SMALLEST_ZOOM, LARGEST_ZOOM = 0.3, 3.0
 SMALLEST_FIT = 0.75
 """By itself the drawing shrinks to the width of the view only so far that it can still be read."""
@@ -43,6 +43,7 @@ class Box:
         lines: Further lines, in a font of fixed width.
         badge: A short text before the title, for instance the number of the comparison.
         quiet: Drawn faintly: it was not looked at.
+        wide: As wide as two boxes side by side.
     """
 
     key: str
@@ -51,6 +52,7 @@ class Box:
     lines: tuple[str, ...] = ()
     badge: str = ""
     quiet: bool = False
+    wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,12 +70,19 @@ class Row:
     note: str
 
 
+def node_width(font: QFont) -> float:
+    """Width of a box."""
+    return NODE_CHARACTERS * QFontMetricsF(font).averageCharWidth()
+
+
 class BoxItem(QGraphicsItem):
     """A drawn box; it can be selected, and the selected step's box carries a mark."""
 
     def __init__(self, box: Box, theme: Theme, font: QFont) -> None:
         super().__init__()
         self.box = box
+        node = node_width(font)
+        self.width = 2 * node + NODE_GAP if box.wide else node
         self.marked = False
         self._theme = theme
         self._font = font
@@ -88,18 +97,23 @@ class BoxItem(QGraphicsItem):
         self.setToolTip("\n".join((box.title, box.look.word)))
 
     @property
+    def middle(self) -> float:
+        """The horizontal middle."""
+        return self.width / 2
+
+    @property
     def height(self) -> float:
         """Height of the box."""
         return 2 * PADDING + 2 * self._line + len(self.box.lines) * self._fixed_line
 
     def boundingRect(self) -> QRectF:  # noqa: N802 - Qt's name
         """The box with room for its mark."""
-        return QRectF(-14, -2, NODE_WIDTH + 16, self.height + 4)
+        return QRectF(-14, -2, self.width + 16, self.height + 4)
 
     def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
         """Draw the box."""
         tokens, box = self._theme.tokens, self.box
-        frame = QRectF(0, 0, NODE_WIDTH, self.height)
+        frame = QRectF(0, 0, self.width, self.height)
         colour = QColor(tokens.control if box.quiet else tokens.tone(box.look.tone))
         style = Qt.PenStyle.DashLine if box.quiet else Qt.PenStyle.SolidLine
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -119,7 +133,7 @@ class BoxItem(QGraphicsItem):
 
     def _write(self, painter: QPainter) -> None:
         tokens, box = self._theme.tokens, self.box
-        left, width, y = PADDING + 2, NODE_WIDTH - 2 * PADDING - 4, PADDING
+        left, width, y = PADDING + 2, self.width - 2 * PADDING - 4, PADDING
         painter.setFont(self._bold)
         painter.setPen(QColor(tokens.muted if box.quiet else tokens.text))
         metrics = QFontMetricsF(self._bold)
@@ -213,6 +227,16 @@ class TreeScene(QGraphicsView):
                 self.scale(factor, factor)
                 self._go_to_top()
 
+    @property
+    def _note_width(self) -> float:
+        return NOTE_CHARACTERS * QFontMetricsF(self.font()).averageCharWidth()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the size of the text."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange:
+            self._redraw()
+
     def fit(self) -> None:
         """Make everything visible."""
         self._zoomed = True
@@ -233,7 +257,7 @@ class TreeScene(QGraphicsView):
             items = [BoxItem(box, self._theme, self.font()) for box in row.boxes]
             height = max(item.height for item in items)
             for place, item in enumerate(items):
-                item.setPos(self._x(place, len(items)), y)
+                item.setPos(-item.middle if len(items) == 1 else self._x(item, place), y)
                 scene.addItem(item)
                 if above is not None:
                     self._connect(above, item, taken=place == row.taken)
@@ -241,23 +265,21 @@ class TreeScene(QGraphicsView):
             above = items[row.taken]
             self._items.extend(items)
             y += height + ROW_GAP
-        half = NODE_WIDTH + NODE_GAP / 2
-        scene.setSceneRect(-half - 10, 0, 2 * half + NOTE_WIDTH + 30, y)
+        half = node_width(self.font()) + NODE_GAP / 2
+        scene.setSceneRect(-half - 16, 0, 2 * half + self._note_width + 36, y)
         for item in self._items:
             item.marked = item.box.key in marked
             item.setSelected(item.box.key in selected)
         scene.blockSignals(False)
         self._fit_width()
 
-    def _x(self, place: int, count: int) -> float:
-        if count == 1:
-            return -NODE_WIDTH / 2
-        return -NODE_WIDTH - NODE_GAP / 2 if place == 0 else NODE_GAP / 2
+    def _x(self, item: BoxItem, place: int) -> float:
+        return -item.width - NODE_GAP / 2 if place == 0 else NODE_GAP / 2
 
     def _connect(self, above: BoxItem, below: BoxItem, *, taken: bool) -> None:
         tokens = self._theme.tokens
-        start = above.pos() + QPointF(NODE_WIDTH / 2, above.height)
-        end = below.pos() + QPointF(NODE_WIDTH / 2, 0)
+        start = above.pos() + QPointF(above.middle, above.height)
+        end = below.pos() + QPointF(below.middle, 0)
         middle = (start.y() + end.y()) / 2
         pen = QPen(QColor(tokens.text if taken else tokens.control), 2.0 if taken else 1.0)
         corners = [start, QPointF(start.x(), middle), QPointF(end.x(), middle), end]
@@ -270,9 +292,10 @@ class TreeScene(QGraphicsView):
         item.setPlainText(note)
         item.setFont(self.font())
         item.setDefaultTextColor(QColor(self._theme.tokens.muted))
-        item.setTextWidth(NOTE_WIDTH)
+        item.setTextWidth(self._note_width)
         item.setPos(
-            NODE_WIDTH + NODE_GAP / 2 + 10, y + max(0.0, (min(height, 80.0) - item.boundingRect().height()) / 2)
+            node_width(self.font()) + NODE_GAP / 2 + 10,
+            y + max(0.0, (min(height, 80.0) - item.boundingRect().height()) / 2),
         )
 
     def _announce(self) -> None:
