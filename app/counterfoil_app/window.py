@@ -52,8 +52,8 @@ LAYOUT_VERSION = 2
 """Number of the set of views: a layout that was kept with another set is not restored."""
 OVERVIEW_SHARE = 0.31
 """Share of the window's width that the overview has at first."""
-ROOM_FOR_TWO = 1000
-"""Height of a window from which two views lie above each other at first."""
+ROOM_FOR_TWO = 64
+"""Height of a window, in lines of text, from which two views lie above each other at first."""
 MESSAGE_MILLISECONDS = 15_000
 
 
@@ -189,7 +189,7 @@ class MainWindow(QMainWindow):
         for page in (self.welcome, self.message, self.desk):
             self.stack.addWidget(page)
         centre = QWidget()
-        column = QVBoxLayout(centre)
+        column = self._column = QVBoxLayout(centre)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.header)
@@ -205,13 +205,17 @@ class MainWindow(QMainWindow):
         dock.setAccessibleName(title)
         self.docks[name] = dock
 
+    @property
+    def _has_room_for_two(self) -> bool:
+        return self.height() >= ROOM_FOR_TWO * self.fontMetrics().height()
+
     def _arrange_docks(self) -> None:
         """The overview beside all other views: behind each other, or where there is room, plots above the rest."""
         left, right = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
         for name, dock in self.docks.items():
             self.desk.addDockWidget(left if name == "overview" else right, dock)
         others = [dock for name, dock in self.docks.items() if name != "overview"]
-        if self.height() >= ROOM_FOR_TWO:
+        if self._has_room_for_two:
             others.remove(self.docks["divergence"])
             self.desk.splitDockWidget(self.docks["divergence"], others[0], Qt.Orientation.Vertical)
         for one, other in pairwise(others):
@@ -220,7 +224,7 @@ class MainWindow(QMainWindow):
     def _lay_out_first(self) -> None:
         """Lay the docks out as they were left; sizes hold only once the desk has its own."""
         self._laid_out = True
-        self.centralWidget().layout().activate()
+        self._column.activate()
         self.desk.resize(self.stack.size())
         layout = self.settings.layout
         if layout.isEmpty() or not self.desk.restoreState(layout, LAYOUT_VERSION):
@@ -233,7 +237,7 @@ class MainWindow(QMainWindow):
         overview = int(OVERVIEW_SHARE * self.width())
         widths = [overview, self.width() - overview]
         self.desk.resizeDocks([docks["overview"], docks["steps"]], widths, Qt.Orientation.Horizontal)
-        if self.height() >= ROOM_FOR_TWO:
+        if self._has_room_for_two:
             self.desk.resizeDocks([docks["divergence"], docks["steps"]], [1, 1], Qt.Orientation.Vertical)
         docks["steps"].raise_()
 

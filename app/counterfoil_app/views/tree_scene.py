@@ -10,7 +10,6 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
-    QFontDatabase,
     QFontMetricsF,
     QKeyEvent,
     QPainter,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene, QGraphicsView, QSty
 
 from counterfoil_app import icons
 from counterfoil_app.theme import Theme
+from counterfoil_app.views.parts import fixed_font
 from counterfoil_app.views.words import Look
 
 NODE_CHARACTERS, NOTE_CHARACTERS = 31, 29
@@ -88,7 +88,7 @@ class BoxItem(QGraphicsItem):
         self._font = font
         self._bold = QFont(font)
         self._bold.setBold(True)
-        self._fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        self._fixed = fixed_font()
         self._fixed.setPointSizeF(font.pointSizeF() * 0.92)
         self._line = QFontMetricsF(self._bold).height() + 2
         self._fixed_line = QFontMetricsF(self._fixed).height() + 1
