@@ -21,6 +21,26 @@ def name_width(font: QFont) -> int:
     return int(NAME_CHARACTERS * QFontMetrics(font).averageCharWidth()) + 8
 
 
+class TitleItem(pg.LabelItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """A title on the left above a plot. It takes the width there is: a long one must not push anything out of view."""
+
+    def __init__(self) -> None:
+        super().__init__("", justify="left")
+
+    def updateMin(self) -> None:  # noqa: N802 - pyqtgraph's name
+        """Ask for the height alone."""
+        height = self.itemRect().height()
+        self.setMinimumHeight(height)
+        self.setMaximumHeight(height)
+        self._sizeHint = {
+            Qt.SizeHint.MinimumSize: (0, height),
+            Qt.SizeHint.PreferredSize: (0, height),
+            Qt.SizeHint.MaximumSize: (-1, -1),
+            Qt.SizeHint.MinimumDescent: (0, 0),
+        }
+        self.updateGeometry()
+
+
 class NameAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     """An axis whose ticks are names of rows, shortened on the left where the room is short."""
 

@@ -23,7 +23,7 @@ from counterfoil_app.session import Session
 from counterfoil_app.theme import Theme
 from counterfoil_app.thinning import RowGroup, group_rows, thin_to_view
 from counterfoil_app.views import colours, words
-from counterfoil_app.views.axes import LEAST_ROW, CountAxis, NameAxis, StepAxis, name_width
+from counterfoil_app.views.axes import LEAST_ROW, CountAxis, NameAxis, StepAxis, TitleItem, name_width
 from counterfoil_app.views.parts import label
 
 REDRAW_MILLISECONDS = 100
@@ -35,6 +35,8 @@ CELL_PIXELS = 4
 BAR_PIXELS = 22
 BAR_CHARACTERS = 10
 """Width of the colour scale itself, and of its labels in average characters."""
+LEAST_HEIGHT = 54
+"""Least height of a plot in pixels."""
 CLOSEST_STEPS = 8
 """Fewest steps in view."""
 
@@ -82,6 +84,7 @@ class DivergenceView(QWidget):
         self._session = session
         self._theme = theme
         self._rows: list[RowGroup] = []
+        self._titles: list[TitleItem] = []
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(self.tr("Divergence"))
         self.setAccessibleDescription(
@@ -99,9 +102,9 @@ class DivergenceView(QWidget):
         self.log = self._plot(2, CountAxis())
         self.plots = (self.heat, self.loss, self.log)
         self._make_bar()
-        for row, stretch in enumerate((5, 3, 3)):
-            self._layout.setRowStretchFactor(row, stretch)
-            self._layout.setRowMinimumHeight(row, 74)
+        for place, stretch in enumerate((5, 3, 3)):
+            self._layout.setRowStretchFactor(2 * place + 1, stretch)
+            self._layout.setRowMinimumHeight(2 * place + 1, LEAST_HEIGHT)
         self.image = pg.ImageItem(axisOrder="row-major")
         self.heat.addItem(self.image)
         self.heat.invertY()
@@ -150,14 +153,16 @@ class DivergenceView(QWidget):
 
     # Making
 
-    def _plot(self, row: int, axis: pg.AxisItem | None) -> pg.PlotItem:
+    def _plot(self, place: int, axis: pg.AxisItem | None) -> pg.PlotItem:
+        self._titles.append(TitleItem())
+        self.canvas.addItem(self._titles[-1], row=2 * place, col=0)
         axes = {"bottom": StepAxis()} if axis is None else {"left": axis, "bottom": StepAxis()}
-        plot = self.canvas.addPlot(row=row, col=0, axisItems=axes)
+        plot = self.canvas.addPlot(row=2 * place + 1, col=0, axisItems=axes)
         plot.setMenuEnabled(False)
         plot.hideButtons()
         plot.setMouseEnabled(x=True, y=False)
-        plot.getAxis("bottom").setStyle(showValues=row == 2)
-        if row:
+        plot.getAxis("bottom").setStyle(showValues=place == 2)
+        if place:
             plot.setXLink(self.heat)
         return plot
 
@@ -167,7 +172,7 @@ class DivergenceView(QWidget):
         return curve
 
     def _make_bar(self) -> None:
-        self.bar = self.canvas.addPlot(row=0, col=1)
+        self.bar = self.canvas.addPlot(row=1, col=1)
         self.bar.setMenuEnabled(False)
         self.bar.hideButtons()
         self.bar.setMouseEnabled(x=False, y=False)
@@ -348,13 +353,10 @@ class DivergenceView(QWidget):
         for markers in self.markers:
             markers.colour(self._theme)
         solid, dashed, sign = "\u2501", "\u254d\u254d", "\u25bc"
-        self._title(self.bar, "")
         self._name_heat()
+        self._title(1, _tr("Loss"), (tokens.trainer, solid, _tr("trainer")), (tokens.replay, dashed, _tr("replay")))
         self._title(
-            self.loss, _tr("Loss"), (tokens.trainer, solid, _tr("trainer")), (tokens.replay, dashed, _tr("replay"))
-        )
-        self._title(
-            self.log,
+            2,
             _tr("Rounding log per step"),
             (tokens.trainer, solid, _tr("bytes")),
             (tokens.replay, solid, _tr("corrections")),
@@ -365,17 +367,15 @@ class DivergenceView(QWidget):
     def _name_heat(self) -> None:
         nothing = "" if len(self._session.divergence) else _tr("nothing compared yet")
         title = _tr("Largest difference of each state tensor at the stored states")
-        self._title(self.heat, title, *([(self._theme.tokens.muted, "\u2013", nothing)] if nothing else []))
+        self._title(0, title, *([(self._theme.tokens.muted, "\u2013", nothing)] if nothing else []))
 
-    def _title(self, plot: pg.PlotItem, title: str, *entries: tuple[str, str, str]) -> None:
+    def _title(self, place: int, title: str, *entries: tuple[str, str, str]) -> None:
         parts = [f'<span style="color:{colour}">{mark}</span>&nbsp;{word}' for colour, mark, word in entries]
-        plot.setTitle(
+        self._titles[place].setText(
             f"<b>{title}</b>&nbsp;&nbsp; " + "&nbsp;&nbsp; ".join(parts),
-            justify="left",
             color=self._theme.tokens.text,
             size=f"{self.font().pointSizeF():.1f}pt",
         )
-        plot.titleLabel.setMinimumWidth(0)  # a title that is too long must not push the colour scale out of the view
 
     # Pointing and choosing
 

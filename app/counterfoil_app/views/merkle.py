@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QHeaderView, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QHeaderView,
+    QPushButton,
+    QSizePolicy,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
 
 from counterfoil import Digest, Dispute, TensorDetail, TensorDivergence
 from counterfoil_app import text
@@ -47,6 +56,7 @@ class MerkleView(QWidget):
         self.fit = QPushButton(self.tr("Fit"))
         self.fit.setAccessibleName(self.tr("Fit the tree into the view"))
         self.fit.setToolTip(self.tr("Fit the tree into the view; Ctrl and the wheel zoom"))
+        self.fit.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.fit.clicked.connect(self.scene.fit)
         self._title = label("", "section")
         self._chosen = FieldGrid()
@@ -61,6 +71,7 @@ class MerkleView(QWidget):
         tensor = QHBoxLayout()
         tensor.addWidget(self._tensor_label)
         tensor.addWidget(self.tensor, 1)
+        tensor.addStretch(0)
         tensor.addWidget(self.fit)
         below.addLayout(tensor)
         below.addWidget(self._title)

@@ -71,7 +71,7 @@ def step_columns() -> list[Column[StepLine]]:
     """The columns of the step table."""
     return [
         Column(_tr("Step"), lambda line: text.count(line.step), 7, numeric=True),
-        Column(_tr("Match"), _match_text, 13, look=_match_look),
+        Column(_tr("Match"), _match_text, 16, look=_match_look),
         Column(
             _tr("Trainer's leaf"),
             lambda line: line.row.trainer_leaf.short if line.row else "",
