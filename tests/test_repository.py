@@ -20,12 +20,17 @@ PUBLIC_NAMES = sorted(
 Adagrad
 Adam
 AdamW
+AdjudicationFinished
+AdjudicationOutcome
+AdjudicationReport
+AdjudicationStarted
 AuditFinished
 AuditReport
 AuditRequest
 AuditStarted
 BundleSummary
 CancelToken
+CapsuleContents
 Check
 CheckChanged
 CheckNumber
@@ -39,10 +44,12 @@ Device
 Digest
 Dispute
 DisputeLocated
+DisputedElement
 DisputedOperator
 DivergenceMeasured
 ElementComparison
 Event
+Finding
 Gpt2Size
 LabelFlip
 Lion
@@ -58,6 +65,7 @@ PublicKey
 RecordFinished
 RecordStarted
 ResumedFromCheckpoint
+Right
 RmsProp
 Sgd
 SigningKey
@@ -69,6 +77,7 @@ TensorDetail
 TensorDivergence
 Verdict
 WeightAverage
+adjudicate
 check_bundle_file
 generate_key
 inspect
@@ -87,6 +96,7 @@ run_audit
 sign_verdict
 uniform
 verify_verdict
+write_capsule
 write_steps_csv
 """.strip().splitlines()
 )

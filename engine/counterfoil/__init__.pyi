@@ -1,5 +1,20 @@
 """The public names of Counterfoil: this stub is the one list of them, for type checkers and at run time alike."""
 
+from .audit.adjudicate import (
+    AdjudicationFinished as AdjudicationFinished,
+)
+from .audit.adjudicate import (
+    AdjudicationStarted as AdjudicationStarted,
+)
+from .audit.adjudicate import (
+    adjudicate as adjudicate,
+)
+from .audit.adjudication import (
+    AdjudicationOutcome as AdjudicationOutcome,
+)
+from .audit.adjudication import (
+    AdjudicationReport as AdjudicationReport,
+)
 from .audit.events import (
     AuditFinished as AuditFinished,
 )
@@ -14,6 +29,9 @@ from .audit.events import (
 )
 from .audit.events import (
     Dispute as Dispute,
+)
+from .audit.events import (
+    DisputedElement as DisputedElement,
 )
 from .audit.events import (
     DisputedOperator as DisputedOperator,
@@ -31,6 +49,9 @@ from .audit.events import (
     Event as Event,
 )
 from .audit.events import (
+    Finding as Finding,
+)
+from .audit.events import (
     NeighbourOperator as NeighbourOperator,
 )
 from .audit.events import (
@@ -38,6 +59,9 @@ from .audit.events import (
 )
 from .audit.events import (
     ResumedFromCheckpoint as ResumedFromCheckpoint,
+)
+from .audit.events import (
+    Right as Right,
 )
 from .audit.events import (
     StepMatch as StepMatch,
@@ -86,6 +110,12 @@ from .audit.verdict import (
 )
 from .audit.verdict import (
     verify_verdict as verify_verdict,
+)
+from .bundle.capsule import (
+    CapsuleContents as CapsuleContents,
+)
+from .bundle.capsule import (
+    write_capsule as write_capsule,
 )
 from .bundle.schema import Precision as Precision
 from .cancel import CancelToken as CancelToken

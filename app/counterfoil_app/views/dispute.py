@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QStackedWidget, QTableView, QVBoxLayout, QWidget
 
 from counterfoil import Dispute, DisputedOperator, ElementComparison, NeighbourOperator, TensorDivergence
@@ -10,6 +11,8 @@ from counterfoil_app import text
 from counterfoil_app.session import Phase, Session
 from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
+from counterfoil_app.views.finding import FindingView
+from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import Field, FieldGrid, Page, label
 from counterfoil_app.views.tables import Column, RecordTable, table_view
 from counterfoil_app.views.words import Look
@@ -19,9 +22,9 @@ MOST_LINES = 13
 
 
 class DisputeView(QWidget):
-    """Empty until there is a dispute."""
+    """Empty until there is a dispute; then it also offers to save the dispute's capsule."""
 
-    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, theme: Theme, save_capsule: QAction, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._dispute: Dispute | None = None
@@ -31,6 +34,7 @@ class DisputeView(QWidget):
         self._empty.column.addStretch(1)
         self.headline = label("", "title")
         self.meaning = label()
+        self.finding = FindingView(theme)
         self._facts = FieldGrid()
         self.operators: RecordTable[NeighbourOperator] = RecordTable(self._operator_columns(), theme, self)
         self.operator_table = table_view(self.operators, self.tr("Operators around the disputed one"))
@@ -42,11 +46,14 @@ class DisputeView(QWidget):
         self._above_operators = label(self.tr("The operators of the step around the first that differs"), "section")
         self._above_tensors = label("", "section")
         self._above_elements = label("", "section")
+        self.save = ActionButton()
+        self.save.show_action(save_capsule, primary=False)
         page = Page(self.tr("Dispute"))
-        # From what was found to what it rests on: the arbiter's finding belongs right after the meaning.
+        # From what was found to what it rests on.
+        for above in (self.headline, self.meaning, self.finding):
+            page.column.addWidget(above)
+        page.column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
         for widget in (
-            self.headline,
-            self.meaning,
             self._facts,
             self._above_operators,
             self.operator_table,
@@ -126,6 +133,7 @@ class DisputeView(QWidget):
         self._dispute = dispute
         self.headline.setText(self._headline(dispute))
         self.meaning.setText(self._meaning(dispute))
+        self.finding.show_finding(dispute.finding)
         self._facts.show_fields(
             [
                 *self._operator_fields(dispute.operator),
@@ -214,6 +222,11 @@ class DisputeView(QWidget):
             return self.tr(
                 "This is not confirmed. A second replay of the step, with every sum taken in another order, has not "
                 "given the same result, so the difference may come from this machine. The trainer is not accused."
+            )
+        if not dispute.accuses:
+            return self.tr(
+                "The trainer is not accused. A second replay gave the same result as the first, but exact arithmetic "
+                "explains the difference without the trainer."
             )
         return self.tr(
             "This is confirmed. Starting from the state that the trainer signed before step {0}, the ordered step "

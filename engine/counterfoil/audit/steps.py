@@ -31,7 +31,7 @@ from counterfoil.execution.interpreter import (
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.program.graph import Program
 from counterfoil.rounding.log import SiteLog, decode
-from counterfoil.rounding.rounder import Kernels, ReplayingRounder, SiteCounts, step_key
+from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, SiteCounts, step_key
 
 State = Mapping[str, Tensor]
 Arrays = dict[str, npt.NDArray[Any]]
@@ -68,6 +68,7 @@ class ReplayedStep:
         entries: Number of entries of the log.
         fingerprints: uint64 ``[sites]``.
         own_log: The own log of each site, if it was kept.
+        observation: What happened at the site that was observed, if one was.
     """
 
     result: StepResult
@@ -77,36 +78,12 @@ class ReplayedStep:
     entries: int
     fingerprints: npt.NDArray[np.uint64]
     own_log: Logs
+    observation: Observation | None = None
 
     @property
     def leaf(self) -> Digest:
         """The Merkle leaf hash."""
         return leaf_hash(self.record.to_bytes())
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """Whether a step is what was ordered, judged from an agreed state and the trainer's own log.
-
-    Attributes:
-        step: The replayed step.
-        right: Whether its leaf is the trainer's.
-        confirmed: Whether a second replay gave this machine's leaf again; True when the leaves agree.
-    """
-
-    step: ReplayedStep
-    right: bool
-    confirmed: bool
-
-    @property
-    def contradictions(self) -> int:
-        """Contradictions of the log; they count only when the leaves agree."""
-        return sum(count.contradictions for count in self.step.counts) if self.right else 0
-
-    @property
-    def corrections(self) -> int:
-        """Rounding decisions that this machine took from the log; they count only when the leaves agree."""
-        return sum(count.corrections for count in self.step.counts) if self.right else 0
 
 
 class StepReplayer:
@@ -143,6 +120,7 @@ class StepReplayer:
         *,
         compute: Compute | None = None,
         keep_log: bool = False,
+        observe: int | None = None,
     ) -> Generator[Event, None, ReplayedStep]:
         """Replay a step.
 
@@ -152,6 +130,7 @@ class StepReplayer:
             logs: The log to follow, one part for each rounding site.
             compute: Instead of the replayer's own.
             keep_log: Keep the own log, so that another replay can follow it.
+            observe: Keep what happens at the rounding site of this number.
 
         Yields:
             OperatorDone now and then.
@@ -162,7 +141,9 @@ class StepReplayer:
             ProgramError: An operator rejects its arguments.
         """
         job, step = self.job, claimed.step
-        rounder = ReplayingRounder(job.program, job.manifest.precision, self._kernels, keep_log=keep_log)
+        rounder = ReplayingRounder(
+            job.program, job.manifest.precision, self._kernels, keep_log=keep_log, observe=observe
+        )
         rounder.follow(step_key(job.manifest.digest, step), logs)
         execution = self._interpreter.execute(
             job.inputs(step, state), rounder=rounder, compute=compute or self._compute, cancel=self._cancel
@@ -180,16 +161,15 @@ class StepReplayer:
         )
         entries = sum(len(log.indices) for log in logs)
         return ReplayedStep(
-            result, record, arrays, tuple(rounder.counts), entries, rounder.fingerprints, tuple(rounder.own_logs)
+            result=result,
+            record=record,
+            arrays=arrays,
+            counts=tuple(rounder.counts),
+            entries=entries,
+            fingerprints=rounder.fingerprints,
+            own_log=tuple(rounder.own_logs),
+            observation=rounder.observation,
         )
-
-    def judge(self, claimed: StepRecord, state: State, logs: Sequence[SiteLog]) -> Generator[Event, None, Judgement]:
-        """Replay a step and compare its leaf; a leaf that differs is confirmed by a second replay."""
-        outcome = yield from self.replay(claimed, state, logs)
-        if outcome.leaf == leaf_hash(claimed.to_bytes()):
-            return Judgement(outcome, right=True, confirmed=True)
-        confirmed = yield from self.confirm(claimed, state, logs, outcome)
-        return Judgement(outcome, right=False, confirmed=confirmed)
 
     def confirm(
         self, claimed: StepRecord, state: State, logs: Sequence[SiteLog], outcome: ReplayedStep
