@@ -284,10 +284,10 @@ class StepsView(QWidget):
         self.next_action = action(self.tr("&Next mismatch"), "F8", lambda: self._next(1))
         self.previous_action = action(self.tr("&Previous mismatch"), "Shift+F8", lambda: self._next(-1))
         self.copy_trainer_action = action(
-            self.tr("Copy the &trainer's hash"), "Ctrl+Shift+C", lambda: self._copy(trainer=True)
+            self.tr("Copy the &trainer's hash"), "Ctrl+Alt+C", lambda: self._copy(trainer=True)
         )
         self.copy_replay_action = action(
-            self.tr("Copy the &replay's hash"), "Ctrl+Alt+C", lambda: self._copy(trainer=False)
+            self.tr("Copy the &replay's hash"), "Ctrl+Alt+Shift+C", lambda: self._copy(trainer=False)
         )
 
     def actions_for_menu(self) -> list[QAction]:
