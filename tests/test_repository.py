@@ -47,11 +47,14 @@ DisputeLocated
 DisputedElement
 DisputedOperator
 DivergenceMeasured
+ElementComparison
 Event
 Finding
 Gpt2Size
 LabelFlip
 Lion
+MerkleComparison
+NeighbourOperator
 OperatorDone
 OperatorRecorded
 Outcome
@@ -70,6 +73,7 @@ StepMatch
 StepRecorded
 StepReplayed
 StepRow
+TensorDetail
 TensorDivergence
 Verdict
 WeightAverage

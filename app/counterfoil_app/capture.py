@@ -82,7 +82,7 @@ def capture(window: MainWindow, screenshot: Path) -> None:
     loop = QEventLoop()
     QTimer.singleShot(SETTLE_MILLISECONDS, loop.quit)
     loop.exec()
-    window.plots.redraw()
+    window.divergence.redraw()
     if not window.grab().save(str(screenshot), "PNG"):
         raise CounterfoilError(
             f"The picture {screenshot} could not be written.", remedy="Choose a folder that exists and is writable."

@@ -1,16 +1,45 @@
-"""How far each state tensor lies from the trainer's, checkpoint by checkpoint, as numbers ready to be drawn."""
+"""How far each state tensor lies from the trainer's, checkpoint by checkpoint, as numbers ready to be drawn.
+
+Checkpoints at which all tensors are equal, nearly all of them, take no room beyond their step number.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from counterfoil import DivergenceMeasured
 
-EQUAL_WITHOUT_SCALE = -12.0
-"""Where equal tensors are drawn (power of ten) while no tensor differs and there is no scale yet."""
-
 Floats = npt.NDArray[np.float64]
+SMALLEST_DECADES = 3
+"""The colour scale spans at least so many powers of ten, so that one value does not look like two extremes."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The range of a logarithmic colour scale: 10^low to 10^high, both whole powers."""
+
+    low: int
+    high: int
+
+    def fractions(self, values: Floats) -> Floats:
+        """Return the place of positive finite values on the scale, 0 to 1; NaN for all others."""
+        usable = np.isfinite(values) & (values > 0)
+        levels = np.full(values.shape, np.nan)
+        levels[usable] = (np.log10(values[usable]) - self.low) / (self.high - self.low)
+        return np.asarray(np.clip(levels, 0.0, 1.0))
+
+
+def module_and_tensor(name: str) -> tuple[str, str]:
+    """Split the name of a state tensor for people: the module, and the tensor in it with its optimizer slot.
+
+    ``sgd.momentum:head.weight`` is ``head`` and ``weight (sgd.momentum)``.
+    """
+    slot, _, path = name.rpartition(":")
+    module, _, tensor = path.rpartition(".")
+    return module, f"{tensor} ({slot})" if slot else tensor
 
 
 class DivergenceTable:
@@ -18,54 +47,104 @@ class DivergenceTable:
 
     def __init__(self) -> None:
         self.names: tuple[str, ...] = ()
-        self._steps: list[int] = []
-        self._columns: list[Floats] = []
+        self._steps = np.zeros(64, np.int64)
+        self._count = 0
+        self._differing: list[int] = []  # positions among the compared checkpoints, ascending
+        self._values: npt.NDArray[np.float64] = np.zeros((0, 0))
 
     def __len__(self) -> int:
-        return len(self._steps)
+        return self._count
 
     def add(self, measured: DivergenceMeasured) -> None:
-        """Add a comparison; a later one of the same step replaces it."""
+        """Add a comparison, in ascending order of steps; a later one of the same step replaces it."""
         if not self.names:
-            self.names = tuple(item.name for item in measured.tensors)
-        found = {item.name: item.max_abs for item in measured.tensors}
-        column = np.array([found.get(name, np.nan) for name in self.names], dtype=np.float64)
-        if self._steps and self._steps[-1] == measured.step:
-            self._columns[-1] = column
-        else:
-            self._steps.append(measured.step)
-            self._columns.append(column)
+            self.names = tuple(
+                sorted((item.name for item in measured.tensors), key=lambda name: (module_and_tensor(name), name))
+            )
+            self._values = np.zeros((len(self.names), 16))
+        if self._count and self._steps[self._count - 1] == measured.step:
+            self._count -= 1
+            if self._differing and self._differing[-1] == self._count:
+                self._differing.pop()
+        if self._count == len(self._steps):
+            self._steps = np.concatenate([self._steps, np.zeros_like(self._steps)])
+        self._steps[self._count] = measured.step
+        if any(item.differing for item in measured.tensors):
+            found = {item.name: item.max_abs for item in measured.tensors}
+            column = np.array([found.get(name, np.nan) for name in self.names], np.float64)
+            if len(self._differing) == self._values.shape[1]:
+                self._values = np.concatenate([self._values, np.zeros_like(self._values)], axis=1)
+            self._values[:, len(self._differing)] = np.where(np.isnan(column), np.inf, column)
+            self._differing.append(self._count)
+        self._count += 1
+
+    def copy(self) -> DivergenceTable:
+        """Return the table as it is now, for another thread."""
+        result = DivergenceTable()
+        result.names, result._count = self.names, self._count
+        result._steps, result._values = self._steps.copy(), self._values.copy()
+        result._differing = list(self._differing)
+        return result
 
     @property
-    def steps(self) -> Floats:
-        """The compared steps as float64 [checkpoints]."""
-        return np.array(self._steps, dtype=np.float64)
+    def steps(self) -> npt.NDArray[np.int64]:
+        """The compared steps, int64 ``[checkpoints]``."""
+        return self._steps[: self._count]
 
-    def levels(self) -> tuple[Floats, float, float]:
-        """The differences as powers of ten, for a log axis that drops nothing.
+    def at(self, step: int) -> Floats | None:
+        """Return the differences at a compared step, float64 ``[tensors]``; None where nothing was compared."""
+        place = int(np.searchsorted(self.steps, step))
+        if place == self._count or self._steps[place] != step:
+            return None
+        column = int(np.searchsorted(self._differing, place))
+        if column == len(self._differing) or self._differing[column] != place:
+            return np.zeros(len(self.names))
+        return self._values[:, column].copy()
+
+    def scale(self) -> Scale:
+        """The colour scale that holds every finite difference."""
+        values = self._values[:, : len(self._differing)]
+        usable = values[np.isfinite(values) & (values > 0)]
+        if not usable.size:
+            return Scale(-SMALLEST_DECADES, 0)
+        low, high = int(np.floor(np.log10(usable.min()))), int(np.ceil(np.log10(usable.max())))
+        return Scale(min(low, high - SMALLEST_DECADES), high)
+
+    def has_broken(self) -> bool:
+        """Whether any difference is infinite or not a number."""
+        return bool(np.isinf(self._values[:, : len(self._differing)]).any())
+
+    def image(self, first: int, last: int, columns: int, every: int) -> Floats:
+        """Return the differences over a range of steps, thinned out by the peak, so that no spike is lost.
+
+        A checkpoint speaks for the steps since the one before: it covers the ``every`` steps that end with it.
+
+        Args:
+            first: First step.
+            last: Last step.
+            columns: Most columns of the image.
+            every: Steps from one checkpoint to the next.
 
         Returns:
-            The levels, float64 [tensors, checkpoints]; the level at which equal tensors stand (a whole number below
-            every other level), and the level at which differences that are infinite or not a number stand.
+            float64 ``[tensors, columns]``: NaN where nothing was compared, 0 where all is equal, infinity where a
+            difference is not finite.
         """
-        if not self._columns:
-            return np.empty((len(self.names), 0)), EQUAL_WITHOUT_SCALE, 1.0
-        values = np.stack(self._columns, axis=1)
-        finite = np.isfinite(values)
-        positive = finite & (values > 0)
-        levels = np.full(values.shape, np.nan)
-        levels[positive] = np.log10(values[positive])
-        low, high = EQUAL_WITHOUT_SCALE, 0.0
-        if positive.any():
-            low, high = float(np.floor(levels[positive].min())) - 1, float(np.ceil(levels[positive].max()))
-        levels[finite & ~positive] = low
-        levels[~finite] = high + 1
-        return levels, low, high + 1
+        span = last - first + 1
+        columns = max(1, min(columns, span))
+        result = np.full((len(self.names), columns), np.nan)
+        edges = first + np.arange(columns + 1, dtype=np.int64) * span // columns
+        begins = np.searchsorted(self.steps, edges[:-1])
+        ends = np.searchsorted(self.steps, np.maximum(edges[1:] - 1, edges[:-1]) + every)
+        result[:, begins < ends] = 0.0
+        differing = np.array(self._differing, np.int64)
+        ones, others = np.searchsorted(differing, begins), np.searchsorted(differing, ends)
+        for place in np.flatnonzero(ones < others):
+            result[:, place] = self._values[:, ones[place] : others[place]].max(axis=1)
+        return result
 
     def largest(self) -> str | None:
         """Name of the tensor that ever differed most; None when all are equal."""
-        if not self._columns:
+        values = self._values[:, : len(self._differing)]
+        if not values.size:
             return None
-        values = np.stack(self._columns, axis=1)
-        peaks = np.where(np.isfinite(values), values, np.inf).max(axis=1)
-        return self.names[int(peaks.argmax())] if peaks.max() > 0 else None
+        return self.names[int(values.max(axis=1).argmax())]

@@ -5,11 +5,8 @@ The views read a :class:`Session` and call its methods; it holds what the engine
 
 from __future__ import annotations
 
-import os
-import tempfile
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -19,12 +16,12 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from counterfoil import (
     AuditReport,
+    AuditStarted,
     BundleSummary,
     CancelToken,
     Check,
     CheckNumber,
     CheckState,
-    CounterfoilError,
     Dispute,
     OperatorDone,
     StepMatch,
@@ -32,8 +29,10 @@ from counterfoil import (
 )
 from counterfoil_app.divergence import DivergenceTable
 from counterfoil_app.engine_port import DeviceInfo, Engine, ReplayPlan
+from counterfoil_app.files import write_whole
 from counterfoil_app.rate import RateMeter
 from counterfoil_app.snapshot import ReplaySink, Snapshot
+from counterfoil_app.step_data import StepData
 from counterfoil_app.worker import Failure, JobResult, Worker
 
 POLL_MILLISECONDS = 30
@@ -109,6 +108,8 @@ class Session(QObject):
     checks_changed = Signal()
     rows_changed = Signal(int, int)
     """First and last position in :attr:`rows` that are new."""
+    sample_chosen = Signal()
+    """Some steps turned out not to be among those that will be replayed."""
     divergence_changed = Signal()
     progress_changed = Signal()
     dispute_changed = Signal()
@@ -147,6 +148,8 @@ class Session(QObject):
 
     def _clear_bundle(self) -> None:
         self.summary: BundleSummary | None = None
+        self.client: BundleSummary | None = None
+        self.step_data = StepData()
         self._clear_replay()
 
     def _clear_replay(self) -> None:
@@ -156,6 +159,7 @@ class Session(QObject):
         if self.summary is not None:
             self.checks.update({check.number: check for check in self.summary.checks})
         self.rows: list[StepRow] = []
+        self.step_data.restart()
         self.mismatches = 0
         self.divergence = DivergenceTable()
         self.dispute: Dispute | None = None
@@ -235,7 +239,7 @@ class Session(QObject):
         self.path = path
         self.order = order
         self._clear_bundle()
-        self._opening = self._submit(partial(self._engine.inspect, path, order), self._opened)
+        self._opening = self._submit(partial(_inspect, self._engine, path, order), self._opened)
         self._set_phase(Phase.LOADING)
         self._announce_all()
 
@@ -292,6 +296,10 @@ class Session(QObject):
         """Write the replayed steps as CSV; :attr:`export_finished` or :attr:`failed` follows."""
         self._submit(partial(_write_table, self._engine, tuple(self.rows), target), self._exported)
 
+    def write(self, target: Path, contents: Callable[[], bytes]) -> None:
+        """Make and write a file in the worker thread; :attr:`export_finished` or :attr:`failed` follows."""
+        self._submit(partial(_write_contents, target, contents), self._exported)
+
     @property
     def can_export_capsule(self) -> bool:
         """Whether the replay ended with a dispute that accuses the trainer, which anybody can check from a capsule."""
@@ -345,9 +353,10 @@ class Session(QObject):
         if result.job != self._opening:
             return
         if result.failure is None:
-            summary = result.value
-            assert isinstance(summary, BundleSummary)
+            assert isinstance(result.value, Opened)
+            summary, self.client = result.value.bundle, result.value.client
             self.summary = summary
+            self.step_data = StepData(summary)
             self.checks.update({check.number: check for check in summary.checks})
         self.failure = result.failure
         self._set_phase(Phase.READY if result.failure is None else Phase.UNREADABLE)
@@ -359,7 +368,8 @@ class Session(QObject):
 
     def _absorb(self, snapshot: Snapshot) -> None:
         if snapshot.started is not None:
-            self._total = snapshot.started.steps
+            self._total = snapshot.started.planned_steps or snapshot.started.steps
+            self._note_sample(snapshot.started)
             self.checks.update({check.number: check for check in snapshot.started.checks})
         self.checks.update({check.number: check for check in snapshot.checks})
         if snapshot.started is not None or snapshot.checks:
@@ -369,6 +379,7 @@ class Session(QObject):
         if snapshot.rows:
             first = len(self.rows)
             self.rows.extend(snapshot.rows)
+            self.step_data.add(snapshot.rows)
             self.mismatches += sum(row.match is StepMatch.MISMATCH for row in snapshot.rows)
             self.rows_changed.emit(first, len(self.rows) - 1)
         if snapshot.divergences:
@@ -386,6 +397,13 @@ class Session(QObject):
             self.dispute_changed.emit()
         if snapshot.report is not None:
             self.report = snapshot.report
+
+    def _note_sample(self, started: AuditStarted) -> None:
+        if started.sample is None or started.sample.whole or self.summary is None:
+            return
+        every = self.summary.order.checkpoint_every
+        self.step_data.choose(((first - 1) * every + 1, last * every) for first, last in started.sample.spans)
+        self.sample_chosen.emit()
 
     def _conclude(self, result: JobResult) -> None:
         self._sink = self._token = self._ended = None
@@ -427,6 +445,18 @@ class Session(QObject):
 # In the worker thread
 
 
+@dataclass(frozen=True)
+class Opened:
+    """What opening gave: the bundle and, when one was given, the client's own order file."""
+
+    bundle: BundleSummary
+    client: BundleSummary | None
+
+
+def _inspect(engine: Engine, path: Path, order: Path | None) -> Opened:
+    return Opened(engine.inspect(path, order), engine.inspect(order, None) if order is not None else None)
+
+
 def _run_audit(engine: Engine, plan: ReplayPlan, token: CancelToken, sink: ReplaySink) -> None:
     for event in engine.audit(plan, token):
         sink.publish(event)
@@ -436,8 +466,13 @@ def _sign(engine: Engine, report: AuditReport, request: SigningRequest) -> Path:
     if request.create:
         engine.create_key(request.private_key, request.passphrase)
     envelope = engine.sign(report, request.private_key, request.passphrase)
-    _write_whole(request.target, envelope)
+    write_whole(request.target, envelope)
     return request.target
+
+
+def _write_contents(target: Path, contents: Callable[[], bytes]) -> Path:
+    write_whole(target, contents())
+    return target
 
 
 def _write_table(engine: Engine, rows: tuple[StepRow, ...], target: Path) -> Path:
@@ -448,23 +483,3 @@ def _write_table(engine: Engine, rows: tuple[StepRow, ...], target: Path) -> Pat
 def _write_capsule(engine: Engine, report: AuditReport, target: Path) -> Path:
     engine.write_capsule(report, target)
     return target
-
-
-def _write_whole(target: Path, data: bytes) -> None:
-    """Write a file so that under its name there is either all of it or what was there before."""
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            Path(name).chmod(0o644)
-            Path(name).replace(target)
-        except OSError:
-            with suppress(FileNotFoundError):
-                Path(name).unlink()
-            raise
-    except OSError as error:
-        raise CounterfoilError(
-            f"The file {target} could not be written: {error.strerror or error}.",
-            remedy="Choose another folder, or make room there.",
-        ) from error

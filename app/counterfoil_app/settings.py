@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QSettings
+from PySide6.QtCore import QByteArray, QSettings, QStandardPaths
 
 SCHEMA_VERSION = 1
 MAX_RECENT = 10
@@ -37,6 +37,13 @@ class Settings:
     def of_user(cls, *, fresh: bool = False) -> Settings:
         """The settings of the user who runs the program."""
         return cls(QSettings("Counterfoil", "Counterfoil"), fresh=fresh)
+
+    @property
+    def config_folder(self) -> Path:
+        """Folder for files that belong to the settings: beside the store where it is a file, else the platform's."""
+        if self._store.format() is QSettings.Format.IniFormat:
+            return Path(self._store.fileName()).parent
+        return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppConfigLocation))
 
     @property
     def theme(self) -> ThemeChoice:

@@ -60,3 +60,27 @@ def shape(dimensions: tuple[int, ...]) -> str:
 def index(position: tuple[int, ...]) -> str:
     """A multi-index, for instance ``[0, 3]``."""
     return "[" + ", ".join(str(n) for n in position) + "]"
+
+
+def hexadecimal(value: float) -> str:
+    """A floating-point number exactly, in C's hexadecimal notation without trailing zeros; nan and inf as they are."""
+    digits, exponent, power = float(value).hex().partition("p")
+    return f"{digits.rstrip('0').rstrip('.') if '.' in digits else digits}{exponent}{power}"
+
+
+def exact(value: float) -> str:
+    """A float32 value in the fewest digits (at most nine significant ones) that name it and no other."""
+    if not math.isfinite(value):
+        return number(value)
+    return next(text for digits in range(1, 18) if float(text := f"{value:.{digits}g}") == value or digits == 9)
+
+
+def leaves(first: int, last: int) -> str:
+    """The Merkle leaves of a run from ``first`` to ``last`` in words: leaf 0 is the initial state, leaf k is step k."""
+    if last == 0:
+        return _tr("initial state")
+    if first == last:
+        return _tr("step {0}").format(count(first))
+    if first == 0:
+        return _tr("up to step {0}").format(count(last))
+    return _tr("steps {0} to {1}").format(count(first), count(last))

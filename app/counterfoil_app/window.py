@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Qt
@@ -29,24 +30,30 @@ from PySide6.QtWidgets import (
 )
 
 from counterfoil_app import icons
+from counterfoil_app.address_book import open_address_book
 from counterfoil_app.dialogs import SigningDialog, ask_to_stop, show_failure
 from counterfoil_app.engine_port import Engine
 from counterfoil_app.session import Phase, Session
 from counterfoil_app.settings import Settings, ThemeChoice
 from counterfoil_app.theme import Theme
 from counterfoil_app.views.dispute import DisputeView
+from counterfoil_app.views.divergence import DivergenceView
 from counterfoil_app.views.header import HeaderActions, HeaderView
 from counterfoil_app.views.merkle import MerkleView
 from counterfoil_app.views.overview import OverviewView
 from counterfoil_app.views.parts import label
-from counterfoil_app.views.plots import PlotsView
 from counterfoil_app.views.steps import StepsView
+from counterfoil_app.views.strip import StepStrip
 from counterfoil_app.views.welcome import WelcomeView
 from counterfoil_app.worker import Failure
 
 FIRST_SIZE = (1366, 768)
-FIRST_WIDTHS = [400, 966]
-FIRST_HEIGHTS = [270, 360]
+LAYOUT_VERSION = 2
+"""Number of the set of views: a layout that was kept with another set is not restored."""
+OVERVIEW_SHARE = 0.31
+"""Share of the window's width that the overview has at first."""
+ROOM_FOR_TWO = 64
+"""Height of a window, in lines of text, from which two views lie above each other at first."""
 MESSAGE_MILLISECONDS = 15_000
 
 
@@ -77,7 +84,7 @@ class MainWindow(QMainWindow):
         self.resize(*FIRST_SIZE)
         if not settings.geometry.isEmpty():
             self.restoreGeometry(settings.geometry)
-        self._laid_out = not settings.layout.isEmpty() and self.desk.restoreState(settings.layout)
+        self._laid_out = False
         self._draw_icons()
         self._refresh()
 
@@ -164,9 +171,12 @@ class MainWindow(QMainWindow):
             ),
         )
         self.welcome = WelcomeView(self.open_action)
-        self.overview = OverviewView(self.session, self.theme)
+        book, problem = open_address_book(self.settings.config_folder)
+        self.overview = OverviewView(self.session, self.theme, self.compare_action, book, problem)
+        self.overview.trainer_key.failed.connect(self._failed)
+        self.strip = StepStrip(self.session, self.theme)
         self.steps = StepsView(self.session, self.theme)
-        self.plots = PlotsView(self.session, self.theme)
+        self.divergence = DivergenceView(self.session, self.theme)
         self.merkle = MerkleView(self.session, self.theme)
         self.dispute = DisputeView(self.session, self.theme, self.capsule_action)
         self.desk = QMainWindow()
@@ -174,8 +184,8 @@ class MainWindow(QMainWindow):
         self.desk.setDockNestingEnabled(True)
         self.docks: dict[str, QDockWidget] = {}
         self._add_dock("overview", self.tr("Overview"), self.overview)
-        self._add_dock("plots", self.tr("Plots"), self.plots)
         self._add_dock("steps", self.tr("Steps"), self.steps)
+        self._add_dock("divergence", self.tr("Divergence"), self.divergence)
         self._add_dock("merkle", self.tr("Merkle"), self.merkle)
         self._add_dock("dispute", self.tr("Dispute"), self.dispute)
         self._arrange_docks()
@@ -186,10 +196,11 @@ class MainWindow(QMainWindow):
         for page in (self.welcome, self.message, self.desk):
             self.stack.addWidget(page)
         centre = QWidget()
-        column = QVBoxLayout(centre)
+        column = self._column = QVBoxLayout(centre)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.header)
+        column.addWidget(self.strip)
         column.addWidget(self.stack, 1)
         self.setCentralWidget(centre)
         self.statusBar().setSizeGripEnabled(False)
@@ -201,20 +212,40 @@ class MainWindow(QMainWindow):
         dock.setAccessibleName(title)
         self.docks[name] = dock
 
+    @property
+    def _has_room_for_two(self) -> bool:
+        return self.height() >= ROOM_FOR_TWO * self.fontMetrics().height()
+
     def _arrange_docks(self) -> None:
+        """The overview beside all other views: behind each other, or where there is room, plots above the rest."""
         left, right = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
         for name, dock in self.docks.items():
             self.desk.addDockWidget(left if name == "overview" else right, dock)
-        self.desk.splitDockWidget(self.docks["plots"], self.docks["steps"], Qt.Orientation.Vertical)
-        self.desk.tabifyDockWidget(self.docks["steps"], self.docks["merkle"])
-        self.desk.tabifyDockWidget(self.docks["merkle"], self.docks["dispute"])
+        others = [dock for name, dock in self.docks.items() if name != "overview"]
+        if self._has_room_for_two:
+            others.remove(self.docks["divergence"])
+            self.desk.splitDockWidget(self.docks["divergence"], others[0], Qt.Orientation.Vertical)
+        for one, other in pairwise(others):
+            self.desk.tabifyDockWidget(one, other)
+
+    def _lay_out_first(self) -> None:
+        """Lay the docks out as they were left; sizes hold only once the desk has its own."""
+        self._laid_out = True
+        self._column.activate()
+        self.desk.resize(self.stack.size())
+        layout = self.settings.layout
+        if layout.isEmpty() or not self.desk.restoreState(layout, LAYOUT_VERSION):
+            self._lay_out()
 
     def _lay_out(self) -> None:
-        """Give the docks their first sizes; Qt takes them only once the desk is shown."""
-        self._laid_out = True
+        """Arrange the docks for the size of the window."""
+        self._arrange_docks()
         docks = self.docks
-        self.desk.resizeDocks([docks["overview"], docks["plots"]], FIRST_WIDTHS, Qt.Orientation.Horizontal)
-        self.desk.resizeDocks([docks["plots"], docks["steps"]], FIRST_HEIGHTS, Qt.Orientation.Vertical)
+        overview = int(OVERVIEW_SHARE * self.width())
+        widths = [overview, self.width() - overview]
+        self.desk.resizeDocks([docks["overview"], docks["steps"]], widths, Qt.Orientation.Horizontal)
+        if self._has_room_for_two:
+            self.desk.resizeDocks([docks["divergence"], docks["steps"]], [1, 1], Qt.Orientation.Vertical)
         docks["steps"].raise_()
 
     def _make_menus(self) -> None:
@@ -226,11 +257,14 @@ class MainWindow(QMainWindow):
         file.addAction(self.data_action)
         file.addSeparator()
         file.addActions([self.verdict_action, self.table_action, self.capsule_action])
+        file.addActions(self.divergence.export_actions())
         file.addSeparator()
         file.addAction(self.quit_action)
         replay = self.menuBar().addMenu(self.tr("&Replay"))
         replay.addActions([self.replay_action, self.pause_action, self.stop_action])
         self.device_menu = replay.addMenu(self.tr("&Device"))
+        steps = self.menuBar().addMenu(self.tr("&Steps"))
+        steps.addActions(self.steps.actions_for_menu())
         view = self.menuBar().addMenu(self.tr("&View"))
         for position, dock in enumerate(self.docks.values(), start=1):
             action = dock.toggleViewAction()
@@ -394,8 +428,9 @@ class MainWindow(QMainWindow):
         nothing_to_show = session.phase in (Phase.LOADING, Phase.UNREADABLE)
         page = self.welcome if empty else self.message if nothing_to_show else self.desk
         self.stack.setCurrentWidget(page)
+        self.strip.setVisible(page is self.desk and session.step_data.count > 0)
         if page is self.desk and self.isVisible() and not self._laid_out:
-            self._lay_out()
+            self._lay_out_first()
         self.message.setText(
             self.tr("Reading {0}\u2026").format(self._bundle_name())
             if session.phase is Phase.LOADING
@@ -499,7 +534,6 @@ class MainWindow(QMainWindow):
         for dock in self.docks.values():
             dock.setFloating(False)
             dock.show()
-        self._arrange_docks()
         self._lay_out()
 
     def _pause_or_resume(self) -> None:
@@ -523,7 +557,8 @@ class MainWindow(QMainWindow):
             self.hide()
             return
         self.settings.geometry = self.saveGeometry()
-        self.settings.layout = self.desk.saveState()
+        if self._laid_out:
+            self.settings.layout = self.desk.saveState(LAYOUT_VERSION)
         self.session.shut_down()
         event.accept()
 

@@ -43,10 +43,16 @@ from .audit.events import (
     DivergenceMeasured as DivergenceMeasured,
 )
 from .audit.events import (
+    ElementComparison as ElementComparison,
+)
+from .audit.events import (
     Event as Event,
 )
 from .audit.events import (
     Finding as Finding,
+)
+from .audit.events import (
+    NeighbourOperator as NeighbourOperator,
 )
 from .audit.events import (
     OperatorDone as OperatorDone,
@@ -65,6 +71,9 @@ from .audit.events import (
 )
 from .audit.events import (
     StepRow as StepRow,
+)
+from .audit.events import (
+    TensorDetail as TensorDetail,
 )
 from .audit.events import (
     TensorDivergence as TensorDivergence,
@@ -111,6 +120,7 @@ from .bundle.capsule import (
 from .bundle.schema import Precision as Precision
 from .cancel import CancelToken as CancelToken
 from .commit.digest import Digest as Digest
+from .commit.merkle import MerkleComparison as MerkleComparison
 from .errors import CounterfoilError as CounterfoilError
 from .execution.devices import (
     Device as Device,

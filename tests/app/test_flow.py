@@ -133,15 +133,10 @@ def test_tampered_run_is_disputed_at_the_step(
     assert window.dispute.model.rowCount() == 6
     merkle = window.merkle.model
     assert merkle.index(merkle.rowCount() - 1, 1).data() == "step 37"
-    assert merkle.index(merkle.rowCount() - 1, 4).data() == "different"
-    for plot in window.plots.plots:
-        assert plot.disputed.isVisible()
-        assert plot.disputed.value() == 37
+    assert merkle.index(merkle.rowCount() - 1, 2).data() == "different"
     assert window.session.selected_step == 37
-    window.plots.redraw()
-    steps, levels = window.plots.one_tensor.getOriginalDataset()
-    assert levels[list(steps).index(40)] == -3.0
-    assert levels[list(steps).index(35)] == window.session.divergence.levels()[1]
+    assert window.session.divergence.at(40).max() == 1e-3
+    assert not window.session.divergence.at(35).any()
 
 
 def test_contradictions_of_a_matching_step_are_marked(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
@@ -152,8 +147,8 @@ def test_contradictions_of_a_matching_step_are_marked(window_of: MakeWindow, bun
     tint = QColor(window.theme.tokens.bad_tint)
     backgrounds = [window.steps.model.index(row, 7).data(Qt.ItemDataRole.BackgroundRole) for row in range(60)]
     assert [row + 1 for row, ground in enumerate(backgrounds) if ground == tint] == [9]
-    window.plots.redraw()
-    assert list(window.plots.suspicious.getOriginalDataset()[0]) == [9]
+    window.divergence.redraw()
+    assert list(window.divergence.suspicious.getData()[0]) == [9]
 
 
 def test_disputed_row_is_seen(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
@@ -407,11 +402,11 @@ def test_without_a_dispute_there_is_no_capsule_to_save(opened: MainWindow, qtbot
 
 
 def test_layout_is_restored(opened: MainWindow) -> None:
-    opened.docks["plots"].close()
+    opened.docks["divergence"].close()
     opened.docks["steps"].setFloating(True)
     opened.layout_action.trigger()
     assert all(not dock.isFloating() for dock in opened.docks.values())
-    assert opened.docks["plots"].isVisible()
+    assert opened.docks["divergence"].isVisible()
 
 
 @pytest.mark.parametrize("disputed", [None, 12])

@@ -24,6 +24,7 @@ from counterfoil import CounterfoilError, Outcome
 from counterfoil_app import icons, startup
 from counterfoil_app.dialogs import SigningDialog
 from counterfoil_app.engine_port import ReplayPlan
+from counterfoil_app.files import write_whole
 from counterfoil_app.session import Phase
 from counterfoil_app.settings import MAX_RECENT, Settings, ThemeChoice
 from counterfoil_app.theme import DARK, LIGHT, Tokens, Tone, style_sheet
@@ -127,7 +128,7 @@ def test_theme_can_be_switched(opened: MainWindow, settings: Settings) -> None:
     assert opened.theme.tokens == DARK
     assert settings.theme is ThemeChoice.DARK
     assert opened.palette().window().color().name() == DARK.background
-    assert opened.plots.loss.backgroundBrush().color().name() == DARK.surface
+    assert opened.divergence.canvas.backgroundBrush().color().name() == DARK.surface
     opened.theme_actions[ThemeChoice.LIGHT].trigger()
     assert opened.palette().window().color().name() == LIGHT.background
 
@@ -239,3 +240,21 @@ def test_a_name_from_the_file_is_never_markup(opened: MainWindow) -> None:
     assert opened.header.sentence.text().startswith("<b>")
     assert opened.header.sentence.textFormat().name == "PlainText"
     assert opened.overview.sentence.textFormat().name == "PlainText"
+
+
+def test_files_of_the_window_lie_beside_its_settings(tmp_path: Path) -> None:
+    assert Settings(store(tmp_path)).config_folder == tmp_path
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "out"
+    write_whole(target, b"first")
+
+    def fail(_self: Path, _target: Path) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(CounterfoilError, match="No space left"):
+        write_whole(target, b"second")
+    assert target.read_bytes() == b"first"
+    assert list(tmp_path.iterdir()) == [target], "nothing half-written stays"

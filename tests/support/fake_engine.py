@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import numpy as np
 
 from counterfoil import (
     AuditFinished,
@@ -20,19 +23,24 @@ from counterfoil import (
     CounterfoilError,
     Digest,
     Dispute,
+    DisputedOperator,
     DisputeLocated,
     DivergenceMeasured,
     Event,
+    NeighbourOperator,
     OperatorDone,
     Outcome,
     ResumedFromCheckpoint,
     StepMatch,
     StepReplayed,
     StepRow,
+    TensorDetail,
     TensorDivergence,
 )
-from counterfoil.audit.events import MerkleComparison
+from counterfoil.audit.compare import detail_difference
+from counterfoil.audit.sampling import Sample, Selection
 from counterfoil.audit.summary import ArraySummary, OrderSummary, RunSummary
+from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil_app.engine_port import ReplayPlan
 
 TENSORS = {
@@ -71,6 +79,8 @@ class FakeEngine:
         inspect_errors: Raised by inspection, by file name.
         audit_error: Raised in the middle of the replay.
         data_file: The bundle needs a data file of this name.
+        spans: Segments of a random sample, first and last of each run of neighbours; empty for the whole run.
+        key: Names the key that signed.
     """
 
     steps: int = 60
@@ -83,6 +93,8 @@ class FakeEngine:
     inspect_errors: dict[str, Exception] = field(default_factory=dict)
     audit_error: Exception | None = None
     data_file: str | None = None
+    spans: tuple[tuple[int, int], ...] = ()
+    key: str = "key"
     threads: set[str] = field(default_factory=set)
     plans: list[ReplayPlan] = field(default_factory=list)
     signed: list[AuditReport] = field(default_factory=list)
@@ -113,7 +125,9 @@ class FakeEngine:
         self.threads.add(threading.current_thread().name)
         self.plans.append(plan)
         checks = self.checks(plan.order)
-        yield AuditStarted(self.steps, tuple(TENSORS), plan.device, tuple(checks.values()))
+        chosen = self.chosen()
+        sample = self.sample()
+        yield AuditStarted(self.steps, tuple(TENSORS), plan.device, tuple(checks.values()), len(chosen), sample)
         if self.failing:
             yield AuditFinished(self.report(plan, checks, 0, Outcome.REFUSED))
             return
@@ -122,7 +136,7 @@ class FakeEngine:
         checks[CheckNumber.REPLAY] = Check(CheckNumber.REPLAY, CheckState.RUNNING)
         yield CheckChanged(checks[CheckNumber.REPLAY])
         done = 0
-        for step in range(1, self.steps + 1):
+        for step in chosen:
             while not self.gate.wait(0.01) and not cancel.cancelled:
                 continue
             try:
@@ -134,7 +148,7 @@ class FakeEngine:
                 raise self.audit_error
             yield OperatorDone(step, OPERATORS // 2, OPERATORS)
             yield StepReplayed(self.row(step))
-            done = step
+            done += 1
             if step == self.disputed:
                 yield DisputeLocated(self.dispute(step))
             if step % 5 == 0:
@@ -143,6 +157,16 @@ class FakeEngine:
                     yield ResumedFromCheckpoint(step)
         outcome = Outcome.DISPUTED if self.disputed is not None else Outcome.VERIFIED
         yield AuditFinished(self.report(plan, checks, done, outcome))
+
+    def chosen(self) -> list[int]:
+        if not self.spans:
+            return list(range(1, self.steps + 1))
+        return [step for first, last in self.spans for step in range(5 * first - 4, min(5 * last, self.steps) + 1)]
+
+    def sample(self) -> Sample | None:
+        if not self.spans:
+            return None
+        return Sample(-(-self.steps // 5), self.spans, Selection.RANDOM, digest("nonce").hex, bad=1)
 
     def create_key(self, private: Path, passphrase: str | None) -> Path:
         private.write_text("private")
@@ -194,7 +218,7 @@ class FakeEngine:
             run_root=digest("run"),
             steps=self.steps,
             checkpoints=tuple(range(0, self.steps + 1, 5)),
-            trainer_key=digest("key").hex,
+            trainer_key=digest(self.key).hex,
             signed_at="2026-11-20T16:42:07Z",
             environment=(("device", "cuda:0, NVIDIA H200"), ("torch", "2.13.0"), ("system", "Linux x86_64")),
             losses=tuple(self.loss(step) for step in steps),
@@ -284,30 +308,52 @@ class FakeEngine:
         )
 
     def dispute(self, step: int) -> Dispute:
-        low, high, path = 0, self.steps, []
-        while low < high:
-            middle = (low + high) // 2
-            left = step <= middle
-            trainer = digest(f"node {low} {middle}")
-            path.append(MerkleComparison(low, middle, trainer, digest(f"replay {low} {middle}") if left else trainer))
-            low, high = (low, middle) if left else (middle + 1, high)
+        trainer = [digest(f"leaf {number}") for number in range(max(self.steps, step) + 1)]
+        replay = [digest(f"other {number}") if number == step else leaf for number, leaf in enumerate(trainer)]
+        _, path = first_difference(MerkleTree(trainer), MerkleTree(replay))
         return Dispute(
             step=step,
             trainer_leaf=digest(f"leaf {step}"),
             replay_leaf=digest(f"other {step}"),
             parts=("state", "loss", "fingerprints"),
-            path=tuple(path),
-            inclusion_proof=tuple(digest(f"proof {i}") for i in range(6)),
+            path=path,
+            inclusion_proof=MerkleTree(trainer).inclusion_proof(step),
             compared_at=-(-step // 5) * 5,
-            tensors=self.divergence(step),
+            tensors=tuple(replace(item, detail=self.detail(item)) for item in self.divergence(step)),
             trainer_loss=self.loss(step),
             replay_loss=self.loss(step) + 0.4,
             confirmed=True,
+            operator=self.operator(),
+            trainer_state=digest("state"),
+            replay_state=digest("other state"),
+        )
+
+    def detail(self, tensor: TensorDivergence) -> TensorDetail:
+        trainer = np.linspace(-0.5, 0.5, math.prod(tensor.shape), dtype=np.float32).reshape(tensor.shape)
+        other = trainer.copy()
+        other.reshape(-1)[5:9] += np.float32(2.0**-12)
+        return detail_difference(tensor.name, trainer, other)
+
+    def operator(self) -> DisputedOperator:
+        names = ["aten.convolution.default", "aten.relu.default", "aten.addmm.default", "aten.nll_loss_forward.default"]
+        near = tuple(
+            NeighbourOperator(
+                number=number,
+                name=names[number % 4],
+                module=f"blocks.{number % 3}.conv{number % 2 + 1}",
+                phase="forward" if number < 60 else "backward",
+                shapes=((32, 16, 8, 8),),
+                agrees=None if number % 4 == 1 else number < 55,
+            )
+            for number in range(49, 62)
+        )
+        return DisputedOperator(
+            55, 412, names[3], "", "forward", (), ((32, 10), (32,)), differing_operators=78, neighbours=near
         )
 
     def report(self, plan: ReplayPlan, checks: dict[CheckNumber, Check], done: int, outcome: Outcome) -> AuditReport:
         reasons = {
-            Outcome.VERIFIED: f"All {self.steps} ordered steps were replayed on {plan.device}; every leaf is equal.",
+            Outcome.VERIFIED: f"{done} of {self.steps} ordered steps were replayed; all leaves are equal.",
             Outcome.DISPUTED: f"Step {self.disputed} was replayed and came out different from what the trainer signed.",
             Outcome.INCONCLUSIVE: f"The replay was stopped after {done} of {self.steps} steps.",
             Outcome.REFUSED: "The run was not made for this order, so nothing was replayed.",
@@ -332,11 +378,12 @@ class FakeEngine:
             run_root=digest("run"),
             bundle_digest=digest("bundle"),
             bundle_name=plan.run.name,
-            trainer_key=digest("key").hex,
+            trainer_key=digest(self.key).hex,
             title="Digits, small residual network",
             steps_ordered=self.steps,
-            steps_planned=self.steps,
+            steps_planned=len(self.chosen()),
             steps_replayed=done,
+            sample=self.sample(),
             mismatched_steps=(self.disputed,) if outcome is Outcome.DISPUTED and self.disputed else (),
             dispute=self.dispute(self.disputed) if outcome is Outcome.DISPUTED and self.disputed else None,
         )

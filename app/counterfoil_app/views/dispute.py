@@ -1,20 +1,24 @@
-"""The dispute: which step, what differs there, and what that means."""
+"""The dispute: which step, which operator, which values, and what that means."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QTableView, QVBoxLayout, QWidget
 
-from counterfoil import Dispute, TensorDivergence
+from counterfoil import Dispute, DisputedOperator, ElementComparison, NeighbourOperator, TensorDivergence
 from counterfoil_app import text
 from counterfoil_app.session import Phase, Session
-from counterfoil_app.theme import Theme
+from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
 from counterfoil_app.views.finding import FindingView
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import Field, FieldGrid, Page, label
 from counterfoil_app.views.tables import Column, RecordTable, table_view
+from counterfoil_app.views.words import Look
+
+MOST_LINES = 13
+"""Lines of a table on this page that are seen at once; the rest is reached by scrolling in it."""
 
 
 class DisputeView(QWidget):
@@ -23,6 +27,7 @@ class DisputeView(QWidget):
     def __init__(self, session: Session, theme: Theme, save_capsule: QAction, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
+        self._dispute: Dispute | None = None
         self._empty = Page(self.tr("Dispute"))
         self.nothing = label()
         self._empty.column.addWidget(self.nothing)
@@ -31,19 +36,34 @@ class DisputeView(QWidget):
         self.meaning = label()
         self.finding = FindingView(theme)
         self._facts = FieldGrid()
-        self._above = label("", "section")
-        self.model: RecordTable[TensorDivergence] = RecordTable(self._columns(), theme, self)
+        self.operators: RecordTable[NeighbourOperator] = RecordTable(self._operator_columns(), theme, self)
+        self.operator_table = table_view(self.operators, self.tr("Operators around the disputed one"))
+        self.model: RecordTable[TensorDivergence] = RecordTable(self._tensor_columns(), theme, self)
         self.table = table_view(self.model, self.tr("Differing tensors"))
-        self.table.setMinimumHeight(150)
+        self.table.selectionModel().currentRowChanged.connect(self._tensor_chosen)
+        self.elements: RecordTable[ElementComparison] = RecordTable(self._element_columns(), theme, self)
+        self.element_table = table_view(self.elements, self.tr("Values around the first differing element"))
+        self._above_operators = label(self.tr("The operators of the step around the first that differs"), "section")
+        self._above_tensors = label("", "section")
+        self._above_elements = label("", "section")
         self.save = ActionButton()
         self.save.show_action(save_capsule, primary=False)
         page = Page(self.tr("Dispute"))
-        for widget in (self.headline, self.meaning, self.finding):
-            page.column.addWidget(widget)
+        # From what was found to what it rests on.
+        for above in (self.headline, self.meaning, self.finding):
+            page.column.addWidget(above)
         page.column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
-        page.column.addWidget(self._facts)
-        page.column.addWidget(self._above)
-        page.column.addWidget(self.table, 1)
+        for widget in (
+            self._facts,
+            self._above_operators,
+            self.operator_table,
+            self._above_tensors,
+            self.table,
+            self._above_elements,
+            self.element_table,
+        ):
+            page.column.addWidget(widget)
+        page.column.addStretch(1)
         self.stack = QStackedWidget()
         self.stack.addWidget(self._empty)
         self.stack.addWidget(page)
@@ -55,64 +75,133 @@ class DisputeView(QWidget):
         session.bundle_changed.connect(self._show)
         self._show()
 
-    def _columns(self) -> list[Column[TensorDivergence]]:
+    def _operator_columns(self) -> list[Column[NeighbourOperator]]:
         return [
-            Column(self.tr("Tensor"), lambda item: item.name, 27, tip=lambda item: item.name),
-            Column(self.tr("Shape"), lambda item: text.shape(item.shape), 13),
-            Column(self.tr("Difference"), lambda item: text.number(item.max_abs), 10, numeric=True),
-            Column(self.tr("ulps"), lambda item: text.count(item.max_ulps), 11, numeric=True),
-            Column(self.tr("L2"), lambda item: text.number(item.l2), 9, numeric=True),
-            Column(self.tr("Differing"), lambda item: text.count(item.differing), 9, numeric=True),
-            Column(self.tr("Where"), lambda item: text.index(item.index), 11),
+            Column(self.tr("No."), lambda item: text.count(item.number), 6, numeric=True),
+            Column(self.tr("Fingerprint"), lambda item: self._agreement(item).word, 17, look=self._agreement),
+            Column(self.tr("Operator"), lambda item: item.name, 36, tip=lambda item: item.name),
+            Column(self.tr("Pass"), lambda item: item.phase, 9),
+            Column(self.tr("Module or slot"), lambda item: item.module, 26, tip=lambda item: item.module),
+            Column(self.tr("Output"), lambda item: ", ".join(map(text.shape, item.shapes)), 16),
+        ]
+
+    def _agreement(self, item: NeighbourOperator) -> Look:
+        dispute = self._dispute
+        if item.agrees is None:
+            return Look(self.tr("not rounded"), "skipped", Tone.MUTED)
+        if dispute is not None and dispute.operator is not None and item.number == dispute.operator.number:
+            return Look(self.tr("first to differ"), "failed", Tone.BAD)
+        # What follows from a difference differs too; only the first is marked in colour.
+        return words.equality(True) if item.agrees else Look(self.tr("different"), "warning", Tone.WARN)
+
+    def _tensor_columns(self) -> list[Column[TensorDivergence]]:
+        return [
+            Column(self.tr("Tensor"), lambda item: item.name, 29, tip=lambda item: item.name),
+            Column(self.tr("Shape"), lambda item: text.shape(item.shape), 15),
+            Column(self.tr("Difference"), lambda item: text.number(item.max_abs), 11, numeric=True),
+            Column(self.tr("ulps"), lambda item: text.count(item.max_ulps), 13, numeric=True),
+            Column(self.tr("L2"), lambda item: text.number(item.l2), 11, numeric=True),
+            Column(self.tr("Differing"), lambda item: text.count(item.differing), 10, numeric=True),
+            Column(self.tr("Where"), lambda item: text.index(item.index), 13),
+        ]
+
+    def _element_columns(self) -> list[Column[ElementComparison]]:
+        return [
+            Column(self.tr("Element"), lambda item: text.index(item.index), 16),
+            Column(self.tr("Trainer"), lambda item: text.exact(item.trainer), 16, numeric=True),
+            Column(self.tr("Replay"), lambda item: text.exact(item.replay), 16, numeric=True),
+            Column(self.tr("ulps"), lambda item: text.count(item.ulps), 13, numeric=True),
             Column(
-                self.tr("Trainer's value"),
-                lambda item: text.number(item.trainer),
-                10,
-                numeric=True,
-                tip=lambda item: float(item.trainer).hex(),
+                self.tr("Result"),
+                lambda item: words.equality(item.equal).word,
+                11,
+                look=lambda item: words.equality(item.equal),
             ),
-            Column(
-                self.tr("Replay's value"),
-                lambda item: text.number(item.replay),
-                10,
-                numeric=True,
-                tip=lambda item: float(item.replay).hex(),
-            ),
+            Column(self.tr("Trainer, exactly"), lambda item: text.hexadecimal(item.trainer), 18, fixed=True),
+            Column(self.tr("Replay, exactly"), lambda item: text.hexadecimal(item.replay), 18, fixed=True),
         ]
 
     def _show(self) -> None:
         dispute = self._session.dispute
         self.stack.setCurrentIndex(0 if dispute is None else 1)
         if dispute is None:
+            self._dispute = None
             self.nothing.setText(self._why_none())
             return
+        if dispute is self._dispute:
+            return
+        self._dispute = dispute
         self.headline.setText(self._headline(dispute))
         self.meaning.setText(self._meaning(dispute))
         self.finding.show_finding(dispute.finding)
         self._facts.show_fields(
             [
-                Field(self.tr("First operator"), self._operator(dispute)),
+                *self._operator_fields(dispute.operator),
+                Field(self.tr("Trainer's loss"), text.exact(dispute.trainer_loss)),
+                Field(self.tr("Replay's loss"), text.exact(dispute.replay_loss)),
                 Field(self.tr("Trainer's leaf"), dispute.trainer_leaf.hex, digest=True),
                 Field(self.tr("Replay's leaf"), dispute.replay_leaf.hex, digest=True),
-                Field(self.tr("Trainer's loss"), text.loss(dispute.trainer_loss)),
-                Field(self.tr("Replay's loss"), text.loss(dispute.replay_loss)),
             ]
         )
-        self._above.setText(self._compared(dispute))
+        self._show_operators(dispute.operator)
+        self._above_tensors.setText(self._compared(dispute))
         self.model.show_records(dispute.tensors)
         self.table.setVisible(bool(dispute.tensors))
+        _fit_height(self.table)
+        if dispute.tensors:
+            self.table.selectRow(0)
+        else:
+            self._show_elements(None)
 
-    def _operator(self, dispute: Dispute) -> str:
-        operator = dispute.operator
+    def _show_operators(self, operator: DisputedOperator | None) -> None:
+        near = operator.neighbours if operator is not None else ()
+        self.operators.show_records(near)
+        for widget in (self._above_operators, self.operator_table):
+            widget.setVisible(bool(near))
+        _fit_height(self.operator_table)
+        if operator is not None and near:
+            place = next((place for place, item in enumerate(near) if item.number == operator.number), 0)
+            self.operator_table.selectRow(place)
+            self.operator_table.scrollTo(self.operators.index(place, 0), QTableView.ScrollHint.PositionAtCenter)
+
+    def _tensor_chosen(self, current: QModelIndex) -> None:
+        self._show_elements(self.model.record(current.row()) if current.isValid() else None)
+
+    def _show_elements(self, tensor: TensorDivergence | None) -> None:
+        detail = tensor.detail if tensor is not None else None
+        self.elements.show_records(detail.elements if detail is not None else ())
+        for widget in (self._above_elements, self.element_table):
+            widget.setVisible(detail is not None)
+        _fit_height(self.element_table)
+        if tensor is not None:
+            self._above_elements.setText(
+                self.tr("{0}: the values around the first element that differs").format(tensor.name)
+            )
+
+    def _operator_fields(self, operator: DisputedOperator | None) -> list[Field]:
         if operator is None:
-            return self.tr("all fingerprints agree")
-        return self.tr("{0}, number {1} of {2}, output {3}; {4} operators differ in all").format(
-            operator.where,
-            text.count(operator.number),
-            text.count(operator.total),
-            text.shape(operator.shape),
-            text.count(operator.differing_operators),
-        )
+            return [Field(self.tr("First operator"), self.tr("all fingerprints agree"))]
+        inputs = ", ".join(map(text.shape, operator.input_shapes))
+        return [
+            Field(self.tr("First operator"), operator.name),
+            Field(
+                self.tr("Where"),
+                self.tr("number {0} of {1}, {2} pass, {3}").format(
+                    text.count(operator.number),
+                    text.count(operator.total),
+                    operator.phase,
+                    operator.module or self.tr("the step itself"),
+                ),
+            ),
+            Field(
+                self.tr("Shapes"),
+                self.tr("output {0}; inputs {1}").format(text.shape(operator.shape), inputs or self.tr("none")),
+            ),
+            Field(
+                self.tr("In all"),
+                self.tr("{0} operators of this step differ").format(text.count(operator.differing_operators)),
+            ),
+        ]
 
     def _why_none(self) -> str:
         phase = self._session.phase
@@ -158,3 +247,11 @@ class DisputeView(QWidget):
         return self.tr("Tensors that differ at step {0}, the trainer's next stored state").format(
             text.count(dispute.compared_at)
         )
+
+
+def _fit_height(view: QTableView) -> None:
+    """Make a table as high as its lines, up to a limit: the page scrolls, not each short table."""
+    lines = min(MOST_LINES, max(1, view.model().rowCount()))
+    bar = view.horizontalScrollBar().sizeHint().height()
+    header = view.horizontalHeader().sizeHint().height()
+    view.setFixedHeight(header + lines * view.verticalHeader().defaultSectionSize() + bar + 2)

@@ -1,126 +1,379 @@
-"""The Merkle tree of the run: the comparisons from the run root down to the disputed step."""
+"""The Merkle tree of the run, drawn as the binary search from the run root to a step, and on below its leaf."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from PySide6.QtCore import QModelIndex, Qt, QTimer
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QHeaderView,
+    QPushButton,
+    QSizePolicy,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
 
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
-
+from counterfoil import Digest, Dispute, TensorDetail, TensorDivergence
 from counterfoil_app import text
+from counterfoil_app.search_tree import Finding, Level, TreeNode, levels_to, search_levels
 from counterfoil_app.session import Session
-from counterfoil_app.theme import Theme
+from counterfoil_app.step_data import StepState
+from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
-from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label
+from counterfoil_app.views.parts import Field, FieldGrid, digest_field, label
 from counterfoil_app.views.tables import Column, RecordTable, table_view
+from counterfoil_app.views.tree_scene import Box, Row, TreeScene
+from counterfoil_app.views.words import Look
 
-
-@dataclass(frozen=True)
-class Comparison:
-    """One comparison of a node of the two trees."""
-
-    number: int
-    first: int
-    last: int
-    trainer: str
-    replay: str
-    equal: bool
+SHOWN_ELEMENTS = 8
+REDRAW_MILLISECONDS = 500
+STATE, TENSOR, CHUNK, ELEMENTS = "state", "tensor", "chunk", "elements"
 
 
 class MerkleView(QWidget):
-    """Before a dispute it says what the tree is; in a dispute it shows the path to the step."""
+    """In a dispute the search and what lies below the leaf; before one, the way from the run root to a step."""
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._about = Page(self.tr("Merkle tree"))
-        self._explanation = label()
-        self._root = FieldGrid()
-        self._about.column.addWidget(self._explanation)
-        self._about.column.addWidget(self._root)
-        self._about.column.addStretch(1)
-        self.model: RecordTable[Comparison] = RecordTable(self._columns(), theme, self)
-        self.table = table_view(self.model, self.tr("Comparisons from the run root to the disputed step"))
+        self._levels: list[Level] = []
         self.conclusion = label()
-        self.conclusion.setContentsMargins(12, 8, 12, 8)
-        path = QWidget()
-        column = QVBoxLayout(path)
+        self.conclusion.setContentsMargins(12, 8, 12, 6)
+        self.scene = TreeScene(theme, self.tr("The search from the run root to the step"))
+        self.scene.chosen.connect(self._box_chosen)
+        self.model: RecordTable[TreeNode] = RecordTable(self._columns(), theme, self)
+        self.table = table_view(self.model, self.tr("Comparisons from the run root to the disputed step"))
+        self.table.selectionModel().currentRowChanged.connect(self._row_chosen)
+        self.table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self.tensor = QComboBox()
+        self.tensor.setAccessibleName(self.tr("Tensor below the leaf"))
+        self.tensor.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.tensor.setMinimumContentsLength(9)
+        self.tensor.currentIndexChanged.connect(self._draw)
+        self._tensor_label = label(self.tr("Tensor"), "muted", wrap=False)
+        self._tensor_label.setBuddy(self.tensor)
+        self.fit = QPushButton(self.tr("Fit"))
+        self.fit.setAccessibleName(self.tr("Fit the tree into the view"))
+        self.fit.setToolTip(self.tr("Fit the tree into the view; Ctrl and the wheel zoom"))
+        self.fit.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.fit.clicked.connect(self.scene.fit)
+        self._title = label("", "section")
+        self._chosen = FieldGrid()
+        side = QWidget()
+        column = QVBoxLayout(side)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.conclusion)
+        column.setSpacing(4)
         column.addWidget(self.table, 1)
-        self.stack = QStackedWidget()
-        self.stack.addWidget(self._about)
-        self.stack.addWidget(path)
+        self._filler = QWidget()  # keeps what is below together while there is no comparison to list
+        below = QVBoxLayout()
+        below.setContentsMargins(12, 0, 8, 8)
+        tensor = QHBoxLayout()
+        tensor.addWidget(self._tensor_label)
+        tensor.addWidget(self.tensor, 1)
+        tensor.addStretch(0)
+        tensor.addWidget(self.fit)
+        below.addLayout(tensor)
+        below.addWidget(self._title)
+        below.addWidget(self._chosen)
+        column.addLayout(below)
+        column.addWidget(self._filler, 1)
+        self.splitter = QSplitter(Qt.Orientation.Horizontal)
+        self.splitter.addWidget(self.scene)
+        self.splitter.addWidget(side)
+        self.splitter.setStretchFactor(0, 3)
+        self.splitter.setStretchFactor(1, 1)
+        self.splitter.setSizes([670, 300])
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self.stack)
+        outer.setSpacing(0)
+        outer.addWidget(self.conclusion)
+        outer.addWidget(self.splitter, 1)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(REDRAW_MILLISECONDS)
+        self._later.timeout.connect(self._draw)
+        session.rows_changed.connect(self._grown)
         session.bundle_changed.connect(self._show)
         session.dispute_changed.connect(self._show)
         session.phase_changed.connect(self._show)
+        session.step_selected.connect(self._selected)
         self._show()
 
-    def _columns(self) -> list[Column[Comparison]]:
-        def steps(item: Comparison) -> str:
-            if item.first == item.last:
-                return self.tr("step {0}").format(text.count(item.first))
-            return self.tr("steps {0} to {1}").format(text.count(item.first), text.count(item.last))
-
-        def hashes(title: str, side: Callable[[Comparison], str]) -> Column[Comparison]:
-            return Column(title, lambda item: f"{side(item)[:16]}\u2026", 20, fixed=True, tip=side)
-
+    def _columns(self) -> list[Column[TreeNode]]:
         return [
-            Column(self.tr("Comparison"), lambda item: str(item.number), 8, numeric=True),
-            Column(self.tr("Covers"), steps, 20),
-            hashes(self.tr("Trainer's hash"), lambda item: item.trainer),
-            hashes(self.tr("Replay's hash"), lambda item: item.replay),
+            Column(self.tr("No."), lambda item: str(item.number), 3, numeric=True),
+            Column(self.tr("Compared"), lambda item: text.leaves(item.first, item.last), 17),
             Column(
                 self.tr("Result"),
-                lambda item: words.equality(item.equal).word,
-                12,
-                look=lambda item: words.equality(item.equal),
+                lambda item: self._look(item).word,
+                11,
+                look=lambda item: self._look(item),
+                tip=lambda item: item.trainer.hex if item.trainer is not None else "",
             ),
         ]
 
+    def _look(self, node: TreeNode) -> Look:
+        if node.finding is Finding.NOT_COMPARED:
+            return Look(self.tr("not compared"), "skipped", Tone.MUTED)
+        return words.equality(node.finding is Finding.EQUAL)
+
+    # What is known
+
     def _show(self) -> None:
+        dispute = self._session.dispute
+        names = [tensor.name for tensor in dispute.tensors if tensor.detail is not None] if dispute is not None else []
+        if names != [self.tensor.itemText(place) for place in range(self.tensor.count())]:
+            self.tensor.blockSignals(True)
+            self.tensor.clear()
+            self.tensor.addItems(names)
+            self.tensor.blockSignals(False)
+        for widget in (self.tensor, self._tensor_label):
+            widget.setVisible(bool(names))
+        self.conclusion.setText(self._conclusion())
+        self._draw()
+
+    def _conclusion(self) -> str:
         dispute, summary = self._session.dispute, self._session.summary
-        self.stack.setCurrentIndex(0 if dispute is None else 1)
         if dispute is not None:
-            self.model.show_records(
-                [
-                    Comparison(number, c.first_leaf, c.last_leaf, c.trainer.hex, c.replay.hex, c.equal)
-                    for number, c in enumerate(dispute.path, start=1)
-                ]
-            )
-            self.conclusion.setText(
-                self.tr(
-                    "{0} comparisons of hashes lead from the run root to step {1}, the first whose leaf differs. "
-                    "The trainer's leaf is part of the signed run root; {2} hashes prove it."
-                ).format(len(dispute.path), text.count(dispute.step), len(dispute.inclusion_proof))
-            )
-            return
-        self.model.show_records([])
+            return self.tr(
+                "{0} comparisons of hashes lead from the run root to step {1}, the first whose leaf differs. "
+                "The trainer's leaf is part of the signed run root; {2} hashes prove it."
+            ).format(len(dispute.path), text.count(dispute.step), len(dispute.inclusion_proof))
         run = summary.run if summary is not None else None
         if run is None:
-            self._explanation.setText(self.tr("There is no run to compare."))
-            self._root.show_fields([])
-            return
-        report = self._session.report
-        found = ""
-        if report is not None:
-            found = self.tr("The replay found no differing leaf. ")
-        self._explanation.setText(
-            found
-            + self.tr(
-                "The trainer signed one hash, the run root, over a Merkle tree with one leaf for the initial state and "
-                "one for every step. If a step of the replay comes out different, comparing a few nodes of both trees "
-                "finds the first such step; the comparisons are then listed here."
+            return self.tr("There is no run to compare.")
+        sentence = self.tr(
+            "The trainer signed one hash, the run root, over {0} leaves: the initial state and every step. If a step "
+            "comes out different, at most {1} comparisons find the first such step; they are then shown here."
+        ).format(text.count(run.steps + 1), 1 + 2 * run.steps.bit_length())
+        if self._session.report is not None:
+            sentence = self.tr("The replay found no differing leaf.") + " " + sentence
+        return sentence
+
+    def _draw(self) -> None:
+        dispute, data = self._session.dispute, self._session.step_data
+        if dispute is not None:
+            self._levels = search_levels(dispute.path)
+        elif data.count:
+            self._levels = levels_to(self._session.selected_step or data.count, data.count + 1)
+        else:
+            self._levels = []
+        rows = [self._row(place, level) for place, level in enumerate(self._levels)]
+        if dispute is not None:
+            rows += self._below(dispute)
+        self.scene.show_rows(rows)
+        compared = [node for level in self._levels for node in level.nodes if node.number]
+        if list(self.model.records) != compared:
+            self.model.show_records(compared)
+        self.table.setVisible(bool(compared))
+        self._filler.setVisible(not compared)
+        self._mark()
+        self._show_chosen(self._key(self._levels[-1].node) if self._levels else "")
+
+    def _row(self, place: int, level: Level) -> Row:
+        return Row(tuple(self._box(node) for node in level.nodes), level.taken, self._note(place, level))
+
+    def _key(self, node: TreeNode) -> str:
+        return f"{node.first}-{node.last}"
+
+    def _box(self, node: TreeNode) -> Box:
+        title = text.leaves(node.first, node.last)
+        title = title[:1].upper() + title[1:]
+        if node.finding is Finding.NOT_COMPARED:
+            look = self._replayed(node) if self._session.dispute is None else self._look(node)
+            return Box(self._key(node), title, look, quiet=look.tone is Tone.MUTED)
+        assert node.trainer is not None
+        assert node.replay is not None
+        lines: tuple[str, ...] = (
+            self.tr("trainer {0}").format(node.trainer.short),
+            self.tr("replay  {0}").format(node.replay.short),
+        )
+        if node.finding is Finding.EQUAL:
+            lines = (self.tr("both    {0}").format(node.trainer.short),)
+        return Box(self._key(node), title, self._look(node), lines, badge=f"{node.number}.")
+
+    def _replayed(self, node: TreeNode) -> Look:
+        """How the steps below a node stand: what a search would find there."""
+        counts = self._session.step_data.counts(max(1, node.first), node.last)
+        total = sum(counts.values())
+        matching = counts.get(StepState.MATCH, 0) + counts.get(StepState.SUSPICIOUS, 0)
+        if not total:
+            return Look(self.tr("ordered, compared at opening"), "passed", Tone.OK)
+        if matching == total:
+            word = self.tr("the leaf matches") if total == 1 else self.tr("all leaves match")
+            return Look(word, "passed", Tone.OK)
+        if not matching:
+            return Look(self.tr("not replayed"), "pending", Tone.MUTED)
+        return Look(
+            self.tr("{0} of {1} leaves match").format(text.count(matching), text.count(total)),
+            "pending",
+            Tone.MUTED,
+        )
+
+    def _note(self, place: int, level: Level) -> str:
+        taken = text.leaves(level.node.first, level.node.last)
+        if self._session.dispute is None:
+            if place == 0:
+                return self.tr("The run root, which the trainer signed, stands above all leaves.")
+            return self.tr("Down to {0}.").format(taken) if place == len(self._levels) - 1 else ""
+        if place == 0:
+            return self.tr("The run roots differ, so at least one leaf does.")
+        if place == len(self._levels) - 1:
+            return self.tr("The leaf of {0} differs, and every leaf before it is equal.").format(taken)
+        if level.taken == 0:
+            return self.tr("The left half differs: the first difference lies in {0}.").format(taken)
+        return self.tr("The left half is equal, so the first difference lies in {0}.").format(taken)
+
+    # Below the leaf
+
+    def _below(self, dispute: Dispute) -> list[Row]:
+        if dispute.trainer_state is None or dispute.replay_state is None or dispute.compared_at is None:
+            return []
+        differing = len(dispute.tensors)
+        at = text.count(dispute.compared_at)
+        rows = [
+            Row(
+                (
+                    self._pair(
+                        STATE,
+                        self.tr("State after step {0}").format(at),
+                        dispute.trainer_state,
+                        dispute.replay_state,
+                    ),
+                ),
+                0,
+                self.tr("A leaf commits to the state root, the loss, the fingerprints and the log.")
+                if dispute.compared_at == dispute.step
+                else self.tr("The next state that the trainer stored is that of step {0}.").format(at),
+            )
+        ]
+        tensor = next((item for item in dispute.tensors if item.name == self.tensor.currentText()), None)
+        if tensor is None or tensor.detail is None:
+            return rows
+        detail = tensor.detail
+        rows.append(
+            Row(
+                (self._pair(TENSOR, tensor.name, detail.trainer, detail.replay),),
+                0,
+                self.tr("One of {0} tensors that differ in this state; choose another on the right.").format(
+                    text.count(differing)
+                )
+                if differing > 1
+                else self.tr("The only tensor that differs in this state."),
             )
         )
-        self._root.show_fields(
-            [
-                digest_field(self.tr("Run root"), run.run_root, self.tr("not signed")),
-                Field(self.tr("Leaves"), text.count(run.steps + 1)),
-                Field(self.tr("Comparisons"), self.tr("about {0} to find a step").format(run.steps.bit_length())),
-            ]
+        rows.append(
+            Row(
+                (
+                    self._pair(
+                        CHUNK,
+                        self.tr("Chunk {0} of {1}").format(
+                            text.count(detail.first_chunk + 1), text.count(detail.chunks)
+                        ),
+                        detail.trainer_chunk,
+                        detail.replay_chunk,
+                    ),
+                ),
+                0,
+                self.tr("Chunks hold 16 KiB of a tensor; {0} of {1} differ, this is the first.").format(
+                    text.count(detail.differing_chunks), text.count(detail.chunks)
+                ),
+            )
         )
+        rows.append(self._elements(tensor, detail))
+        return rows
+
+    def _pair(self, key: str, title: str, trainer: Digest, replay: Digest) -> Box:
+        lines = (self.tr("trainer {0}").format(trainer.short), self.tr("replay  {0}").format(replay.short))
+        return Box(key, title, words.equality(trainer == replay), lines)
+
+    def _elements(self, tensor: TensorDivergence, detail: TensorDetail) -> Row:
+        shown = [element for element in detail.elements if not element.equal][:SHOWN_ELEMENTS]
+        lines = tuple(
+            f"{text.index(element.index)} {text.exact(element.trainer)} | {text.exact(element.replay)}"
+            for element in shown
+        )
+        look = Look(self.tr("{0} differ").format(text.count(tensor.differing)), "failed", Tone.BAD)
+        return Row(
+            (Box(ELEMENTS, self.tr("Elements: trainer | replay"), look, lines, wide=True),),
+            0,
+            self.tr("The first elements that differ; the Dispute view shows their neighbours and all digits."),
+        )
+
+    # Choosing
+
+    def _grown(self) -> None:
+        """Count the replayed leaves again, now and then; a search that is shown does not change any more."""
+        if self._session.dispute is None and not self._later.isActive():
+            self._later.start()
+
+    def _selected(self, _step: int) -> None:
+        if self._session.dispute is None:
+            self._draw()
+        else:
+            self._mark()
+
+    def _mark(self) -> None:
+        """Mark the lowest drawn node above the selected step."""
+        step = self._session.selected_step
+        above = [node for level in self._levels for node in level.nodes if step is not None and node.covers(step)]
+        self.scene.mark({self._key(above[-1])} if above else set())
+
+    def _row_chosen(self, current: QModelIndex) -> None:
+        node = self.model.record(current.row()) if current.isValid() else None
+        if node is not None:
+            self.scene.select(self._key(node))
+
+    def _box_chosen(self, key: str) -> None:
+        """Show a box; a leaf selects its step in all views."""
+        self._show_chosen(key)
+        node = next((node for level in self._levels for node in level.nodes if self._key(node) == key), None)
+        if node is not None and node.first == node.last >= 1:
+            self._session.select_step(node.last)
+
+    def _show_chosen(self, key: str) -> None:
+        """Show the hashes of a box in full."""
+        node = next((node for level in self._levels for node in level.nodes if self._key(node) == key), None)
+        dispute = self._session.dispute
+        self._title.setVisible(bool(key))
+        if node is not None:
+            self._title.setText(text.leaves(node.first, node.last))
+            self._chosen.show_fields(self._fields(node))
+        elif dispute is not None:
+            self._chosen.show_fields(self._fields_below(key, dispute))
+        else:
+            self._chosen.show_fields([])
+
+    def _fields(self, node: TreeNode) -> list[Field]:
+        trainer, replay = node.trainer, node.replay
+        run = self._session.summary.run if self._session.summary is not None else None
+        row = self._session.step_data.results.get(node.first)
+        if node.number == 0 and node.first == node.last and row is not None:
+            trainer, replay = row.trainer_leaf, row.replay_leaf
+        if trainer is None and node.first == 0 and run is not None and node.last == run.steps:
+            trainer = run.run_root
+        missing = self.tr("not compared")
+        return [
+            Field(self.tr("Result"), self._box(node).look.word),
+            digest_field(self.tr("Trainer's hash"), trainer, missing),
+            digest_field(self.tr("Replay's hash"), replay, missing),
+        ]
+
+    def _fields_below(self, key: str, dispute: Dispute) -> list[Field]:
+        tensor = next((item for item in dispute.tensors if item.name == self.tensor.currentText()), None)
+        detail = tensor.detail if tensor is not None else None
+        pairs: dict[str, tuple[str, Digest | None, Digest | None]] = {
+            STATE: (self.tr("State root"), dispute.trainer_state, dispute.replay_state)
+        }
+        if tensor is not None and detail is not None:
+            pairs[TENSOR] = (tensor.name, detail.trainer, detail.replay)
+            pairs[CHUNK] = (self.tr("Chunk"), detail.trainer_chunk, detail.replay_chunk)
+            pairs[ELEMENTS] = (self.tr("Elements"), detail.trainer_chunk, detail.replay_chunk)
+        title, trainer, replay = pairs.get(key, ("", None, None))
+        self._title.setText(title)
+        missing = self.tr("not stored")
+        return [
+            digest_field(self.tr("Trainer's hash"), trainer, missing),
+            digest_field(self.tr("Replay's hash"), replay, missing),
+        ]

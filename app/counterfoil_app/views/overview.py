@@ -1,16 +1,21 @@
-"""What was ordered, what was run and by whom, and whether it matches: the numbered checks."""
+"""What was ordered against what was run, by whom, and the numbered checks."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from counterfoil import BundleSummary, Check, CheckNumber, CheckState
 from counterfoil_app import icons, text
+from counterfoil_app.address_book import AddressBook
+from counterfoil_app.comparison import ComparedField, compared_fields
 from counterfoil_app.session import Session
 from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
-from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle
+from counterfoil_app.views.header import ActionButton
+from counterfoil_app.views.parts import ElidedLabel, Field, FieldGrid, Page, clear_layout, digest_field, label, restyle
+from counterfoil_app.views.trainer_key import TrainerKeyPanel
 
 ICON_PIXELS = 16
 
@@ -40,10 +45,64 @@ class CheckRow:
         self.detail.setVisible(not quiet)
 
 
-class OverviewView(Page):
-    """The overview of the open bundle."""
+class ComparisonGrid(QWidget):
+    """Ordered on the left, run on the right, and whether each line is the same."""
 
-    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 2, 0, 2)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setVerticalSpacing(4)
+        for column in (2, 3):
+            self._grid.setColumnStretch(column, 1)
+
+    def show_fields(self, ordered: str, fields: list[ComparedField]) -> None:
+        """Replace what is shown; ``ordered`` is the heading of the left side."""
+        clear_layout(self._grid)
+        for column, title in ((2, ordered), (3, self.tr("Run"))):
+            self._grid.addWidget(label(title, "heading"), 0, column, Qt.AlignmentFlag.AlignBottom)
+        for row, field in enumerate(fields, start=1):
+            if field.same is not None:
+                self._grid.addWidget(self._mark(field), row, 0, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(label(field.name, "muted"), row, 1, Qt.AlignmentFlag.AlignTop)
+            for column, value in ((2, field.ordered), (3, field.run)):
+                shown: QLabel = ElidedLabel(value) if field.digest and value else label(value)
+                shown.setAccessibleDescription(field.name)
+                self._grid.addWidget(shown, row, column, Qt.AlignmentFlag.AlignTop)
+
+    def _mark(self, field: ComparedField) -> QLabel:
+        look = words.equality(bool(field.same))
+        mark = QLabel()
+        colour = self._theme.tokens.tone(look.tone)
+        mark.setPixmap(icons.pixmap(look.icon, colour, ICON_PIXELS, self.devicePixelRatioF()))
+        mark.setAccessibleName(look.word)
+        mark.setToolTip(look.word)
+        return mark
+
+
+class OverviewView(Page):
+    """The overview of the open bundle.
+
+    Args:
+        session: The session.
+        theme: The theme.
+        compare_action: Opens the client's own order.
+        book: The known keys of trainers; None when the book cannot be used.
+        book_problem: Why it cannot be used.
+        parent: The parent widget.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        theme: Theme,
+        compare_action: QAction,
+        book: AddressBook | None,
+        book_problem: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__("", parent)
         self.setAccessibleName(self.tr("Overview"))
         self._session = session
@@ -58,8 +117,17 @@ class OverviewView(Page):
         grid.setColumnStretch(1, 1)
         self.check_rows = {number: CheckRow(number, grid) for number in list(CheckNumber)}
         self.column.addWidget(checks)
-        self._order = self._section(self.tr("Ordered"))
-        self._run = self._section(self.tr("Run"))
+        self.column.addWidget(label(self.tr("Ordered against run"), "section"))
+        self.comparison = ComparisonGrid(theme)
+        self.column.addWidget(self.comparison)
+        self._compare_action = compare_action
+        self.compare = ActionButton()
+        self.column.addWidget(self.compare, 0, Qt.AlignmentFlag.AlignLeft)
+        self.column.addWidget(label(self.tr("Trainer's key"), "section"))
+        self.trainer_key = TrainerKeyPanel(session, book, book_problem)
+        self.column.addWidget(self.trainer_key)
+        self._order = self._section(self.tr("The order"))
+        self._run = self._section(self.tr("The run"))
         self._environment = self._section(self.tr("Trainer's environment"))
         self._data = self._section(self.tr("Data"))
         self.column.addStretch(1)
@@ -67,6 +135,7 @@ class OverviewView(Page):
         session.phase_changed.connect(self._show_sentence)
         session.checks_changed.connect(self._show_checks)
         theme.changed.connect(self._show_checks)
+        theme.changed.connect(self._show_comparison)
         self._show_bundle()
         self._show_checks()
 
@@ -82,12 +151,20 @@ class OverviewView(Page):
 
     def _show_bundle(self) -> None:
         self._show_sentence()
+        self._show_comparison()
         summary, failure = self._session.summary, self._session.failure
         unknown = [Field(self.tr("Not known"), self.tr("The bundle could not be read."))] if failure else []
         self._order.show_fields(self._order_fields(summary) if summary else unknown)
         self._run.show_fields(self._run_fields(summary) if summary else unknown)
         self._environment.show_fields(self._environment_fields(summary) if summary else unknown)
         self._data.show_fields(self._data_fields(summary) if summary else unknown)
+
+    def _show_comparison(self) -> None:
+        summary, client = self._session.summary, self._session.client
+        ordered = self.tr("Client's order") if client is not None else self.tr("Order in the file")
+        self.comparison.show_fields(ordered, compared_fields(summary, client) if summary is not None else [])
+        unsure = summary is not None and client is None
+        self.compare.show_action(self._compare_action if unsure else None, primary=False)
 
     def _show_sentence(self) -> None:
         summary, failure, report = self._session.summary, self._session.failure, self._session.report
@@ -105,44 +182,28 @@ class OverviewView(Page):
 
     def _order_fields(self, summary: BundleSummary) -> list[Field]:
         order = summary.order
-        client = summary.client_order
-        if client is None:
-            source = self.tr("taken from the bundle; the client's own file was not compared")
-        elif client == order.digest:
-            source = self.tr("equals the client's own file")
-        else:
-            source = self.tr("differs from the client's own file")
-        fields = [
+        # With the client's file these stand in the comparison above.
+        compared = [
             Field(self.tr("Title"), order.title),
-            Field(self.tr("Recipe"), order.recipe),
-            Field(self.tr("Order"), source),
-            Field(self.tr("Order digest"), order.digest.hex, digest=True),
-        ]
-        if client is not None:
-            fields.append(Field(self.tr("Client's digest"), client.hex, digest=True))
-        return [
-            *fields,
-            Field(
-                self.tr("Steps"),
-                self.tr("{0}, of {1} rows each").format(text.count(order.steps), text.count(order.batch_size)),
-            ),
+            Field(self.tr("Rows per step"), text.count(order.batch_size)),
             Field(self.tr("Optimizer"), order.optimizer),
             Field(self.tr("Precision"), order.precision),
             Field(self.tr("Seed"), str(order.seed)),
-            Field(
-                self.tr("Program"),
-                self.tr("{0} operators, {1} of them rounded").format(
-                    text.count(order.operators), text.count(order.rounded_operators)
-                ),
-            ),
-            Field(self.tr("Program digest"), order.program_digest.hex, digest=True),
+            Field(self.tr("Program"), order.program_digest.hex, digest=True),
+            Field(self.tr("Data"), order.data_root.hex, digest=True),
+            Field(self.tr("Initial state"), order.initial_root.hex, digest=True),
+        ]
+        return [
+            *(compared if self._session.client is None else []),
+            Field(self.tr("Recipe"), order.recipe),
+            Field(self.tr("Operators"), text.count(order.operators)),
+            Field(self.tr("Rounded"), text.count(order.rounded_operators)),
             Field(
                 self.tr("State"),
                 self.tr("{0} parameters; {1} state tensors, {2}").format(
                     text.count(order.parameters), text.count(order.state_tensors), text.size(order.state_bytes)
                 ),
             ),
-            Field(self.tr("Initial state root"), order.initial_root.hex, digest=True),
             Field(
                 self.tr("Commitments"),
                 self.tr("state digested every {0}, stored every {1} steps").format(
@@ -158,9 +219,7 @@ class OverviewView(Page):
             return [size, Field(self.tr("Recorded"), self.tr("nothing yet: this order has not been run"))]
         return [
             size,
-            Field(self.tr("Recorded steps"), text.count(run.steps)),
             digest_field(self.tr("Run root"), run.run_root, self.tr("not signed")),
-            Field(self.tr("Trainer's key"), run.trainer_key or self.tr("not signed"), digest=bool(run.trainer_key)),
             Field(self.tr("Signed at"), self.tr("{0}, as the trainer says").format(run.signed_at)),
             Field(self.tr("Stored states"), text.count(len(run.checkpoints))),
             Field(
@@ -175,8 +234,7 @@ class OverviewView(Page):
         return [Field(name, value) for name, value in summary.run.environment]
 
     def _data_fields(self, summary: BundleSummary) -> list[Field]:
-        root = Field(self.tr("Data root"), summary.order.data_root.hex, digest=True)
-        fields = [root]
+        fields = []
         if self._session.data_file is not None:
             chosen = self._session.data
             missing = self.tr("{0}, not chosen yet").format(self._session.data_file)

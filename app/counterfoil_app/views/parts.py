@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QFontDatabase, QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QLabel,
+    QScrollArea,
+    QSizePolicy,
+    QToolButton,
+    QToolTip,
+    QVBoxLayout,
+    QWidget,
+)
 
 from counterfoil import Digest
+from counterfoil_app import icons
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = True, parent: QWidget | None = None) -> QLabel:
@@ -32,6 +43,13 @@ def restyle(widget: QWidget, name: str, value: object) -> None:
         widget.style().polish(widget)
 
 
+def fixed_font() -> QFont:
+    """The system's font of fixed width, as large as the other text."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setPointSizeF(QGuiApplication.font().pointSizeF())
+    return font
+
+
 class ElidedLabel(QLabel):
     """One line that is shortened in the middle when the space is short: the whole text is in the tool tip.
 
@@ -41,7 +59,7 @@ class ElidedLabel(QLabel):
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._whole = text
-        self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.setFont(fixed_font())
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setToolTip(text)
         self.setAccessibleName(text)
@@ -71,9 +89,37 @@ class ElidedLabel(QLabel):
         QGuiApplication.clipboard().setText(self._whole)
 
 
+class CopyButton(QToolButton):
+    """A small button that copies a text."""
+
+    def __init__(self, content: str, what: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._content = content
+        name = self.tr("Copy: {0}").format(what)
+        self.setAccessibleName(name)
+        self.setToolTip(name)
+        self.setAutoRaise(True)
+        self.setIconSize(QSize(14, 14))
+        self.clicked.connect(self._copy)
+        self._draw()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the theme."""
+        if event.type() is QEvent.Type.PaletteChange:
+            self._draw()
+        super().changeEvent(event)
+
+    def _draw(self) -> None:
+        self.setIcon(icons.icon("copy", self.palette().placeholderText().color().name()))
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._content)
+        QToolTip.showText(self.mapToGlobal(self.rect().bottomLeft()), self.tr("Copied"), self)
+
+
 @dataclass(frozen=True)
 class Field:
-    """One line of a :class:`FieldGrid`; ``digest`` sets it in fixed width, on one line."""
+    """One line of a :class:`FieldGrid`; ``digest`` sets it in fixed width, on one line, with a button to copy it."""
 
     name: str
     value: str
@@ -104,8 +150,12 @@ class FieldGrid(QWidget):
             name = label(field.name, "muted", wrap=False)
             value: QLabel = ElidedLabel(field.value) if field.digest else label(field.value)
             value.setAccessibleDescription(field.name)
-            self._grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignTop)
+            # A digest has a button beside it, which makes its line higher than the text.
+            place = Qt.AlignmentFlag.AlignVCenter if field.digest else Qt.AlignmentFlag.AlignTop
+            self._grid.addWidget(name, row, 0, place)
             self._grid.addWidget(value, row, 1)
+            if field.digest:
+                self._grid.addWidget(CopyButton(field.value, field.name), row, 2)
 
 
 def clear_layout(layout: QGridLayout | QVBoxLayout) -> None:

@@ -1,21 +1,38 @@
-"""The table of steps: what the trainer recorded, and what the replay made of it."""
+"""The table of steps: what the trainer recorded, and what the replay made of it; filtered, searched and copied."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication, QModelIndex
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QTableView, QVBoxLayout, QWidget
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QCoreApplication, QModelIndex, QPoint, Qt, QTimer
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QMenu,
+    QSizePolicy,
+    QSpinBox,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
 
 from counterfoil import StepMatch, StepRow
 from counterfoil_app import text
 from counterfoil_app.session import Session
+from counterfoil_app.step_data import StepFilter, StepState
 from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
 from counterfoil_app.views.parts import label
 from counterfoil_app.views.tables import AnyIndex, Column, RecordTable, table_view
 from counterfoil_app.views.words import Look
+
+REFILTER_MILLISECONDS = 250
+"""A filtered table follows the replay four times a second."""
 
 
 @dataclass(frozen=True)
@@ -27,18 +44,19 @@ class StepLine:
     log_entries: int
     log_bytes: int
     row: StepRow | None
+    state: StepState
 
 
 def _tr(source: str) -> str:
     return QCoreApplication.translate("steps", source)
 
 
+def _match_look(line: StepLine) -> Look:
+    return words.step_state(line.state) if line.row is None else words.step_match(line.row.match)
+
+
 def _match_text(line: StepLine) -> str:
-    return _tr("not replayed") if line.row is None else words.step_match(line.row.match).word
-
-
-def _match_look(line: StepLine) -> Look | None:
-    return None if line.row is None else words.step_match(line.row.match)
+    return _match_look(line).word
 
 
 def _suspicious(line: StepLine, amount: Callable[[StepRow], int]) -> Look | None:
@@ -53,7 +71,7 @@ def step_columns() -> list[Column[StepLine]]:
     """The columns of the step table."""
     return [
         Column(_tr("Step"), lambda line: text.count(line.step), 7, numeric=True),
-        Column(_tr("Match"), _match_text, 13, look=_match_look),
+        Column(_tr("Match"), _match_text, 16, look=_match_look),
         Column(
             _tr("Trainer's leaf"),
             lambda line: line.row.trainer_leaf.short if line.row else "",
@@ -94,97 +112,299 @@ def step_columns() -> list[Column[StepLine]]:
 
 
 class StepTable(RecordTable[StepLine]):
-    """The steps of the session's run. Lines are made when they are painted, so their number costs nothing."""
+    """The steps of the session's run that a filter lets through.
+
+    Lines are made when they are painted, so their number costs nothing.
+    """
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(step_columns(), theme, parent)
         self._session = session
-        self._rows: dict[int, StepRow] = {}
+        self._filter = StepFilter.ALL
         self._count = 0
-        session.bundle_changed.connect(self._reset)
+        self._shown: npt.NDArray[np.intp] | None = None
+        """Positions of the shown steps; None while all are shown."""
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(REFILTER_MILLISECONDS)
+        self._later.timeout.connect(self.refilter)
+        session.bundle_changed.connect(self._replace)
         session.rows_changed.connect(self._add)
+        session.sample_chosen.connect(self._sample_chosen)
+
+    @property
+    def filter(self) -> StepFilter:
+        """Which steps are shown."""
+        return self._filter
+
+    def show_only(self, wanted: StepFilter) -> None:
+        """Show other steps."""
+        if wanted is not self._filter:
+            self._filter = wanted
+            self._replace()
 
     def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's signature
-        """Number of recorded steps."""
-        return 0 if parent.isValid() else self._count
+        """Number of shown steps."""
+        return 0 if parent.isValid() else self._count if self._shown is None else len(self._shown)
+
+    def step_of(self, row: int) -> int:
+        """The step in a row."""
+        return row + 1 if self._shown is None else int(self._shown[row]) + 1
+
+    def row_of(self, step: int) -> int | None:
+        """The row of a step; None when it is not shown."""
+        if self._shown is None:
+            return step - 1 if 1 <= step <= self._count else None
+        row = int(np.searchsorted(self._shown, step - 1))
+        return row if row < len(self._shown) and self._shown[row] == step - 1 else None
 
     def record(self, row: int) -> StepLine | None:
-        """The line of a row; row 0 is step 1."""
-        summary = self._session.summary
-        if summary is None or summary.run is None:
+        """The line of a row."""
+        summary, step = self._session.summary, self.step_of(row)
+        state = self._session.step_data.state(step)
+        if summary is None or summary.run is None or state is None:
             return None
         run = summary.run
-        return StepLine(row + 1, run.losses[row], run.log_entries[row], run.log_bytes[row], self._rows.get(row + 1))
+        return StepLine(
+            step,
+            run.losses[step - 1],
+            run.log_entries[step - 1],
+            run.log_bytes[step - 1],
+            self._session.step_data.results.get(step),
+            state,
+        )
 
-    def _reset(self) -> None:
+    def refilter(self) -> None:
+        """Let the filter look again; steps that only came on at the end keep the selection and the place."""
+        self._later.stop()
+        if self._shown is None:
+            return
+        found = self._session.step_data.select(self._filter)
+        old = len(self._shown)
+        if len(found) == old and np.array_equal(found, self._shown):
+            return
+        if old and len(found) > old and np.array_equal(found[:old], self._shown):
+            self.beginInsertRows(QModelIndex(), old, len(found) - 1)
+            self._shown = found
+            self.endInsertRows()
+        else:
+            self._replace()
+
+    def _replace(self) -> None:
         self.beginResetModel()
-        summary = self._session.summary
-        self._count = summary.run.steps if summary is not None and summary.run is not None else 0
-        self._rows = {row.step: row for row in self._session.rows}
+        self._count = self._session.step_data.count
+        self._shown = None if self._filter is StepFilter.ALL else self._session.step_data.select(self._filter)
         self.endResetModel()
+
+    def _sample_chosen(self) -> None:
+        if self._shown is None:
+            self._repaint()
+        else:
+            self.refilter()
 
     def _add(self, first: int, last: int) -> None:
         rows = [row for row in self._session.rows[first : last + 1] if 1 <= row.step <= self._count]
         if not rows:
             return
-        self._rows.update((row.step, row) for row in rows)
+        if self._shown is not None:
+            if not self._later.isActive():
+                self._later.start()
+            return
         low, high = min(row.step for row in rows), max(row.step for row in rows)
         self.dataChanged.emit(self.index(low - 1, 0), self.index(high - 1, len(self.columns) - 1))
 
 
 class StepsView(QWidget):
-    """The step table, which can follow the replay."""
+    """The step table with its filter, a box to jump to a step, and actions for the menu."""
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self.model = StepTable(session, theme, self)
         self.table: QTableView = table_view(self.model, self.tr("Steps"), self)
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._show_menu)
+        self.show_only = QComboBox()
+        self.show_only.setAccessibleName(self.tr("Which steps are shown"))
+        for name in (
+            self.tr("All steps"),
+            self.tr("Mismatches"),
+            self.tr("With corrections"),
+            self.tr("Suspicious logs"),
+            self.tr("Not replayed"),
+        ):
+            self.show_only.addItem(name)
+        self.show_only.currentIndexChanged.connect(self._filter_chosen)
+        self.jump = QSpinBox()
+        self.jump.setAccessibleName(self.tr("Go to step"))
+        self.jump.setToolTip(self.tr("Go to this step (Enter)"))
+        self.jump.setPrefix(self.tr("Step") + " ")
+        self.jump.setGroupSeparatorShown(True)
+        self.jump.setKeyboardTracking(False)
+        self.jump.setMinimumWidth(self.fontMetrics().averageCharWidth() * 20)
+        self.jump.valueChanged.connect(self._jumped)
         self.follow = QCheckBox(self.tr("Follow the replay"))
         self.follow.setChecked(True)
         self.counts = label(wrap=False)
+        self.counts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.empty = label("", "muted")
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         bar = QHBoxLayout()
         bar.setContentsMargins(10, 4, 10, 4)
-        bar.addWidget(self.counts)
-        bar.addStretch(1)
+        bar.setSpacing(10)
+        bar.addWidget(self.show_only)
+        bar.addWidget(self.jump)
+        bar.addWidget(self.counts, 1)
         bar.addWidget(self.follow)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(bar)
-        column.addWidget(self.table)
+        column.addWidget(self.table, 1)
+        column.addWidget(self.empty, 1)
+        self._make_actions()
         self.table.selectionModel().currentRowChanged.connect(self._chosen)
+        self.model.modelReset.connect(self._show_counts)
+        self.model.rowsInserted.connect(self._show_counts)
         session.rows_changed.connect(self._grown)
-        session.bundle_changed.connect(self._show_counts)
+        session.bundle_changed.connect(self._reset)
+        session.sample_chosen.connect(self._show_counts)
         session.dispute_changed.connect(self._show_dispute)
-        self._show_counts()
+        session.step_selected.connect(self.show_step)
+        self._reset()
+
+    def _make_actions(self) -> None:
+        def action(name: str, shortcut: str, slot: Callable[[], object]) -> QAction:
+            made = QAction(name, self)
+            made.setShortcut(QKeySequence(shortcut))
+            made.triggered.connect(lambda _checked=False: slot())
+            return made
+
+        self.go_action = action(self.tr("&Go to step\u2026"), "Ctrl+G", self._focus_jump)
+        self.next_action = action(self.tr("&Next mismatch"), "F8", lambda: self._next(1))
+        self.previous_action = action(self.tr("&Previous mismatch"), "Shift+F8", lambda: self._next(-1))
+        self.copy_trainer_action = action(
+            self.tr("Copy the &trainer's hash"), "Ctrl+Alt+C", lambda: self._copy(trainer=True)
+        )
+        self.copy_replay_action = action(
+            self.tr("Copy the &replay's hash"), "Ctrl+Alt+Shift+C", lambda: self._copy(trainer=False)
+        )
+
+    def actions_for_menu(self) -> list[QAction]:
+        """What the window's menu offers of this view."""
+        return [
+            self.go_action,
+            self.next_action,
+            self.previous_action,
+            self.copy_trainer_action,
+            self.copy_replay_action,
+        ]
 
     def show_step(self, step: int) -> None:
-        """Select a step and bring it into view."""
-        index = self.model.index(step - 1, 0)
-        if index.isValid():
-            self.table.selectRow(step - 1)
-            self.table.scrollTo(index, QTableView.ScrollHint.PositionAtCenter)
+        """Select a step and bring it into view; a filter that hides it stays as it is."""
+        self.jump.blockSignals(True)
+        self.jump.setValue(step)
+        self.jump.blockSignals(False)
+        row = self.model.row_of(step)
+        if row is None:
+            self.table.clearSelection()
+            self.table.setCurrentIndex(QModelIndex())
+        elif row != self.table.currentIndex().row():
+            self.table.selectRow(row)
+            self.table.scrollTo(self.model.index(row, 0), QTableView.ScrollHint.PositionAtCenter)
+        self._refresh_actions()
+
+    def _reset(self) -> None:
+        count = self._session.step_data.count
+        self.jump.blockSignals(True)
+        self.jump.setRange(min(1, count), count)
+        self.jump.blockSignals(False)
+        for widget in (self.jump, self.show_only, self.go_action):
+            widget.setEnabled(count > 0)
+        self._show_counts()
+        self._refresh_actions()
 
     def _grown(self, _first: int, last: int) -> None:
         self._show_counts()
-        if self.follow.isChecked() and self._session.dispute is None:
+        if self.follow.isChecked() and self._session.dispute is None and self.model.filter is StepFilter.ALL:
             self.table.scrollTo(self.model.index(self._session.rows[last].step - 1, 0))
 
     def _show_counts(self) -> None:
-        replayed, wrong = len(self._session.rows), self._session.mismatches
+        data, replayed = self._session.step_data, len(self._session.rows)
         self.counts.setText(
             self.tr("Replayed: {0} of {1}   \u00b7   mismatches: {2}").format(
-                text.count(replayed), text.count(self.model.rowCount()), text.count(wrong)
+                text.count(replayed), text.count(data.count), text.count(self._session.mismatches)
             )
-            if self.model.rowCount()
-            else self.tr("There is no recorded step to show.")
+            if data.count
+            else ""
         )
+        nothing = self.model.rowCount() == 0
+        self.table.setVisible(not nothing)
+        self.empty.setVisible(nothing)
+        if nothing:
+            self.empty.setText(self._why_empty())
+        self._refresh_actions()
+
+    def _why_empty(self) -> str:
+        if not self._session.step_data.count:
+            return self.tr("There is no recorded step to show.")
+        return {
+            StepFilter.MISMATCHES: self.tr("No replayed step differs."),
+            StepFilter.CORRECTIONS: self.tr("No replayed step needed a correction from the log."),
+            StepFilter.SUSPICIOUS: self.tr("No log of a replayed step holds contradictions or omissions."),
+            StepFilter.UNREPLAYED: self.tr("Every step was replayed."),
+        }.get(self.model.filter, "")
 
     def _show_dispute(self) -> None:
         if self._session.dispute is not None and self._session.selected_step is None:
-            self.show_step(self._session.dispute.step)
+            self._session.select_step(self._session.dispute.step)
 
     def _chosen(self, current: QModelIndex) -> None:
         if current.isValid():
-            self._session.select_step(current.row() + 1)
+            self._session.select_step(self.model.step_of(current.row()))
+
+    def _filter_chosen(self, position: int) -> None:
+        self.model.show_only(StepFilter(position))
+        if self._session.selected_step is not None:
+            self.show_step(self._session.selected_step)
+
+    def _focus_jump(self) -> None:
+        self.jump.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.jump.selectAll()
+
+    def _jumped(self, step: int) -> None:
+        if self.model.row_of(step) is None:
+            self.show_only.setCurrentIndex(StepFilter.ALL)  # asked for by number: a filter may not hide it
+        self._session.select_step(step)
+        self.show_step(step)
+
+    def _next(self, direction: int) -> None:
+        now = self._session.selected_step
+        start = now if now is not None else 0 if direction > 0 else self._session.step_data.count + 1
+        found = self._session.step_data.next_mismatch(start, direction)
+        if found is not None:
+            self._session.select_step(found)
+
+    def _copy(self, *, trainer: bool) -> None:
+        row = self._result()
+        if row is not None:
+            QGuiApplication.clipboard().setText((row.trainer_leaf if trainer else row.replay_leaf).hex)
+
+    def _result(self) -> StepRow | None:
+        step = self._session.selected_step
+        return None if step is None else self._session.step_data.results.get(step)
+
+    def _refresh_actions(self) -> None:
+        wrong = self._session.mismatches > 0
+        self.next_action.setEnabled(wrong)
+        self.previous_action.setEnabled(wrong)
+        for action in (self.copy_trainer_action, self.copy_replay_action):
+            action.setEnabled(self._result() is not None)
+
+    def _show_menu(self, place: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addActions([self.copy_trainer_action, self.copy_replay_action])
+        menu.addSeparator()
+        menu.addActions([self.next_action, self.previous_action])
+        menu.popup(self.table.viewport().mapToGlobal(place))

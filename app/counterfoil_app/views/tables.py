@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor, QFontDatabase, QFontMetrics, QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtGui import QColor, QFontMetrics, QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from counterfoil_app import icons
 from counterfoil_app.theme import Theme, Tone
+from counterfoil_app.views.parts import fixed_font
 from counterfoil_app.views.words import Look
 
 Record = TypeVar("Record")
@@ -51,7 +52,7 @@ class RecordTable(QAbstractTableModel, Generic[Record]):
         super().__init__(parent)
         self.columns = tuple(columns)
         self._theme = theme
-        self._fixed_font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        self._fixed_font = fixed_font()
         self.records: Sequence[Record] = ()
         theme.changed.connect(self._repaint)
 

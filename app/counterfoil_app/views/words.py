@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication
 
 from counterfoil import CheckNumber, CheckState, Outcome, StepMatch
+from counterfoil_app.step_data import StepState
 from counterfoil_app.theme import Tone
 
 
@@ -52,6 +53,18 @@ def step_match(value: StepMatch) -> Look:
         StepMatch.MATCH: Look(_tr("match"), "passed", Tone.OK),
         StepMatch.MISMATCH: Look(_tr("mismatch"), "failed", Tone.BAD),
         StepMatch.UNJUDGED: Look(_tr("unjudged"), "skipped", Tone.MUTED),
+    }[value]
+
+
+def step_state(value: StepState) -> Look:
+    """How the state of a step is shown."""
+    return {
+        StepState.LEFT_OUT: Look(_tr("not chosen"), "skipped", Tone.MUTED),
+        StepState.MATCH: Look(_tr("match"), "passed", Tone.OK),
+        StepState.WAITING: Look(_tr("not replayed"), "pending", Tone.MUTED),
+        StepState.UNJUDGED: Look(_tr("unjudged"), "skipped", Tone.WARN),
+        StepState.SUSPICIOUS: Look(_tr("match, suspicious log"), "warning", Tone.BAD),
+        StepState.MISMATCH: Look(_tr("mismatch"), "failed", Tone.BAD),
     }[value]
 
 

@@ -27,6 +27,53 @@ class StepMatch(Enum):
 
 
 @dataclass(frozen=True)
+class ElementComparison:
+    """One element of a tensor on both sides.
+
+    Attributes:
+        index: Its multi-index.
+        trainer: The trainer's value.
+        replay: The replay's value.
+        ulps: Distance in units in the last place of float32 (integers: plain difference); 0 where the bits agree, and
+            for the two zeros.
+        equal: Whether the bits agree.
+    """
+
+    index: tuple[int, ...]
+    trainer: float
+    replay: float
+    ulps: int
+    equal: bool
+
+
+@dataclass(frozen=True)
+class TensorDetail:
+    """Where two tensors differ, from the tensor digest down to single elements.
+
+    Attributes:
+        dtype: Dtype name of both.
+        trainer: The trainer's tensor digest.
+        replay: The replay's.
+        chunks: Number of 16 KiB chunks under a tensor digest.
+        differing_chunks: How many of them differ.
+        first_chunk: Number of the first that differs, from 0.
+        trainer_chunk: Merkle leaf hash of that chunk, the trainer's.
+        replay_chunk: The replay's.
+        elements: Elements around the first that differs, neighbours in C order.
+    """
+
+    dtype: str
+    trainer: Digest
+    replay: Digest
+    chunks: int
+    differing_chunks: int
+    first_chunk: int
+    trainer_chunk: Digest
+    replay_chunk: Digest
+    elements: tuple[ElementComparison, ...]
+
+
+@dataclass(frozen=True)
 class TensorDivergence:
     """How far one state tensor of the replay lies from the trainer's.
 
@@ -40,6 +87,7 @@ class TensorDivergence:
         index: Multi-index of the element with the largest absolute difference; empty when equal or zero-dimensional.
         trainer: The trainer's value there.
         replay: The replay's value there.
+        detail: Chunks and elements; given for the worst tensors of a dispute only.
     """
 
     name: str
@@ -51,6 +99,28 @@ class TensorDivergence:
     index: tuple[int, ...]
     trainer: float
     replay: float
+    detail: TensorDetail | None = None
+
+
+@dataclass(frozen=True)
+class NeighbourOperator:
+    """An operator of the program near the disputed one.
+
+    Attributes:
+        number: Its place among the operators of the program, from 1.
+        name: ATen name.
+        module: Path of the module, or name of the state tensor being updated; empty for the step itself.
+        phase: The pass: ``forward``, ``backward`` or ``update``.
+        shapes: Shapes of its outputs.
+        agrees: Whether all its fingerprints agree; None when it is not rounded and has none.
+    """
+
+    number: int
+    name: str
+    module: str
+    phase: str
+    shapes: tuple[tuple[int, ...], ...]
+    agrees: bool | None
 
 
 @dataclass(frozen=True)
@@ -66,6 +136,7 @@ class DisputedOperator:
         shape: Shape of the differing output.
         input_shapes: Shapes of its tensor inputs.
         differing_operators: How many rounded operators of the step differ in all.
+        neighbours: The operators around it in the order in which they run, itself among them.
     """
 
     number: int
@@ -76,6 +147,7 @@ class DisputedOperator:
     shape: tuple[int, ...]
     input_shapes: tuple[tuple[int, ...], ...]
     differing_operators: int
+    neighbours: tuple[NeighbourOperator, ...] = ()
 
     @property
     def where(self) -> str:
@@ -172,6 +244,8 @@ class Dispute:
         confirmed: Whether a second replay of the step, with every reduction in another order, gave the replay's leaf
             again. If not, this machine's arithmetic lies outside the margin, and the trainer is not accused.
         operator: The first operator whose result differs; None when all fingerprints agree.
+        trainer_state: The trainer's state root at ``compared_at``.
+        replay_state: The replay's.
         finding: What exact arithmetic says; None when it was not asked.
     """
 
@@ -187,6 +261,8 @@ class Dispute:
     replay_loss: float
     confirmed: bool
     operator: DisputedOperator | None = None
+    trainer_state: Digest | None = None
+    replay_state: Digest | None = None
     finding: Finding | None = None
 
     @property

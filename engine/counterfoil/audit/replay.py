@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from counterfoil.audit.capsule import gather
-from counterfoil.audit.compare import compare_states
+from counterfoil.audit.compare import compare_states, detail_difference
 from counterfoil.audit.conclusion import Coverage, Tally, conclude
 from counterfoil.audit.events import (
     AuditFinished,
@@ -58,6 +58,8 @@ from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.signing import PublicKey
 from counterfoil.training.order import LoadedOrder
 
+DETAILED = 32
+"""Differing tensors of a dispute that are described down to single elements."""
 MOST_ARBITRATIONS = 8
 """Steps of a run that are looked at closer when none of them accuses the trainer."""
 
@@ -419,7 +421,13 @@ class _Replay:
         yield DivergenceMeasured(step, tensors)
         dispute = self._tally.dispute
         if dispute is not None and dispute.compared_at is None:
-            self._tally.dispute = replace(dispute, compared_at=step, tensors=_differing(tensors))
+            self._tally.dispute = replace(
+                dispute,
+                compared_at=step,
+                tensors=_differing(tensors, trainer, outcome.arrays),
+                trainer_state=self._records[step].state_root,
+                replay_state=outcome.record.state_root,
+            )
             yield DisputeLocated(self._tally.dispute)
 
     @property
@@ -461,5 +469,8 @@ class _Replay:
         return look.reached
 
 
-def _differing(tensors: tuple[TensorDivergence, ...]) -> tuple[TensorDivergence, ...]:
-    return tuple(sorted((t for t in tensors if t.differing), key=lambda t: (-t.max_abs, t.name)))
+def _differing(tensors: tuple[TensorDivergence, ...], trainer: Arrays, replay: Arrays) -> tuple[TensorDivergence, ...]:
+    """Return the differing tensors, worst first, the worst of them in detail: a detail costs hashing both sides."""
+    found = sorted((t for t in tensors if t.differing), key=lambda t: (-t.max_abs, t.name))
+    detailed = (replace(t, detail=detail_difference(t.name, trainer[t.name], replay[t.name])) for t in found[:DETAILED])
+    return (*detailed, *found[DETAILED:])

@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from counterfoil.audit.compare import compare_states, compare_tensors
+from counterfoil.audit.compare import (
+    ELEMENTS_BEFORE,
+    ELEMENTS_SHOWN,
+    compare_states,
+    compare_tensors,
+    detail_difference,
+    ulp_distances,
+)
+from counterfoil.commit.merkle import leaf_hash
+from counterfoil.commit.state import CHUNK_BYTES, tensor_digest
 
 SPECIAL = st.sampled_from(
     [0.0, -0.0, math.inf, -math.inf, math.nan, 2.0**-149, -(2.0**-149), 3.4028234663852886e38, 1.0]
@@ -132,3 +141,53 @@ def test_arrays_that_are_not_contiguous():
     other = one.copy()
     other[2, 1] += 1
     assert compare_tensors("t", one, other).index == (2, 1)
+
+
+def test_detail_leads_from_the_digest_to_the_elements() -> None:
+    per_chunk = CHUNK_BYTES // 4
+    trainer = np.arange(3 * per_chunk, dtype=np.float32).reshape(3, per_chunk)
+    replay = trainer.copy()
+    replay[1, 7] = np.nextafter(replay[1, 7], np.float32(np.inf))
+    replay[2, 0] += np.float32(1)
+    detail = detail_difference("w", trainer, replay)
+    assert (detail.trainer, detail.replay) == (tensor_digest("w", trainer), tensor_digest("w", replay))
+    assert (detail.chunks, detail.differing_chunks, detail.first_chunk) == (3, 2, 1)
+    assert detail.trainer_chunk == leaf_hash(trainer[1].tobytes())
+    assert detail.replay_chunk == leaf_hash(replay[1].tobytes())
+    assert len(detail.elements) == ELEMENTS_SHOWN
+    assert [element.index for element in detail.elements if not element.equal] == [(1, 7)]
+    first = detail.elements[ELEMENTS_BEFORE]
+    assert (first.index, first.ulps) == ((1, 7), 1)
+    assert (first.trainer, first.replay) == (float(trainer[1, 7]), float(replay[1, 7]))
+
+
+def test_detail_of_two_zeros_and_of_a_scalar() -> None:
+    detail = detail_difference("z", np.array(0.0, np.float32), np.array(-0.0, np.float32))
+    (element,) = detail.elements
+    assert (element.index, element.ulps, element.equal) == ((), 0, False)
+    counter = detail_difference("n", np.array([5, 6], np.int64), np.array([5, 9], np.int64))
+    assert [(e.index, e.ulps, e.equal) for e in counter.elements] == [((0,), 0, True), ((1,), 3, False)]
+
+
+def test_equal_tensors_have_no_detail() -> None:
+    with pytest.raises(ValueError, match="equal"):
+        detail_difference("w", np.zeros(3, np.float32), np.zeros(3, np.float32))
+
+
+@given(st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=60))
+def test_detail_shows_the_first_difference(values: list[tuple[float, float]]) -> None:
+    trainer, replay = (np.array(side, np.float32) for side in zip(*values, strict=True))
+    differs = [bits(a) != bits(b) for a, b in zip(trainer.tolist(), replay.tolist(), strict=True)]
+    if not any(differs):
+        return
+    detail = detail_difference("w", trainer, replay)
+    shown = next(element for element in detail.elements if not element.equal)
+    assert shown.index == (differs.index(True),)
+    for element in detail.elements:
+        assert element.equal is not differs[element.index[0]]
+        assert element.ulps == abs(position(element.trainer) - position(element.replay))
+
+
+def test_ulps_keep_the_shape() -> None:
+    ones = np.ones((2, 3), np.float32)
+    assert ulp_distances(ones, np.nextafter(ones, np.float32(2))).tolist() == [[1, 1, 1], [1, 1, 1]]

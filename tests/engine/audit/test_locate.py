@@ -11,6 +11,8 @@ import torch
 from counterfoil.audit.events import StepReplayed
 from counterfoil.audit.locate import first_differing_operator
 from counterfoil.audit.selftest import tiny_program
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.execution.interpreter import StepInputs
 from counterfoil.signing import SigningKey
 from counterfoil.training.tamper import LabelFlip
@@ -30,6 +32,22 @@ def test_points_to_the_first_site_that_differs() -> None:
     assert found.input_shapes == ((24, 16), (16, 24))
     assert found.differing_operators == 2
     assert found.where == "aten.mm.default (backward of layer)"
+
+
+def test_names_the_operators_around_it() -> None:
+    program = tiny_program()
+    trainer = np.arange(len(program.sites), dtype=np.uint64)
+    replay = trainer.copy()
+    replay[2] += np.uint64(1)
+    found = first_differing_operator(program, trainer, replay)
+    assert found is not None
+    assert [near.number for near in found.neighbours] == [1, 2, 3, 4, 5, 6, 7]
+    assert [near.name for near in found.neighbours] == [node.operator for node in program.nodes]
+    rounded = {site.node + 1 for site in program.sites}
+    for near in found.neighbours:
+        assert near.agrees is (None if near.number not in rounded else near.number != found.number)
+    own = found.neighbours[found.number - 1]
+    assert (own.name, own.module, own.phase, own.shapes) == (found.name, found.module, found.phase, (found.shape,))
 
 
 def scaled_weight(name: str, step: int):
@@ -77,6 +95,24 @@ def test_a_doctored_update_shows_in_the_pass_where_it_first_counts(tmp_path: Pat
     dispute = audited(job.run, job.order).report.dispute
     assert dispute is not None
     assert (dispute.step, dispute.parts, dispute.operator) == (2, ("state",), None)
+
+
+def test_a_dispute_tells_chunks_elements_and_state_roots(tmp_path: Path, trainer_key: SigningKey) -> None:
+    job: Job = record_job(tmp_path, digits_order(), trainer_key, tamper=scaled_weight("head.weight", 3))
+    dispute = audited(job.run, job.order).report.dispute
+    assert dispute is not None
+    assert dispute.compared_at is not None
+    assert dispute.trainer_state != dispute.replay_state
+    with BundleReader.open(job.run) as reader:
+        stored = reader.checkpoint(dispute.compared_at)
+        assert dispute.trainer_state == state_root(stored)
+    worst = dispute.tensors[0]
+    assert worst.detail is not None
+    assert worst.detail.trainer == tensor_digest(worst.name, stored[worst.name])
+    assert worst.detail.replay != worst.detail.trainer
+    for element in worst.detail.elements:
+        assert element.trainer == float(stored[worst.name][element.index])
+        assert element.equal is (element.trainer == element.replay)
 
 
 @pytest.mark.parametrize("step", [1, 17, 40])

@@ -1,0 +1,120 @@
+"""Axes of the plots: tensor names, counts, and steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pyqtgraph as pg
+from PySide6.QtCore import QLocale, QRectF, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QPainter
+
+from counterfoil_app.thinning import RowGroup
+
+NAME_CHARACTERS = 30
+LEAST_ROW = 13
+"""Pixels between two names."""
+
+
+def name_width(font: QFont) -> int:
+    """Width of the axes on the left, in pixels."""
+    return int(NAME_CHARACTERS * QFontMetrics(font).averageCharWidth()) + 8
+
+
+class TitleItem(pg.LabelItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """A title on the left above a plot. It takes the width there is: a long one must not push anything out of view."""
+
+    def __init__(self) -> None:
+        super().__init__("", justify="left")
+
+    def updateMin(self) -> None:  # noqa: N802 - pyqtgraph's name
+        """Ask for the height alone."""
+        height = self.itemRect().height()
+        self.setMinimumHeight(height)
+        self.setMaximumHeight(height)
+        self._sizeHint = {
+            Qt.SizeHint.MinimumSize: (0, height),
+            Qt.SizeHint.PreferredSize: (0, height),
+            Qt.SizeHint.MaximumSize: (-1, -1),
+            Qt.SizeHint.MinimumDescent: (0, 0),
+        }
+        self.updateGeometry()
+
+
+class NameAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """An axis whose ticks are names of rows, shortened on the left where the room is short."""
+
+    def __init__(self) -> None:
+        super().__init__("left")
+        self.setStyle(tickLength=0)
+        self.groups: Sequence[RowGroup] = ()
+
+    def show_names(self, groups: Sequence[RowGroup]) -> None:
+        """Show other names."""
+        if list(groups) != list(self.groups):
+            self.groups = tuple(groups)
+            self.picture = None
+            self.update()
+
+    def tickValues(self, low: float, high: float, _size: float) -> list[tuple[float, list[float]]]:  # noqa: N802
+        """The middles of the rows."""
+        middles = [(group.begin + group.end) / 2 for group in self.groups]
+        return [(1.0, [middle for middle in middles if low <= middle <= high])]
+
+    def tickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:  # noqa: N802
+        """The names."""
+        metrics = QFontMetrics(self.font())
+        names = {(group.begin + group.end) / 2: group.label for group in self.groups}
+        return [
+            metrics.elidedText(names[value], Qt.TextElideMode.ElideLeft, int(self.width()) - 16) for value in values
+        ]
+
+    def generateDrawSpecs(self, painter: QPainter) -> object:  # noqa: N802 - pyqtgraph's name
+        """Draw the names at their rows; pyqtgraph's own thinning would drop most of them."""
+        specs = super().generateDrawSpecs(painter)
+        if specs is None:
+            return None
+        axis, ticks, _texts = specs
+        low, high = sorted(self.range)
+        inside = self.mapRectFromParent(self.geometry())  # the bounding rectangle is larger
+        height = inside.height()
+        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        texts = []
+        above = -math.inf
+        ((_spacing, values),) = self.tickValues(low, high, height)
+        for value, name in zip(values, self.tickStrings(values, 1.0, 1.0), strict=True):
+            middle = inside.top() + ((value - low) / (high - low) * height if high > low else 0.0)
+            if middle - above >= LEAST_ROW - 1:  # a name that would lie over the one above is left out
+                texts.append((QRectF(0, middle - LEAST_ROW, self.width() - 8, 2 * LEAST_ROW), flags, name))
+                above = middle
+        return axis, ticks, texts
+
+
+class CountAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """An axis of counts drawn as log10(1 + n), so that 0, 3 and 30,000 can all be read."""
+
+    def __init__(self) -> None:
+        super().__init__("left")
+
+    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N802
+        """0 and the powers of ten, as many as there is room for."""
+        values = [0.0, *(math.log10(1 + 10**power) for power in range(13))]
+        shown = [value for value in values if low <= value <= high]
+        every = max(1, math.ceil(len(shown) * LEAST_ROW / max(1.0, size)))
+        return [(1.0, shown[::every])]
+
+    def tickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:  # noqa: N802
+        """The counts themselves."""
+        return [QLocale().toString(round(10**value - 1)) for value in values]
+
+
+class StepAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """The common axis below: whole steps with separators, no powers of ten."""
+
+    def __init__(self) -> None:
+        super().__init__("bottom")
+        self.enableAutoSIPrefix(False)
+
+    def tickStrings(self, values: Sequence[float], _scale: float, spacing: float) -> list[str]:  # noqa: N802
+        """The step numbers; nothing between two steps."""
+        return [QLocale().toString(round(value)) if spacing >= 1 and value >= 0 else "" for value in values]

@@ -1,0 +1,498 @@
+"""Where the replay and the trainer part: differences per tensor, loss and rounding log over the steps, one x axis.
+
+Plots show data; no conclusion is ever read from one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QCoreApplication, QPointF, Qt, QTimer
+from PySide6.QtGui import QAction, QColor, QFont, QFontMetrics, QKeyEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from counterfoil_app import plot_export, text
+from counterfoil_app.divergence import Floats
+from counterfoil_app.plot_export import PlotNumbers
+from counterfoil_app.session import Session
+from counterfoil_app.theme import Theme
+from counterfoil_app.thinning import RowGroup, group_rows, thin_to_view
+from counterfoil_app.views import colours, words
+from counterfoil_app.views.axes import LEAST_ROW, CountAxis, NameAxis, StepAxis, TitleItem, name_width
+from counterfoil_app.views.parts import label
+
+REDRAW_MILLISECONDS = 100
+"""Plots are redrawn at most ten times a second, however fast steps come in."""
+LEAST_PIXELS = 4
+"""Height of the lowest row of the heat map; where tensors would be lower, neighbours share a row."""
+CELL_PIXELS = 4
+"""Width of the narrowest column of the heat map, so that a single differing checkpoint is seen beside the markers."""
+BAR_PIXELS = 22
+BAR_CHARACTERS = 10
+"""Width of the colour scale itself, and of its labels in average characters."""
+LEAST_HEIGHT = 54
+"""Least height of a plot in pixels."""
+CLOSEST_STEPS = 8
+"""Fewest steps in view."""
+
+
+def _tr(source: str) -> str:
+    return QCoreApplication.translate("divergence", source)
+
+
+class Markers:
+    """The selected step, the disputed step and the crosshair in one plot."""
+
+    def __init__(self, plot: pg.PlotItem, *, labelled: bool) -> None:
+        options = {"position": 0.8, "movable": False}
+        self.disputed = pg.InfiniteLine(angle=90, label=_tr("disputed") if labelled else None, labelOpts=options)
+        self.selected = pg.InfiniteLine(angle=90)
+        self.crosshair = pg.InfiniteLine(angle=90)
+        for line in (self.disputed, self.selected, self.crosshair):
+            line.setVisible(False)
+            plot.addItem(line, ignoreBounds=True)
+
+    def place(self, line: pg.InfiniteLine, step: float | None) -> None:
+        """Move a line; None hides it."""
+        line.setVisible(step is not None)
+        if step is not None:
+            line.setValue(step)
+
+    def colour(self, theme: Theme) -> None:
+        """Take the theme's colours."""
+        tokens = theme.tokens
+        broad = QColor(tokens.bad)
+        broad.setAlpha(120)
+        self.disputed.setPen(pg.mkPen(broad, width=3))
+        self.selected.setPen(pg.mkPen(tokens.text, width=1))
+        self.crosshair.setPen(pg.mkPen(tokens.muted, width=1, style=Qt.PenStyle.DashLine))
+        if hasattr(self.disputed, "label"):
+            self.disputed.label.setColor(tokens.bad)
+            self.disputed.label.fill.setColor(QColor(tokens.surface))
+
+
+class DivergenceView(QWidget):
+    """A heat map and two plots above each other, with one crosshair."""
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._theme = theme
+        self._rows: list[RowGroup] = []
+        self._titles: list[TitleItem] = []
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName(self.tr("Divergence"))
+        self.setAccessibleDescription(
+            self.tr("Left and right arrow keys choose a step, plus and minus zoom, Home shows the whole run")
+        )
+        self.canvas = pg.GraphicsLayoutWidget()
+        self.canvas.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.canvas.setAccessibleName(self.tr("Plots over the steps"))
+        self._layout = self.canvas.ci.layout
+        self._layout.setContentsMargins(4, 0, 4, 2)
+        self._layout.setVerticalSpacing(0)
+        self.names = NameAxis()
+        self.heat = self._plot(0, self.names)
+        self.loss = self._plot(1, None)
+        self.log = self._plot(2, CountAxis())
+        self.plots = (self.heat, self.loss, self.log)
+        self._make_bar()
+        for place, stretch in enumerate((5, 3, 3)):
+            self._layout.setRowStretchFactor(2 * place + 1, stretch)
+            self._layout.setRowMinimumHeight(2 * place + 1, LEAST_HEIGHT)
+        self.image = pg.ImageItem(axisOrder="row-major")
+        self.heat.addItem(self.image)
+        self.heat.invertY()
+        # The trainer's curve is drawn first and solid: where both agree, the replay's dashes lie on it.
+        self.trainer_loss = self._curve(self.loss)
+        self.replay_loss = self._curve(self.loss)
+        self.log_bytes = self._curve(self.log)
+        self.corrections = self._curve(self.log)
+        self.suspicious = pg.ScatterPlotItem(symbol="t", size=10)
+        self.log.addItem(self.suspicious)
+        self.markers = [Markers(plot, labelled=plot is self.loss) for plot in self.plots]
+        self.readout = label("", wrap=False)
+        self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.whole = QPushButton(self.tr("Whole run"))
+        self.whole.setToolTip(self.tr("Show all steps (Home); the wheel zooms, dragging moves"))
+        self.whole.clicked.connect(self.show_whole)
+        self._make_exports()
+        bar = QHBoxLayout()
+        bar.setContentsMargins(10, 4, 10, 2)
+        bar.setSpacing(8)
+        bar.addWidget(self.readout, 1)
+        bar.addWidget(self.whole)
+        bar.addWidget(self.export)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(bar)
+        column.addWidget(self.canvas, 1)
+        self._stale = QTimer(self)
+        self._stale.setSingleShot(True)
+        self._stale.setInterval(REDRAW_MILLISECONDS)
+        self._stale.timeout.connect(self.redraw)
+        self._moves = pg.SignalProxy(self.canvas.scene().sigMouseMoved, rateLimit=60, slot=self._pointed)
+        self.canvas.scene().sigMouseClicked.connect(self._clicked)
+        self.heat.getViewBox().sigXRangeChanged.connect(self._later)
+        self.heat.getViewBox().sigResized.connect(self._later)
+        session.bundle_changed.connect(self._reset)
+        session.rows_changed.connect(self._later)
+        session.sample_chosen.connect(self._later)
+        session.divergence_changed.connect(self._later)
+        session.dispute_changed.connect(self._mark)
+        session.step_selected.connect(self._mark)
+        theme.changed.connect(self._colour)
+        self._colour()
+        self._reset()
+
+    # Making
+
+    def _plot(self, place: int, axis: pg.AxisItem | None) -> pg.PlotItem:
+        self._titles.append(TitleItem())
+        self.canvas.addItem(self._titles[-1], row=2 * place, col=0)
+        axes = {"bottom": StepAxis()} if axis is None else {"left": axis, "bottom": StepAxis()}
+        plot = self.canvas.addPlot(row=2 * place + 1, col=0, axisItems=axes)
+        plot.setMenuEnabled(False)
+        plot.hideButtons()
+        plot.setMouseEnabled(x=True, y=False)
+        plot.getAxis("bottom").setStyle(showValues=place == 2)
+        if place:
+            plot.setXLink(self.heat)
+        return plot
+
+    def _curve(self, plot: pg.PlotItem) -> pg.PlotCurveItem:
+        curve = pg.PlotCurveItem(connect="finite")
+        plot.addItem(curve)
+        return curve
+
+    def _make_bar(self) -> None:
+        self.bar = self.canvas.addPlot(row=1, col=1)
+        self.bar.setMenuEnabled(False)
+        self.bar.hideButtons()
+        self.bar.setMouseEnabled(x=False, y=False)
+        self.bar.hideAxis("left")
+        self.bar.showAxis("right")
+        self.bar.showAxis("bottom")
+        self.bar.getAxis("bottom").setStyle(showValues=False, tickLength=0)
+        self.bar_image = pg.ImageItem(axisOrder="row-major")
+        self.bar.addItem(self.bar_image)
+
+    def _make_exports(self) -> None:
+        def action(name: str, shortcut: str, slot: Callable[[], object]) -> QAction:
+            made = QAction(name, self)
+            made.setShortcut(shortcut)
+            made.triggered.connect(lambda _checked=False: slot())
+            return made
+
+        self.png_action = action(self.tr("Plots as &picture (PNG)\u2026"), "Ctrl+Shift+P", partial(self._export, "png"))
+        self.svg_action = action(self.tr("Plots as &drawing (SVG)\u2026"), "", partial(self._export, "svg"))
+        self.csv_action = action(self.tr("&Numbers of the plots (CSV)\u2026"), "", partial(self._export, "csv"))
+        self.export = QPushButton(self.tr("Export"))
+        menu = QMenu(self.export)
+        menu.addActions(self.export_actions())
+        self.export.setMenu(menu)
+
+    def export_actions(self) -> list[QAction]:
+        """What the window's menu offers of this view."""
+        return [self.png_action, self.svg_action, self.csv_action]
+
+    # Drawing
+
+    @property
+    def _places(self) -> int:
+        return max(50, int(self.heat.getViewBox().width()))
+
+    def view_range(self) -> tuple[int, int]:
+        """First and last step in view."""
+        low, high = self.heat.getViewBox().viewRange()[0]
+        count = self._session.step_data.count
+        return max(1, math.floor(low)), max(1, min(count, math.ceil(high)))
+
+    def redraw(self) -> None:
+        """Draw what is known now of the steps in view."""
+        self._stale.stop()
+        data = self._session.step_data
+        first, last = self.view_range()
+        thin = partial(thin_to_view, first=first, last=last, places=self._places)
+        self.trainer_loss.setData(*thin(data.trainer_loss))
+        self.replay_loss.setData(*thin(data.replay_loss))
+        self.log_bytes.setData(*_counted(thin(data.log_bytes)))
+        self.corrections.setData(*_counted(thin(data.corrections)))
+        steps, amounts = thin(data.contradictions + data.omissions)
+        shown = amounts > 0
+        self.suspicious.setData(*_counted((steps[shown], amounts[shown])))
+        most = [float(np.nanmax(values)) for values in (data.log_bytes, data.corrections) if not np.isnan(values).all()]
+        self.log.setYRange(-0.15, math.log10(1 + max([10.0, *most])) * 1.06, padding=0.02)
+        self._draw_heat(first, last)
+        self._show_readout(None)
+
+    def _draw_heat(self, first: int, last: int) -> None:
+        self._name_heat()
+        table, summary = self._session.divergence, self._session.summary
+        height = self.heat.getViewBox().height()
+        self._rows = group_rows(table.names, max(1, int(height / LEAST_PIXELS)))
+        if not len(table) or summary is None:
+            self.image.clear()
+            self.names.show_names(())
+            self.heat.setYRange(0, 1, padding=0)
+            self._draw_bar()
+            return
+        image = table.image(first, last, self._places // CELL_PIXELS, summary.order.checkpoint_every)
+        merged = np.stack([_peak(image[group.begin : group.end]) for group in self._rows])
+        self.image.setImage(colours.paint(merged, table.scale(), self._theme.tokens), autoLevels=False)
+        self.image.setRect(first - 0.5, 0, last - first + 1, len(self._rows))
+        self.heat.setYRange(0, len(self._rows), padding=0)
+        self.names.show_names(self._labels(height))
+        self._draw_bar()
+
+    def _labels(self, height: float) -> list[RowGroup]:
+        """The names that have room beside the rows, in units of rows."""
+        begins = {group.begin: place for place, group in enumerate(self._rows)}
+        begins[len(self._session.divergence.names)] = len(self._rows)
+        groups = group_rows(self._session.divergence.names, max(1, int(height / LEAST_ROW)))
+        return [
+            RowGroup(group.label, begins[group.begin], begins[group.end])
+            for group in groups
+            if group.begin in begins and group.end in begins
+        ]
+
+    def _draw_bar(self) -> None:
+        """The colour scale: equal below it, not finite above it."""
+        table, tokens = self._session.divergence, self._theme.tokens
+        scale = table.scale()
+        pixels = np.zeros((100, 1, 4), np.uint8)
+        pixels[0:8] = colours.rgba(tokens.ok_tint)
+        pixels[14:86, 0] = colours.ramp(tokens, np.linspace(0, 1, 72))
+        special = [(4, _tr("equal"))]
+        if table.has_broken():
+            pixels[92:100] = colours.rgba(colours.broken(tokens))
+            special.append((96, _tr("not finite")))
+        self.bar_image.setImage(pixels, autoLevels=False)
+        self.bar.setXRange(0, 1, padding=0)
+        self.bar.setYRange(0, 100, padding=0)
+        decades = scale.high - scale.low
+        room = max(1, int(self.bar.getViewBox().height() * 0.72 / 16))
+        every = max(1, math.ceil(decades / room))
+        powers = [
+            (14 + 72 * (power - scale.low) / decades, f"1e{power}") for power in range(scale.low, scale.high + 1, every)
+        ]
+        self.bar.getAxis("right").setTicks([[*special, *powers]])
+        self.bar.setVisible(len(table) > 0)
+
+    def _later(self) -> None:
+        if not self._stale.isActive():
+            self._stale.start()
+
+    def _reset(self) -> None:
+        count = self._session.step_data.count
+        for plot in self.plots:
+            plot.setLimits(xMin=0, xMax=max(2, count + 1), minXRange=min(CLOSEST_STEPS, max(1, count)))
+        self.loss.enableAutoRange(axis="y")
+        self.show_whole()
+        for action in self.export_actions():
+            action.setEnabled(count > 0)
+        for button in (self.export, self.whole):
+            button.setEnabled(count > 0)
+        self._mark()
+        self.redraw()
+
+    def show_whole(self) -> None:
+        """Show all steps."""
+        self.heat.setXRange(0.5, max(1.5, self._session.step_data.count + 0.5), padding=0)
+
+    def _mark(self) -> None:
+        dispute = self._session.dispute
+        for markers in self.markers:
+            markers.place(markers.selected, self._session.selected_step)
+            disputed = dispute.step if dispute is not None and markers is not self.markers[0] else None
+            markers.place(markers.disputed, disputed)  # over the heat map it would hide the very cells it points at
+        self._bring_into_view(self._session.selected_step)
+        self._show_readout(None)
+
+    def _bring_into_view(self, step: int | None) -> None:
+        low, high = self.heat.getViewBox().viewRange()[0]
+        if step is not None and not low <= step <= high:
+            half = (high - low) / 2
+            self.heat.setXRange(step - half, step + half, padding=0)
+
+    def _colour(self) -> None:
+        tokens = self._theme.tokens
+        self.canvas.setBackground(tokens.surface)
+        small = QFont(self.font())
+        small.setPointSizeF(small.pointSizeF() * 0.9)
+        for plot in (*self.plots, self.bar):
+            for side in ("left", "bottom", "right"):
+                axis = plot.getAxis(side)
+                axis.setPen(tokens.control)
+                axis.setTextPen(tokens.muted)
+                axis.setTickFont(small)
+        for side in ("bottom", "right"):
+            self.bar.getAxis(side).setPen(pg.mkPen(None))
+        metrics = QFontMetrics(small)
+        labels = int(BAR_CHARACTERS * metrics.averageCharWidth())
+        self.bar.getAxis("right").setWidth(labels)
+        self._layout.setColumnFixedWidth(1, BAR_PIXELS + labels)
+        for plot in (*self.plots, self.bar):
+            plot.getAxis("bottom").setHeight(metrics.height() + 6 if plot is self.log else 4)
+        for plot in self.plots:
+            plot.getAxis("left").setWidth(name_width(small))
+        for plot in (self.loss, self.log):
+            plot.showGrid(x=True, y=True, alpha=0.16)
+        self.trainer_loss.setPen(pg.mkPen(tokens.trainer, width=1))
+        self.replay_loss.setPen(pg.mkPen(tokens.replay, width=1, style=Qt.PenStyle.DashLine))
+        self.log_bytes.setPen(pg.mkPen(tokens.trainer, width=1))
+        self.corrections.setPen(pg.mkPen(tokens.replay, width=1))
+        self.suspicious.setPen(None)
+        self.suspicious.setBrush(tokens.bad)
+        for markers in self.markers:
+            markers.colour(self._theme)
+        solid, dashed, sign = "\u2501", "\u254d\u254d", "\u25bc"
+        self._name_heat()
+        self._title(1, _tr("Loss"), (tokens.trainer, solid, _tr("trainer")), (tokens.replay, dashed, _tr("replay")))
+        self._title(
+            2,
+            _tr("Rounding log per step"),
+            (tokens.trainer, solid, _tr("bytes")),
+            (tokens.replay, solid, _tr("corrections")),
+            (tokens.bad, sign, _tr("contradictions, omissions")),
+        )
+        self._later()
+
+    def _name_heat(self) -> None:
+        nothing = "" if len(self._session.divergence) else _tr("nothing compared yet")
+        title = _tr("Largest difference of each state tensor at the stored states")
+        self._title(0, title, *([(self._theme.tokens.muted, "\u2013", nothing)] if nothing else []))
+
+    def _title(self, place: int, title: str, *entries: tuple[str, str, str]) -> None:
+        parts = [f'<span style="color:{colour}">{mark}</span>&nbsp;{word}' for colour, mark, word in entries]
+        self._titles[place].setText(
+            f"<b>{title}</b>&nbsp;&nbsp; " + "&nbsp;&nbsp; ".join(parts),
+            color=self._theme.tokens.text,
+            size=f"{self.font().pointSizeF():.1f}pt",
+        )
+
+    # Pointing and choosing
+
+    def _pointed(self, arguments: tuple[QPointF]) -> None:
+        place = arguments[0]
+        plot = next((plot for plot in self.plots if plot.sceneBoundingRect().contains(place)), None)
+        step: int | None = None
+        row: int | None = None
+        if plot is not None:
+            point = plot.getViewBox().mapSceneToView(place)
+            step = round(point.x()) if 1 <= round(point.x()) <= self._session.step_data.count else None
+            row = int(point.y()) if plot is self.heat and 0 <= point.y() < len(self._rows) else None
+        for markers in self.markers:
+            markers.place(markers.crosshair, step)
+        self._show_readout(step, row)
+
+    def _clicked(self, event: object) -> None:
+        place = event.scenePos()  # type: ignore[attr-defined]
+        plot = next((plot for plot in self.plots if plot.sceneBoundingRect().contains(place)), None)
+        if plot is not None:
+            step = round(plot.getViewBox().mapSceneToView(place).x())
+            if 1 <= step <= self._session.step_data.count:
+                self._session.select_step(step)
+
+    def describe(self, step: int, row: int | None = None) -> str:
+        """What the plots show at a step, in words; with a row of the heat map, its difference too."""
+        data = self._session.step_data
+        place = step - 1
+        state = data.state(step)
+        parts = [self.tr("Step {0}").format(text.count(step))]
+        if state is not None:
+            parts.append(words.step_state(state).word)
+        if np.isnan(data.replay_loss[place]):
+            parts.append(self.tr("loss {0}").format(text.loss(data.trainer_loss[place])))
+        else:
+            parts.append(
+                self.tr("loss {0} (trainer), {1} (replay)").format(
+                    text.loss(data.trainer_loss[place]), text.loss(data.replay_loss[place])
+                )
+            )
+        parts.append(self.tr("log {0} bytes").format(text.count(int(data.log_bytes[place]))))
+        if not np.isnan(data.corrections[place]):
+            parts.append(self.tr("{0} corrections").format(text.count(int(data.corrections[place]))))
+        difference = self._difference(step, row)
+        return "   \u00b7   ".join([*parts, difference] if difference else parts)
+
+    def _difference(self, step: int, row: int | None) -> str:
+        table, summary = self._session.divergence, self._session.summary
+        if row is None or summary is None or row >= len(self._rows):
+            return ""
+        every = summary.order.checkpoint_every
+        stored = min(self._session.step_data.count, -(-step // every) * every)
+        values, group = table.at(stored), self._rows[row]
+        if values is None:
+            return self.tr("{0}: not compared").format(group.label)
+        worst = group.begin + int(values[group.begin : group.end].argmax())
+        amount = words.equality(True).word if values[worst] == 0 else text.number(float(values[worst]))
+        return self.tr("{0}: {1} at step {2}").format(table.names[worst], amount, text.count(stored))
+
+    def _show_readout(self, step: int | None, row: int | None = None) -> None:
+        step = step if step is not None else self._session.selected_step
+        if step is None or not 1 <= step <= self._session.step_data.count:
+            self.readout.setText(self.tr("Point at a step to read its values; click to select it in all views."))
+            return
+        self.readout.setText(self.describe(step, row))
+        self.readout.setToolTip(self.readout.text())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        """Arrows choose a step, plus and minus zoom around it, Home shows the whole run."""
+        key, count = event.key(), self._session.step_data.count
+        if not count:
+            super().keyPressEvent(event)
+        elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            now = self._session.selected_step or 0
+            self._session.select_step(min(count, max(1, now + (1 if key == Qt.Key.Key_Right else -1))))
+        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Minus):
+            self._zoom(2.0 if key == Qt.Key.Key_Minus else 0.5)
+        elif key == Qt.Key.Key_Home:
+            self.show_whole()
+        else:
+            super().keyPressEvent(event)
+
+    def _zoom(self, factor: float) -> None:
+        low, high = self.heat.getViewBox().viewRange()[0]
+        centre = self._session.selected_step or (low + high) / 2
+        half = (high - low) / 2 * factor
+        self.heat.setXRange(max(0.0, centre - half), centre + half, padding=0)
+
+    # Exporting
+
+    def _export(self, kind: str) -> None:
+        path = self._session.path
+        if path is None:
+            return
+        proposal = path.with_name(f"{path.stem}.plots.{kind}")
+        name, _ = QFileDialog.getSaveFileName(self, self.tr("Export the plots"), str(proposal), f"*.{kind}")
+        if name:
+            self.write(kind, Path(name))
+
+    def write(self, kind: str, target: Path) -> None:
+        """Write the plots; ``kind`` is ``png``, ``svg`` or ``csv``."""
+        self.redraw()
+        background = self._theme.tokens.surface
+        if kind == "png":
+            self._session.write(target, partial(plot_export.png, plot_export.draw_image(self.canvas, background)))
+        elif kind == "svg":
+            drawing = plot_export.svg(self.canvas, background, self.tr("Divergence"))
+            self._session.write(target, lambda: drawing)
+        else:
+            numbers = PlotNumbers(self._session.step_data.copy(), self._session.divergence.copy())
+            self._session.write(target, partial(plot_export.numbers_csv, numbers))
+
+
+def _counted(series: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    return series[0], np.log10(1 + series[1])
+
+
+def _peak(rows: Floats) -> Floats:
+    """The largest of several rows; NaN only where none has a value."""
+    return np.asarray(np.fmax.reduce(rows, axis=0))

@@ -1,0 +1,149 @@
+"""The trainer's key: whose the auditor believes it to be, and whether it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from counterfoil import BundleSummary, CheckNumber, CheckState, CounterfoilError
+from counterfoil_app.address_book import MAX_NAME, AddressBook, KnownKey, Meeting, Standing
+from counterfoil_app.session import Session
+from counterfoil_app.theme import Tone
+from counterfoil_app.views.parts import Field, FieldGrid, label, restyle
+from counterfoil_app.worker import Failure
+
+
+class TrainerKeyPanel(QWidget):
+    """Shows the key of the open run, and lets the auditor name or accept it.
+
+    Args:
+        session: The session.
+        book: The known keys; None when the book cannot be used.
+        problem: Why it cannot be used.
+    """
+
+    failed = Signal(Failure)
+
+    def __init__(
+        self, session: Session, book: AddressBook | None, problem: str = "", parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._book = book
+        self._problem = problem
+        self._summary: BundleSummary | None = None
+        self._key = ""
+        self._order = ""
+        self.sentence = label("", "notice")
+        self._fields = FieldGrid()
+        self.name = QLineEdit()
+        self.name.setAccessibleName(self.tr("Name of this key"))
+        self.name.setPlaceholderText(self.tr("Name this key, for instance after its owner"))
+        self.name.setMaxLength(MAX_NAME)
+        self.name.returnPressed.connect(self._keep_name)
+        self.name.textChanged.connect(self._refresh_button)
+        self.keep = QPushButton(self.tr("Keep name"))
+        self.keep.clicked.connect(self._keep_name)
+        self.accept = QPushButton(self.tr("Accept this key for the order"))
+        self.accept.clicked.connect(self._accept)
+        self._naming = QWidget()
+        row = QHBoxLayout(self._naming)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.name, 1)
+        row.addWidget(self.keep)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        for widget in (self.sentence, self._fields, self._naming, self.accept):
+            column.addWidget(widget)
+        session.bundle_changed.connect(self._meet)
+        self._meet()
+
+    def _meet(self) -> None:
+        """Compare the key of the opened run with the known ones, and note it on its first use."""
+        summary = self._session.summary
+        if summary is self._summary and summary is not None:
+            return  # a replay of the same bundle: whether the key was new has been said
+        self._summary = summary
+        run = summary.run if summary is not None else None
+        signed = self._session.checks[CheckNumber.SIGNATURE].state in (CheckState.PASSED, CheckState.WARNING)
+        self._key = run.trainer_key if run is not None and signed else ""
+        self._order = run.order_digest.hex if run is not None else ""
+        self._fields.show_fields([Field(self.tr("Key"), self._key, digest=True)] if self._key else [])
+        self.setVisible(run is not None)
+        if not self._key:
+            self._say(self.tr("The run carries no valid signature, so no key can be named."), Tone.WARN)
+            self._offer(naming=False, accepting=False)
+        elif self._book is None:
+            self._say(self._problem, Tone.WARN)
+            self._offer(naming=False, accepting=False)
+        else:
+            today = date.today().isoformat()
+            self._attempt(partial(self._show_meeting, partial(self._book.meet, self._key, self._order, today)))
+
+    def _show_meeting(self, ask: Callable[[], Meeting]) -> None:
+        meeting = ask()
+        key = meeting.key
+        changed = meeting.standing is Standing.CHANGED
+        if changed:
+            self._say(
+                self.tr(
+                    "The key changed: until now, runs of this order were signed by {0}. Ask the trainer, by another "
+                    "way than the one the file came, whether this key is the right one."
+                ).format(", ".join(map(self._who, meeting.before))),
+                Tone.BAD,
+            )
+        elif meeting.standing is Standing.KNOWN and key is not None:
+            self._say(self.tr("Signed by {0}, known since {1}.").format(key.name, key.since), Tone.OK)
+        elif key is not None:
+            self._say(self.tr("Signed by a key without a name, first met on {0}.").format(key.since), Tone.INFO)
+        else:
+            self._say(
+                self.tr(
+                    "You meet this key for the first time. It is remembered from now on; compare it with the trainer's "
+                    "before you rely on it, and give it a name."
+                ),
+                Tone.INFO,
+            )
+        if not self.name.hasFocus():
+            self.name.setText(key.name if key is not None else "")
+        self._offer(naming=not changed, accepting=changed)
+        self._refresh_button()
+
+    def _who(self, key: KnownKey) -> str:
+        return key.name or key.key_id[:12]
+
+    def _say(self, sentence: str, tone: Tone) -> None:
+        self.sentence.setText(sentence)
+        restyle(self.sentence, "tone", tone.value)
+
+    def _offer(self, *, naming: bool, accepting: bool) -> None:
+        self._naming.setVisible(naming)
+        self.accept.setVisible(accepting)
+
+    def _refresh_button(self) -> None:
+        known = self._book.look_up(self._key, self._order).key if self._book is not None else None
+        self.keep.setEnabled(self.name.text().strip() != (known.name if known is not None else ""))
+
+    def _keep_name(self) -> None:
+        if self._book is not None and self.keep.isEnabled():
+            book = self._book
+            self.name.clearFocus()
+            self._attempt(partial(book.name, self._key, self.name.text()))
+            self._attempt(partial(self._show_meeting, partial(book.look_up, self._key, self._order)))
+
+    def _accept(self) -> None:
+        if self._book is not None:
+            book = self._book
+            self._attempt(partial(book.accept, self._key, self._order, date.today().isoformat()))
+            self._attempt(partial(self._show_meeting, partial(book.look_up, self._key, self._order)))
+
+    def _attempt(self, action: Callable[[], object]) -> None:
+        try:
+            action()
+        except CounterfoilError as error:
+            self.failed.emit(Failure.of(error))

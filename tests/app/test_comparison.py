@@ -1,0 +1,68 @@
+"""Ordered against run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+
+from pytestqt.qtbot import QtBot
+
+from counterfoil_app.comparison import compared_fields
+from counterfoil_app.session import Phase
+from counterfoil_app.window import MainWindow
+from support.fake_engine import FakeEngine, digest
+
+MakeWindow = Callable[[FakeEngine], MainWindow]
+
+
+def test_the_same_order_agrees_in_every_line() -> None:
+    bundle = FakeEngine().summary(Path("run"), Path("order"))
+    lines = compared_fields(bundle, bundle)
+    assert {line.same for line in lines} == {True}
+    assert len(lines) == 10
+
+
+def test_without_the_clients_file_only_signed_things_are_compared() -> None:
+    lines = compared_fields(FakeEngine().summary(Path("run"), None), None)
+    assert [line.name for line in lines] == ["Order digest", "Steps"]
+
+
+def test_each_change_of_the_order_shows_in_its_line() -> None:
+    bundle = FakeEngine().summary(Path("run"), None)
+    changes = {
+        "digest": digest("x"),
+        "title": "Other",
+        "steps": 61,
+        "batch_size": 33,
+        "seed": 1,
+        "precision": "other",
+        "optimizer": "Adam",
+        "program_digest": digest("x"),
+        "data_root": digest("x"),
+        "initial_root": digest("x"),
+    }
+    assert set(changes) <= {field.name for field in fields(bundle.order)}
+    seen = set()
+    for name, value in changes.items():
+        client = replace(bundle, order=replace(bundle.order, **{name: value}))
+        wrong = [line.name for line in compared_fields(bundle, client) if line.same is False]
+        assert len(wrong) == 1, name
+        seen.add(wrong[0])
+    assert len(seen) == len(changes)
+
+
+def test_an_order_that_nobody_ran_is_compared_with_nothing() -> None:
+    bundle = FakeEngine(has_run=False).summary(Path("order"), None)
+    assert all(line.same is None for line in compared_fields(bundle, bundle))
+
+
+def test_the_window_offers_to_compare_until_it_is_done(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    window = window_of(FakeEngine())
+    window.open_bundle(bundle)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    assert window.overview.compare.shown is window.compare_action
+    window.session.compare_with(bundle.with_name("order.cfoil"))
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    assert window.overview.compare.shown is None
+    assert window.session.client is not None
