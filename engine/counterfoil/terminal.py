@@ -163,7 +163,15 @@ def _operator(dispute: Dispute) -> str:
     operator = dispute.operator
     if operator is None:
         return "none: all fingerprints agree"
-    return f"{operator.where}, number {operator.number} of {operator.total}"
+    inputs = ", ".join(_shape(shape) for shape in operator.input_shapes)
+    return (
+        f"{operator.where}, number {operator.number} of {operator.total}; output {_shape(operator.shape)} from "
+        f"{inputs or 'no tensor'}"
+    )
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return " x ".join(map(str, shape)) if shape else "scalar"
 
 
 def show_dispute(out: Console, dispute: Dispute) -> None:
