@@ -84,13 +84,13 @@ SOUND: dict[str, Callable[[], OrderDraft]] = {
 }
 
 
-def observations(recorded: Recorded, compute: Any = native) -> list[Observation]:
+def observations(recorded: Recorded, compute: Any = native, device: torch.device = CPU) -> list[Observation]:
     """What happens at every site of step 1 on a machine that computes with ``compute``."""
     manifest, program = recorded.order.manifest, recorded.order.program
-    kernels = Kernels(CPU, 1)
+    kernels = Kernels(device, 1)
     rounder = ObservingAll(program, manifest.precision, kernels)
     rounder.follow(step_key(manifest.digest, 1), recorded.logs)
-    machine = Interpreter(program, CPU, COMPUTE_DTYPES[manifest.precision.compute])
+    machine = Interpreter(program, device, COMPUTE_DTYPES[manifest.precision.compute])
     machine.run(recorded.order.inputs(1, recorded.state), rounder=rounder, compute=compute)
     kernels.close()
     return rounder.all
@@ -106,7 +106,18 @@ def judge_cheaply(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_operator_of_a_sound_machine_is_found_wrong(tmp_path, trainer_key, monkeypatch, name) -> None:
     judge_cheaply(monkeypatch)
     step = recorded(tmp_path, SOUND[name](), trainer_key)
-    seen = observations(step)
+    none_is_off(step, observations(step))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", SOUND)
+def test_no_operator_of_a_sound_gpu_is_found_wrong(tmp_path, trainer_key, monkeypatch, name) -> None:
+    judge_cheaply(monkeypatch)
+    step = recorded(tmp_path, SOUND[name](), trainer_key)
+    none_is_off(step, observations(step, device=torch.device("cuda:0")))
+
+
+def none_is_off(step: Recorded, seen: list[Observation]) -> None:
     assert len(seen) == len(step.order.program.sites)
     for site, observed in enumerate(seen):
         if observed.before.numel():
