@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.exact.numbers import MP, Array, Fixed, Number, fixed, number
+from counterfoil.exact.numbers import MP, Array, Fixed, Number, exact_sum, fixed, number
 from counterfoil.exact.operators import Call, ExactOutput, exact_form
 from counterfoil.exact.reductions import spread
 
@@ -193,7 +193,7 @@ def _row_norm_backward(call: Call) -> ExactOutput:
         return scaled.dot(fixed(x[at])) - scaled.dot(fixed(mean[at // count]))
 
     def of_bias(place: int) -> Number:
-        return fixed(g[indices(place)]).total
+        return exact_sum(g[indices(place)])
 
     places = max(len(x) // (weight.size if weight is not None else 1), 1)
     return ExactOutput((of_input, of_weight, of_bias)[call.output], (3 * count, 3 * places, places)[call.output])

@@ -26,6 +26,12 @@ MP = mpmath.MPContext()
 """A context of our own: mpmath's global one belongs to whoever else uses mpmath."""
 MP.prec = PRECISION_BITS
 _SIGNIFICAND_BITS = 53
+_HALF_BITS = 27
+_LOW_HALF = (1 << _HALF_BITS) - 1
+_CHUNK = 1 << 20
+"""Terms that are added at once; at most 2^25, so that sums of halves stay exact."""
+_FEW = 4096
+"""Below so many terms Python's integers are as quick."""
 
 
 class NotExactError(Exception):
@@ -91,14 +97,70 @@ def fixed(values: Array) -> Fixed:
     flat = np.asarray(values).reshape(-1)
     if flat.dtype.kind in "iub":
         return Fixed(flat.astype(object) * 1, 0)
-    wide = flat.astype(np.float64)
-    if not np.isfinite(wide).all():
-        raise NotExactError("a value that reaches it is infinite or not a number")
-    fractions, exponents = np.frexp(wide)
-    significands = np.ldexp(fractions, _SIGNIFICAND_BITS).astype(np.int64)
+    significands, exponents = _parts(flat)
     ordinary = significands != 0
     if not ordinary.any():
         return Fixed(significands.astype(object), 0)
     lowest = int(exponents[ordinary].min())
     shifts = np.where(ordinary, exponents - lowest, 0)
-    return Fixed(significands.astype(object) << shifts.astype(object), lowest - _SIGNIFICAND_BITS)
+    return Fixed(significands.astype(object) << shifts.astype(object), lowest)
+
+
+def _parts(flat: Array) -> tuple[Array, Array]:
+    """Split floating-point numbers: int64 significands of up to 53 bits, and their exponents."""
+    wide = flat.astype(np.float64)
+    if not np.isfinite(wide).all():
+        raise NotExactError("a value that reaches it is infinite or not a number")
+    fractions, exponents = np.frexp(wide)
+    return np.ldexp(fractions, _SIGNIFICAND_BITS).astype(np.int64), exponents.astype(np.int64) - _SIGNIFICAND_BITS
+
+
+class _Accumulator:
+    """A sum that is kept as one integer for each exponent, so that millions of terms take no memory."""
+
+    def __init__(self) -> None:
+        self._sums: dict[int, int] = {}
+
+    def add(self, integers: Array, exponents: Array) -> None:
+        """Add ``integers * 2^exponents``: int64 ``[n]`` of up to 54 bits, n at most ``_CHUNK``."""
+        lowest = int(exponents.min())
+        places = exponents - lowest
+        # Halves of 27 bits: their float64 sums over a chunk stay below 2^53, so they are exact.
+        for half, shift in ((integers & _LOW_HALF, 0), (integers >> _HALF_BITS, _HALF_BITS)):
+            sums = np.bincount(places, weights=half)
+            for place in np.flatnonzero(sums).tolist():
+                exponent = lowest + place + shift
+                self._sums[exponent] = self._sums.get(exponent, 0) + int(sums[place])
+
+    @property
+    def total(self) -> Number:
+        """The sum."""
+        lowest = min(self._sums, default=0)
+        return dyadic(sum(integer << (exponent - lowest) for exponent, integer in self._sums.items()), lowest)
+
+
+def exact_sum(values: Array) -> Number:
+    """Return the sum of all elements of an array, however many; raises as :func:`fixed` does."""
+    flat = np.asarray(values).reshape(-1)
+    if flat.size < _FEW or flat.dtype.kind in "iub":
+        return fixed(flat).total
+    accumulator = _Accumulator()
+    for start in range(0, flat.size, _CHUNK):
+        accumulator.add(*_parts(flat[start : start + _CHUNK]))
+    return accumulator.total
+
+
+def exact_dot(first: Array, second: Array) -> Number:
+    """Return the inner product of two arrays of one size, however many; raises as :func:`fixed` does."""
+    a, b = np.asarray(first).reshape(-1), np.asarray(second).reshape(-1)
+    if a.size < _FEW or a.dtype.kind in "iub" or b.dtype.kind in "iub":
+        return fixed(a).dot(fixed(b))
+    accumulator = _Accumulator()
+    for start in range(0, a.size, _CHUNK):
+        (p, p_exponents), (q, q_exponents) = (_parts(x[start : start + _CHUNK]) for x in (a, b))
+        exponents = p_exponents + q_exponents
+        halves = [(x & _LOW_HALF, x >> _HALF_BITS) for x in (p, q)]
+        for i in range(2):
+            for j in range(2):
+                accumulator.add(halves[0][i] * halves[1][j], exponents + (i + j) * _HALF_BITS)
+    return accumulator.total

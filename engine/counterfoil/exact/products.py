@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.exact.numbers import Array, Fixed, NotExactError, Number, fixed, number
+from counterfoil.exact.numbers import Array, Fixed, NotExactError, Number, exact_sum, fixed, number
 from counterfoil.exact.operators import Call, ExactOutput, exact_form
 
 _FACTORS = {
@@ -154,7 +154,7 @@ def _convolution_backward(call: Call) -> ExactOutput:
         return _block(g, batch, [first], *small).dot(_block(x, batch, [channel], *large))
 
     def of_bias(index: int) -> Number:
-        return fixed(g[:, index]).total
+        return exact_sum(g[:, index])
 
     positions = g.size // g.shape[1]
     costs = (outs * int(np.prod(weight.shape[2:])), x.size // x.shape[1] if transposed else positions, positions)

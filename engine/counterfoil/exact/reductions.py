@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from counterfoil.exact.numbers import MP, Array, Fixed, Number, dyadic, fixed, number
+from counterfoil.exact.numbers import MP, Array, Fixed, Number, dyadic, exact_dot, exact_sum, fixed, number
 from counterfoil.exact.operators import FUNCTION_COST, Call, ExactOutput, axes_of, exact_form, rows_over
 
 
@@ -18,7 +18,7 @@ def _sum(call: Call) -> ExactOutput:
     rows = rows_over(x, axes_of(call.get("dim"), x.ndim))
 
     def element(index: int) -> Number:
-        total = fixed(rows[index]).total
+        total = exact_sum(rows[index])
         return total / rows.shape[1] if call.kind == "mean" else total
 
     return ExactOutput(element, rows.shape[1])
@@ -77,11 +77,11 @@ def _norm(call: Call) -> ExactOutput:
     rows = rows_over(x, axes_of(call.get("dim"), x.ndim))
 
     def element(index: int) -> Number:
-        row = fixed(rows[index]).magnitudes
         if order == 2:
-            return MP.sqrt(row.dot(row))
+            return MP.sqrt(exact_dot(rows[index], rows[index]))
         if order == 1:
-            return row.total
+            return exact_sum(np.abs(rows[index]))
+        row = fixed(rows[index]).magnitudes
         if order == 0:
             return number(int((row.integers != 0).sum()))
         if math.isinf(order):
@@ -148,7 +148,7 @@ def _softmax_backward(call: Call) -> ExactOutput:
 
     @cache
     def total(row: int) -> Number:
-        return fixed(g_rows[row]).total if logarithmic else fixed(g_rows[row]).dot(fixed(y_rows[row]))
+        return exact_sum(g_rows[row]) if logarithmic else exact_dot(g_rows[row], y_rows[row])
 
     def element(index: int) -> Number:
         gradient, value = number(g.flat[index]), number(y.flat[index])

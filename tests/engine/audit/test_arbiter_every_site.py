@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
-from torch.nn import functional
+from torch import Tensor
 
 from counterfoil.audit import arbiter
 from counterfoil.audit.arbiter import arbitrate
@@ -22,36 +21,16 @@ from counterfoil.bundle.schema import PROFILES, Precision, StepRecord
 from counterfoil.errors import NonFiniteError
 from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter, native
 from counterfoil.program.graph import Node
-from counterfoil.program.update import Sgd
 from counterfoil.rounding.grid import ZERO_SCALE
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, step_key
 from counterfoil.training.order import LoadedOrder, OrderDraft
 from counterfoil.training.order import load_order as load
-from support.jobs import classify, digits_order, draw, gpt2_order, own_order, record_job
+from support.dead_model import dead
+from support.jobs import digits_order, gpt2_order, record_job
 
 CPU = torch.device("cpu")
 FORGERY = np.uint64(0x123456789ABCDEF)
-
-
-class Dead(nn.Module):
-    """Gradients that are zero as a whole, outputs without elements, and numbers whose margin underflows float64."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.first, self.second, self.norm = nn.Linear(12, 8), nn.Linear(8, 10), nn.BatchNorm1d(8)
-
-    def forward(self, x: Tensor) -> Tensor:
-        hidden = self.first(x)
-        norm = self.norm
-        normal = functional.batch_norm(hidden, norm.running_mean, norm.running_var, norm.weight, norm.bias, False)
-        tiny = torch.exp(-hidden.abs() * 10 - 720)
-        return self.second(normal) * 0.0 + self.second(tiny) + self.second.bias
-
-
-def dead() -> OrderDraft:
-    data = {"x": draw((32, 12), 1), "labels": np.arange(32, dtype=np.int64) % 10}
-    return own_order(Dead(), classify, data, rule=Sgd())
 
 
 @dataclass(frozen=True)
@@ -105,13 +84,13 @@ SOUND: dict[str, Callable[[], OrderDraft]] = {
 }
 
 
-def observations(recorded: Recorded, compute: Any = native) -> list[Observation]:
+def observations(recorded: Recorded, compute: Any = native, device: torch.device = CPU) -> list[Observation]:
     """What happens at every site of step 1 on a machine that computes with ``compute``."""
     manifest, program = recorded.order.manifest, recorded.order.program
-    kernels = Kernels(CPU, 1)
+    kernels = Kernels(device, 1)
     rounder = ObservingAll(program, manifest.precision, kernels)
     rounder.follow(step_key(manifest.digest, 1), recorded.logs)
-    machine = Interpreter(program, CPU, COMPUTE_DTYPES[manifest.precision.compute])
+    machine = Interpreter(program, device, COMPUTE_DTYPES[manifest.precision.compute])
     machine.run(recorded.order.inputs(1, recorded.state), rounder=rounder, compute=compute)
     kernels.close()
     return rounder.all
@@ -127,7 +106,18 @@ def judge_cheaply(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_operator_of_a_sound_machine_is_found_wrong(tmp_path, trainer_key, monkeypatch, name) -> None:
     judge_cheaply(monkeypatch)
     step = recorded(tmp_path, SOUND[name](), trainer_key)
-    seen = observations(step)
+    none_is_off(step, observations(step))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", SOUND)
+def test_no_operator_of_a_sound_gpu_is_found_wrong(tmp_path, trainer_key, monkeypatch, name) -> None:
+    judge_cheaply(monkeypatch)
+    step = recorded(tmp_path, SOUND[name](), trainer_key)
+    none_is_off(step, observations(step, device=torch.device("cuda:0")))
+
+
+def none_is_off(step: Recorded, seen: list[Observation]) -> None:
     assert len(seen) == len(step.order.program.sites)
     for site, observed in enumerate(seen):
         if observed.before.numel():

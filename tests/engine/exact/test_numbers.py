@@ -7,10 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from counterfoil.exact.numbers import MP, NotExactError, dyadic, fixed, number
+from counterfoil.exact import numbers as module
+from counterfoil.exact.numbers import MP, NotExactError, dyadic, exact_dot, exact_sum, fixed, number
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 ROWS = st.lists(FLOATS, min_size=1, max_size=30)
@@ -85,3 +86,46 @@ def test_the_context_is_our_own() -> None:
 
     assert mpmath.mp.prec == 53
     assert MP.prec >= 250
+
+
+# Many terms: one integer for each exponent, instead of one for each term.
+
+
+@pytest.fixture
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything counts as many, in chunks that leave a rest."""
+    monkeypatch.setattr(module, "_FEW", 0)
+    monkeypatch.setattr(module, "_CHUNK", 7)
+
+
+@given(ROWS)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_long_sums(many: None, values: list[float]) -> None:
+    assert fraction(exact_sum(np.array(values))) == sum(map(Fraction, values))
+
+
+@given(st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=30))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_long_inner_products(many: None, pairs: list[tuple[float, float]]) -> None:
+    a, b = (np.array(column) for column in zip(*pairs, strict=True))
+    assert fraction(exact_dot(a, b)) == sum(Fraction(x) * Fraction(y) for x, y in pairs)
+
+
+@pytest.mark.parametrize("size", [module._FEW - 1, module._FEW, 3 * module._CHUNK // 2])
+def test_the_largest_significands_of_one_exponent_do_not_overflow(size: int) -> None:
+    largest = math.nextafter(2.0, 0.0)
+    values = np.full(size, largest)
+    assert fraction(exact_sum(values)) == size * Fraction(largest)
+    assert fraction(exact_sum(-values)) == -size * Fraction(largest)
+    assert fraction(exact_dot(values, -values)) == -size * Fraction(largest) ** 2
+
+
+def test_long_sums_of_integers_and_of_what_is_not_finite(many: None) -> None:
+    assert exact_sum(np.array([2**62, 1, -(2**62)])) == 1
+    assert exact_dot(np.array([2**40, 1]), np.array([2**40, 1])) == 2**80 + 1
+    assert exact_sum(np.array([])) == 0
+    assert exact_sum(np.zeros(9)) == 0
+    with pytest.raises(NotExactError, match="infinite"):
+        exact_sum(np.array([1.0, math.inf]))
+    with pytest.raises(NotExactError, match="infinite"):
+        exact_dot(np.array([1.0, 2.0]), np.array([1.0, math.nan]))
