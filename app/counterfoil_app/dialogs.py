@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from counterfoil import AuditReport
-from counterfoil_app.session import SigningRequest
+from counterfoil_app.verdict_export import SigningRequest
 from counterfoil_app.views.parts import label
 from counterfoil_app.worker import Failure
 

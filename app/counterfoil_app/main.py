@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QApplication
 
 from counterfoil import __version__
 from counterfoil_app import startup
-from counterfoil_app.engine_port import Engine, LibraryEngine
+from counterfoil_app.engine_port import Engine
+from counterfoil_app.engine_process import ProcessEngine
 from counterfoil_app.settings import Settings
 from counterfoil_app.theme import Theme
 from counterfoil_app.window import MainWindow
@@ -43,7 +44,7 @@ def make_window(*, fresh: bool = False, engine: Engine | None = None, settings: 
 
     Args:
         fresh: Start without the stored settings.
-        engine: The engine; the installed library unless given.
+        engine: The engine; the installed library, in a process of its own, unless given.
         settings: The settings; the user's unless given.
 
     Raises:
@@ -52,7 +53,7 @@ def make_window(*, fresh: bool = False, engine: Engine | None = None, settings: 
     qt = application()
     settings = settings if settings is not None else Settings.of_user(fresh=fresh)
     theme = Theme(qt, settings.theme)
-    window = MainWindow(engine if engine is not None else LibraryEngine(), settings, theme)
+    window = MainWindow(engine if engine is not None else ProcessEngine(), settings, theme)
     theme.setParent(window)
     return window
 

@@ -146,7 +146,7 @@ class HeaderView(QFrame):
     def _headline(self) -> Look:
         session = self._session
         if session.phase is Phase.CONCLUDED and session.report is not None:
-            return words.outcome(session.report.outcome)
+            return words.outcome(session.report.outcome, session.report.sample)
         if session.phase is Phase.READY and session.summary is not None:
             if session.summary.run is None:
                 return Look(self.tr("Order, not yet run"), "order", Tone.INFO)

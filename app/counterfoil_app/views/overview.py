@@ -94,7 +94,7 @@ class OverviewView(Page):
         tone = Tone.WARN if self._session.refused_so_far else Tone.INFO
         sentence = ""
         if report is not None:
-            sentence, tone = report.reason, words.outcome(report.outcome).tone
+            sentence, tone = report.reason, words.outcome(report.outcome, report.sample).tone
         elif failure is not None:
             sentence, tone = f"{failure.sentence} {failure.remedy}".strip(), Tone.WARN
         elif summary is not None:
@@ -133,7 +133,9 @@ class OverviewView(Page):
                 self.tr("Program"),
                 self.tr("{0} operators, {1} of them rounded").format(
                     text.count(order.operators), text.count(order.rounded_operators)
-                ),
+                )
+                if order.operators
+                else self.tr("not read yet"),
             ),
             Field(self.tr("Program digest"), order.program_digest.hex, digest=True),
             Field(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from counterfoil import CheckNumber, CheckState, Outcome, StepMatch
+from counterfoil import CheckNumber, CheckState, Outcome, Sample, StepMatch
 from counterfoil_app.theme import Tone
 
 
@@ -23,8 +23,11 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("words", text)
 
 
-def outcome(value: Outcome) -> Look:
-    """How an outcome is shown."""
+def outcome(value: Outcome, sample: Sample | None = None) -> Look:
+    """How an outcome is shown; a clean sample never looks like a whole run that was verified."""
+    if value is Outcome.VERIFIED and sample is not None and not sample.whole:
+        of = _tr("VERIFIED for {0} of {1} segments").format(sample.count, sample.total)
+        return Look(of, "verified-part", Tone.INFO)
     return {
         Outcome.VERIFIED: Look("VERIFIED", "verified", Tone.OK),
         Outcome.DISPUTED: Look("DISPUTED", "disputed", Tone.BAD),

@@ -1,0 +1,142 @@
+"""``python -m benchmarks.window``: the longest pause of the window's event loop while it opens, replays and exports.
+
+The real engine works on a recorded run, and the window is drawn off screen. The run is recorded by a process of its
+own, so that this one starts as a user's does: without torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QEventLoop, QSettings, QTimer
+
+from benchmarks.heartbeat import Heartbeat
+from counterfoil_app.main import make_window
+from counterfoil_app.session import Phase
+from counterfoil_app.settings import Settings
+from counterfoil_app.verdict_export import SigningRequest
+from counterfoil_app.window import MainWindow
+
+LIMIT_SECONDS = 0.050
+LOOK_MILLISECONDS = 5
+TIMEOUT_MILLISECONDS = 600_000
+_RECORD = """
+import sys
+from pathlib import Path
+import counterfoil
+from counterfoil_resources.digits import load_digits
+folder = Path(sys.argv[1])
+counterfoil.order_digits(*load_digits(), steps=int(sys.argv[2])).write(folder / "job.cfoil")
+counterfoil.generate_key(folder / "trainer.pem", None)
+counterfoil.generate_key(folder / "auditor.pem", None)
+key = counterfoil.load_private_key(folder / "trainer.pem", None)
+for _ in counterfoil.record(folder / "job.cfoil", folder / "run.cfoil", key, tamper=counterfoil.LabelFlip(step=7)):
+    pass
+"""
+
+
+@dataclass(frozen=True)
+class Pause:
+    """The longest pause of the event loop during one activity.
+
+    Attributes:
+        activity: What the user did.
+        seconds: How long the activity took.
+        longest: The longest pause in seconds.
+        over_limit: How many pauses were longer than :data:`LIMIT_SECONDS`.
+    """
+
+    activity: str
+    seconds: float
+    longest: float
+    over_limit: int
+
+
+def measure(window: MainWindow, folder: Path) -> Iterator[Pause]:
+    """Yield the pauses while the window works on ``run.cfoil`` of a folder."""
+    session, heart = window.session, Heartbeat(window)
+
+    @contextmanager
+    def activity(done: Callable[[], bool]) -> Iterator[None]:
+        nonlocal seconds
+        heart.start()
+        begun = time.perf_counter()
+        yield
+        _wait(done)
+        seconds = time.perf_counter() - begun
+        heart.stop()
+
+    seconds = 0.0
+    with activity(lambda: bool(session.devices)):
+        session.look_for_devices()
+    yield Pause("start the engine", seconds, heart.longest, heart.over(LIMIT_SECONDS))
+    with activity(lambda: session.phase is Phase.READY):
+        window.open_bundle(folder / "run.cfoil", folder / "job.cfoil")
+    yield Pause("open", seconds, heart.longest, heart.over(LIMIT_SECONDS))
+    with activity(lambda: session.phase is Phase.CONCLUDED):
+        window.replay_action.trigger()
+    yield Pause("replay", seconds, heart.longest, heart.over(LIMIT_SECONDS))
+    request = SigningRequest(
+        folder / "auditor.pem",
+        None,
+        create=False,
+        target=folder / "run.verdict.json",
+        report=folder / "run.report.pdf",
+        table=folder / "run.steps.csv",
+    )
+    with activity(lambda: session.verdict_file is not None):
+        session.export_verdict(request)
+    yield Pause("export", seconds, heart.longest, heart.over(LIMIT_SECONDS))
+
+
+def _wait(done: Callable[[], bool]) -> None:
+    loop, timer = QEventLoop(), QTimer()
+    timer.setInterval(LOOK_MILLISECONDS)
+    timer.timeout.connect(lambda: loop.quit() if done() else None)
+    timer.start()
+    QTimer.singleShot(TIMEOUT_MILLISECONDS, loop.quit)
+    loop.exec()
+    timer.stop()
+    if not done():
+        raise TimeoutError("the window did not finish")
+
+
+def main() -> None:
+    """Measure and print a table; the exit code is 1 when a pause was longer than the limit."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.window", description=__doc__)
+    parser.add_argument("--steps", type=int, default=30, help="steps of the run (default 30)")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        subprocess.run([sys.executable, "-c", _RECORD, str(folder), str(options.steps)], check=True)
+        settings = Settings(QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat))
+        window = make_window(settings=settings)
+        window.show()
+        print("| activity | took | longest pause of the event loop | pauses over 50 ms |\n|---|---|---|---|")
+        worst = 0.0
+        for pause in measure(window, folder):
+            worst = max(worst, pause.longest)
+            print(
+                f"| {pause.activity} | {pause.seconds:.2f} s | {1e3 * pause.longest:.0f} ms | {pause.over_limit} |",
+                flush=True,
+            )
+        loaded = {"torch", "numba", "h5py"} & set(sys.modules)
+        print(f"\nLoaded by the window's process: {', '.join(sorted(loaded)) or 'neither torch, numba nor h5py'}.")
+        window.close()
+        window.session.shut_down()
+    sys.exit(worst > LIMIT_SECONDS)
+
+
+if __name__ == "__main__":
+    main()
