@@ -54,12 +54,14 @@ class Pause:
         activity: What the user did.
         seconds: How long the activity took.
         longest: The longest pause in seconds.
+        longest_own: The most processor time of this process in one pause, in seconds.
         over_limit: How many pauses were longer than :data:`LIMIT_SECONDS`.
     """
 
     activity: str
     seconds: float
     longest: float
+    longest_own: float
     over_limit: int
 
 
@@ -80,13 +82,13 @@ def measure(window: MainWindow, folder: Path) -> Iterator[Pause]:
     seconds = 0.0
     with activity(lambda: bool(session.devices)):
         session.look_for_devices()
-    yield Pause("start the engine", seconds, heart.longest, heart.over(LIMIT_SECONDS))
+    yield Pause("start the engine", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
     with activity(lambda: session.phase is Phase.READY):
         window.open_bundle(folder / "run.cfoil", folder / "job.cfoil")
-    yield Pause("open", seconds, heart.longest, heart.over(LIMIT_SECONDS))
+    yield Pause("open", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
     with activity(lambda: session.phase is Phase.CONCLUDED):
         window.replay_action.trigger()
-    yield Pause("replay", seconds, heart.longest, heart.over(LIMIT_SECONDS))
+    yield Pause("replay", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
     request = SigningRequest(
         folder / "auditor.pem",
         None,
@@ -97,7 +99,7 @@ def measure(window: MainWindow, folder: Path) -> Iterator[Pause]:
     )
     with activity(lambda: session.verdict_file is not None):
         session.export_verdict(request)
-    yield Pause("export", seconds, heart.longest, heart.over(LIMIT_SECONDS))
+    yield Pause("export", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
 
 
 def _wait(done: Callable[[], bool]) -> None:
@@ -113,7 +115,7 @@ def _wait(done: Callable[[], bool]) -> None:
 
 
 def main() -> None:
-    """Measure and print a table; the exit code is 1 when a pause was longer than the limit."""
+    """Measure and print a table; the exit code is 1 when a pause of the window's own doing exceeded the limit."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.window", description=__doc__)
     parser.add_argument("--steps", type=int, default=30, help="steps of the run (default 30)")
     options = parser.parse_args()
@@ -123,12 +125,16 @@ def main() -> None:
         settings = Settings(QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat))
         window = make_window(settings=settings)
         window.show()
-        print("| activity | took | longest pause of the event loop | pauses over 50 ms |\n|---|---|---|---|")
+        print(
+            "| activity | took | longest pause of the event loop | of it own work, at most | pauses over 50 ms |"
+            "\n|---|---|---|---|---|"
+        )
         worst = 0.0
         for pause in measure(window, folder):
-            worst = max(worst, pause.longest)
+            worst = max(worst, pause.longest_own)
             print(
-                f"| {pause.activity} | {pause.seconds:.2f} s | {1e3 * pause.longest:.0f} ms | {pause.over_limit} |",
+                f"| {pause.activity} | {pause.seconds:.2f} s | {1e3 * pause.longest:.0f} ms "
+                f"| {1e3 * pause.longest_own:.0f} ms | {pause.over_limit} |",
                 flush=True,
             )
         loaded = {"torch", "numba", "h5py"} & set(sys.modules)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -56,7 +57,7 @@ def peaks(x: Floats, y: Floats, columns: int) -> tuple[Floats, Floats]:
         return x, y
     edges = np.linspace(0, len(x), columns + 1).astype(int)
     chosen = []
-    for first, last in zip(edges[:-1], edges[1:], strict=True):
+    for first, last in pairwise(edges.tolist()):
         part = y[first:last]
         chosen += sorted({first + int(part.argmin()), first + int(part.argmax())})
     return x[chosen], y[chosen]

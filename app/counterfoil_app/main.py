@@ -62,8 +62,8 @@ def run(paths: Sequence[Path] = (), order: Path | None = None, *, fresh: bool = 
     """Show the window until it is closed.
 
     Args:
-        paths: Bundles to open; the window shows one at a time, so the first is opened.
-        order: The client's order file to compare with.
+        paths: What to open: a bundle, several to be replayed one after the other, or a verdict to be read.
+        order: The client's order file to compare a single bundle with.
         fresh: Start without the stored settings.
 
     Returns:
@@ -74,7 +74,9 @@ def run(paths: Sequence[Path] = (), order: Path | None = None, *, fresh: bool = 
     """
     window = make_window(fresh=fresh)
     window.show()
-    if paths:
+    if len(paths) == 1 and order is not None:
         window.open_bundle(paths[0], order)
+    else:
+        window.open_files(paths)
     window.session.look_for_devices()
     return application().exec()

@@ -206,17 +206,19 @@ p {{ margin: 2px 0 4px 0; }}
 td {{ padding: 2px 8px 2px 0; }}
 .name, .muted {{ color: {LIGHT.muted}; }}
 .hash {{ font-family: monospace; font-size: 7.5px; }}
+.box {{ padding: 8px 12px; }}
 .outcome {{ font-size: 20px; font-weight: bold; }}
 """
 
 
 def _html(contents: Contents, captions: Sequence[str], width: int) -> str:
-    parts = [*_summary(contents, width), '<p style="page-break-before: always"></p>']
-    parts += [_heading(_tr("Checks")), _checks(contents.report, width)]
+    parts = [*_summary(contents, width), _heading(_tr("Checks"), new_page=True)]
+    parts.append(_checks(contents.report, width))
     if contents.report.dispute is not None:
         parts += _dispute(contents.report.dispute, width)
     if captions:
-        parts.append(_heading(_tr("The replay")))
+        # Two charts fill half a page: after a dispute they would leave their heading behind.
+        parts.append(_heading(_tr("The replay"), new_page=contents.report.dispute is not None))
         for number, caption in enumerate(captions):
             parts.append(f'<p><img src="chart:{number}" width="{width}" height="{CHART_HEIGHT:.0f}"></p>')
             parts.append(f'<p class="muted">{escape(caption)}</p>')
@@ -225,8 +227,9 @@ def _html(contents: Contents, captions: Sequence[str], width: int) -> str:
     return "".join(parts)
 
 
-def _heading(title: str) -> str:
-    return f"<h2>{escape(title)}</h2>"
+def _heading(title: str, *, new_page: bool = False) -> str:
+    style = ' style="page-break-before: always"' if new_page else ""
+    return f"<h2{style}>{escape(title)}</h2>"
 
 
 def _table(rows: Iterable[tuple[str, str]], width: int) -> str:
@@ -248,7 +251,7 @@ def _summary(contents: Contents, width: int) -> list[str]:
     box = (
         f'<table width="{width}" cellspacing="0" cellpadding="9" style="margin-top: 8px; margin-bottom: 8px">'
         f'<tr><td width="5" bgcolor="{LIGHT.tone(tone)}"></td>'
-        f'<td bgcolor="{LIGHT.tint(tone)}"><span class="outcome" style="color: {LIGHT.tone(tone)}">'
+        f'<td class="box" bgcolor="{LIGHT.tint(tone)}"><span class="outcome" style="color: {LIGHT.tone(tone)}">'
         f"{escape(report.headline)}</span><br>{escape(report.reason)}</td></tr></table>"
     )
     source = {

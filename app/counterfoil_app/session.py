@@ -193,6 +193,7 @@ class Session(QObject):
         self.failure = None
         self.selected_step = None
         self.sample: Sample | None = None
+        self.was_stopped = False
         self._total = 0
         self._operator = None
 
@@ -385,6 +386,7 @@ class Session(QObject):
     def stop(self) -> None:
         """Stop the replay; what it found so far stays."""
         if self.running and self._token is not None:
+            self.was_stopped = True
             self._token.cancel()
             self._set_phase(Phase.STOPPING)
 

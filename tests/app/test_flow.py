@@ -15,9 +15,9 @@ from pytestqt.qtbot import QtBot
 
 from counterfoil import CheckNumber, CounterfoilError, Outcome
 from counterfoil_app.capture import replay_and_capture
-from counterfoil_app.dialogs import SigningDialog
 from counterfoil_app.session import Phase
 from counterfoil_app.settings import Settings
+from counterfoil_app.signing_dialog import SigningDialog
 from counterfoil_app.views.tables import RecordTable
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
@@ -68,7 +68,7 @@ def test_honest_run_is_verified_and_signed(
     qtbot.mouseClick(window.header.primary, LEFT)
     dialog = window.findChild(SigningDialog)
     assert dialog is not None
-    assert "VERIFIED" in dialog.findChildren(type(dialog.hint))[0].text()
+    assert "VERIFIED" in dialog.what.text()
     dialog.create_new.setChecked(True)
     dialog.key.setText(str(tmp_path / "auditor.pem"))
     dialog.passphrase.setText("secret")
@@ -86,7 +86,7 @@ def test_honest_run_is_verified_and_signed(
 
 def test_a_failed_signature_is_told_and_leaves_no_file(opened: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     replay(opened, qtbot)
-    opened.choose_verdict()
+    opened.verdict_action.trigger()
     dialog = opened.findChild(SigningDialog)
     assert dialog is not None
     dialog.key.setText(str(tmp_path / "new.pem"))
@@ -105,7 +105,7 @@ def test_a_failed_signature_is_told_and_leaves_no_file(opened: MainWindow, qtbot
 
 def test_unwritable_folder_ends_in_a_sentence(opened: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     replay(opened, qtbot)
-    opened.choose_verdict()
+    opened.verdict_action.trigger()
     dialog = opened.findChild(SigningDialog)
     assert dialog is not None
     dialog.key.setText(str(tmp_path / "new.pem"))

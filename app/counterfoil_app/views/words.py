@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from counterfoil import CheckNumber, CheckState, Outcome, Sample, StepMatch
+from counterfoil import CheckNumber, CheckState, Outcome, Sample, SegmentRequest, StepMatch
 from counterfoil_app.theme import Tone
 
 
@@ -35,6 +36,30 @@ def outcome(value: Outcome, sample: Sample | None = None) -> Look:
         Outcome.REFUSED: Look("REFUSED", "refused", Tone.WARN),
         Outcome.ERROR: Look("ERROR", "error", Tone.WARN),
     }[value]
+
+
+def segments(request: SegmentRequest) -> str:
+    """Which segments are to be replayed."""
+    if request.numbers:
+        return _tr("the segments {0}").format(number_list(request.numbers))
+    if request.confidence is not None:
+        return _tr("a random sample that finds a run with {0} % of bad segments with a probability of {1} %").format(
+            f"{100 * request.bad_fraction:g}", f"{100 * request.confidence:g}"
+        )
+    if request.count is not None:
+        return _tr("a random sample of {0} segments").format(request.count)
+    return _tr("the whole run")
+
+
+def number_list(numbers: Sequence[int]) -> str:
+    """Ascending numbers with neighbours merged: ``1, 4, 7-9``."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
 
 
 def check_state(value: CheckState) -> Look:
