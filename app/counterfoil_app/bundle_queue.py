@@ -69,6 +69,11 @@ class BundleQueue(QObject):
         return self._current is not None
 
     @property
+    def segments(self) -> SegmentRequest:
+        """What is replayed of each bundle."""
+        return self._segments
+
+    @property
     def waiting(self) -> int:
         """How many bundles wait."""
         return sum(entry.state is EntryState.WAITING for entry in self.entries)

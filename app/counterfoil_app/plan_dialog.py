@@ -29,6 +29,7 @@ from counterfoil_app.views.parts import label, restyle
 
 CONFIDENCES = (0.5, 0.9, 0.95, 0.99, 0.999)
 DEFAULT_CONFIDENCE = 0.99
+TEXT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 NUMBER = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -42,7 +43,7 @@ class PlanDialog(QDialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Plan the replay"))
-        self.setMinimumWidth(720)
+        self.setMinimumWidth(780)
         self._session = session
         self._plans: dict[str, Plan] = {}
         assert session.summary is not None
@@ -78,6 +79,12 @@ class PlanDialog(QDialog):
         self.progress = QProgressBar()
         self.progress.setAccessibleName(self.tr("Progress of the measurement"))
         self.table = QTableWidget(0, 0)
+        self.invitation = label(
+            self.tr(
+                "Measure on one device or several to compare what each plan costs. A few steps are replayed for it."
+            ),
+            "muted",
+        )
         self.meaning = label("", "notice")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
@@ -88,6 +95,7 @@ class PlanDialog(QDialog):
         column.addWidget(intro)
         column.addLayout(self._choices())
         column.addLayout(self._devices())
+        column.addWidget(self.invitation)
         column.addWidget(self._prepared_table(), 1)
         column.addWidget(self.meaning)
         column.addWidget(self.buttons)
@@ -106,7 +114,7 @@ class PlanDialog(QDialog):
         row.setSpacing(8)
         row.addWidget(label(self.tr("that finds a run with"), wrap=False))
         row.addWidget(self.bad)
-        row.addWidget(label(self.tr("of bad segments with a probability of at least"), wrap=False))
+        row.addWidget(label(self.tr("of bad segments, with a probability of"), wrap=False))
         row.addWidget(self.confidence)
         row.addStretch(1)
         grid.addWidget(self.whole, 0, 0)
@@ -241,7 +249,7 @@ class PlanDialog(QDialog):
 
     def _show_plan(self) -> None:
         plans = self._plans
-        heads = [self.tr("Finds it with"), self.tr("Segments"), self.tr("Steps"), self.tr("Could pass with")]
+        heads = [self.tr("Finds it with"), self.tr("Segments"), self.tr("Steps"), self.tr("Passes with")]
         self.table.blockSignals(True)
         self.table.setColumnCount(len(heads) + len(plans))
         self.table.setHorizontalHeaderLabels([*heads, *(self.tr("Time on {0}").format(name) for name in plans)])
@@ -250,7 +258,7 @@ class PlanDialog(QDialog):
         for place, row in enumerate(rows):
             whole = row.confidence == 1.0
             cells = [
-                self.tr("certainty (whole run)") if whole else f"{100 * row.confidence:g} %",
+                self.tr("100 % (whole run)") if whole else f"{100 * row.confidence:g} %",
                 text.count(row.segments),
                 text.count(row.steps),
                 "0" if whole else text.number(row.passing),
@@ -265,9 +273,11 @@ class PlanDialog(QDialog):
         for position in range(self.table.columnCount()):
             header.setSectionResizeMode(position, QHeaderView.ResizeMode.Stretch)
             title = self.table.horizontalHeaderItem(position)
-            if title is not None and position:
-                title.setTextAlignment(NUMBER)
+            if title is not None:
+                title.setTextAlignment(NUMBER if position else TEXT)
         self.table.blockSignals(False)
+        self.table.setVisible(bool(plans))
+        self.invitation.setVisible(not plans)
 
     def _refresh(self, _value: object = None) -> None:
         session = self._session
@@ -336,8 +346,8 @@ class PlanDialog(QDialog):
                 "Measure to see how many they are and how long they take."
             ), "info"
         return self.tr(
-            "{0} of {1} segments are drawn at random when the replay starts. A run with {2} bad segments or more would "
-            "pass with a probability of {3}."
+            "{0} of {1} segments are drawn at random when the replay starts. A run in which {2} or more of them are "
+            "bad would pass with a probability of {3}."
         ).format(
             text.count(row.segments), text.count(self._total), text.count(self._plans[self.device_name].bad),
             text.number(row.passing),

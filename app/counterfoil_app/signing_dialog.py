@@ -176,6 +176,7 @@ class SigningDialog(QDialog):
         choice.addWidget(self.create_new)
         choice.addStretch(1)
         ring = QHBoxLayout()
+        ring.setSpacing(16)
         ring.addWidget(self.remember)
         ring.addWidget(self._ring_note, 1)
         also = QHBoxLayout()

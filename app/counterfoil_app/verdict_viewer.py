@@ -54,10 +54,10 @@ class VerdictViewer(QDialog):
         words_column.addWidget(self.sentence)
         top.addLayout(words_column, 1)
         self.about_bundle = label("", "notice")
-        page = Page(self.tr("What the verdict says"))
+        self.page = Page(self.tr("What the verdict says"))
         self._facts = FieldGrid()
-        page.column.addWidget(self._facts)
-        page.column.addStretch(1)
+        self.page.column.addWidget(self._facts)
+        self.page.column.addStretch(1)
         self.choose_key = QPushButton(self.tr("Choose the auditor's public &key\u2026"))
         self.choose_bundle = QPushButton(self.tr("Compare with a &bundle\u2026"))
         self.close_button = QPushButton(self.tr("&Close"))
@@ -70,7 +70,8 @@ class VerdictViewer(QDialog):
         column.setSpacing(12)
         column.addLayout(top)
         column.addWidget(self.about_bundle)
-        column.addWidget(page, 1)
+        column.addWidget(self.page, 1)
+        column.addStretch(0)
         column.addLayout(buttons)
         self.choose_key.clicked.connect(self._ask_key)
         self.choose_bundle.clicked.connect(self._ask_bundle)
@@ -93,6 +94,7 @@ class VerdictViewer(QDialog):
             ).format(verdict.reason, verdict.key_file),
         )
         self._facts.show_fields(self._fields(verdict))
+        self.page.show()
         self.choose_bundle.setEnabled(True)
         self._make_primary(self.choose_bundle if reading.bundle_matches is None else self.close_button)
         self._show_bundle(verdict, reading.bundle_matches)
@@ -103,7 +105,7 @@ class VerdictViewer(QDialog):
             Look(self.tr("This verdict does not count"), "failed", Tone.BAD),
             f"{failure.sentence} {failure.remedy}".strip(),
         )
-        self._facts.show_fields([])
+        self.page.hide()
         self.about_bundle.hide()
         self.choose_bundle.setEnabled(False)
         self._make_primary(self.choose_key)
@@ -116,6 +118,7 @@ class VerdictViewer(QDialog):
             ),
         )
         self._facts.show_fields([Field(self.tr("Names the key"), key_id, digest=True) for key_id in key_ids])
+        self.page.show()
         self.about_bundle.hide()
         self.choose_bundle.setEnabled(False)
         self._make_primary(self.choose_key)

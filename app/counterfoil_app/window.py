@@ -51,6 +51,7 @@ from counterfoil_app.worker import Failure
 
 FIRST_SIZE = (1366, 768)
 FIRST_WIDTHS = [400, 966]
+QUEUE_WIDTH = 300
 FIRST_HEIGHTS = [270, 360]
 MESSAGE_MILLISECONDS = 15_000
 
@@ -161,11 +162,21 @@ class MainWindow(QMainWindow):
             self.tr("Choose how much of the run is replayed, and see what that costs and proves"),
         )
         self.add_to_queue_action = self._action(
-            self.tr("&Add to the queue\u2026"), "queue", self.choose_for_queue, "Ctrl+Shift+A"
+            self.tr("&Add\u2026"), "queue", self.choose_for_queue, "Ctrl+Shift+A", self.tr("Add bundles to the queue")
         )
-        self.start_queue_action = self._action(self.tr("Start the &queue"), "replay", self.queue.start, "Ctrl+F5")
+        self.start_queue_action = self._action(
+            self.tr("Sta&rt"),
+            "replay",
+            self.queue.start,
+            "Ctrl+F5",
+            self.tr("Replay the waiting bundles one after the other"),
+        )
         self.stop_queue_action = self._action(
-            self.tr("S&top the queue"), "stop", self.queue.stop, "Ctrl+Shift+F5", self.tr("What waits goes on waiting")
+            self.tr("S&top"),
+            "stop",
+            self.queue.stop,
+            "Ctrl+Shift+F5",
+            self.tr("Stop the queue; what waits goes on waiting"),
         )
         self.layout_action = self._action(self.tr("&Restore layout"), "", self._restore_layout)
 
@@ -223,6 +234,7 @@ class MainWindow(QMainWindow):
         self.queue_dock.setWidget(self.queue_view)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.queue_dock)
         self.queue_dock.hide()
+        self.resizeDocks([self.queue_dock], [QUEUE_WIDTH], Qt.Orientation.Horizontal)
         self.statusBar().setSizeGripEnabled(False)
 
     def _add_dock(self, name: str, title: str, view: QWidget) -> None:
@@ -262,17 +274,17 @@ class MainWindow(QMainWindow):
         replay = self.menuBar().addMenu(self.tr("&Replay"))
         replay.addActions([self.replay_action, self.pause_action, self.stop_action, self.plan_action])
         replay.addSeparator()
-        replay.addActions([self.add_to_queue_action, self.start_queue_action, self.stop_queue_action])
-        replay.addSeparator()
+        queue = replay.addMenu(self.tr("&Queue"))
+        queue.addActions([self.add_to_queue_action, self.start_queue_action, self.stop_queue_action])
         self.device_menu = replay.addMenu(self.tr("&Device"))
         view = self.menuBar().addMenu(self.tr("&View"))
         for position, dock in enumerate(self.docks.values(), start=1):
             action = dock.toggleViewAction()
             action.setShortcut(QKeySequence(f"Ctrl+{position}"))
             view.addAction(action)
-        queue = self.queue_dock.toggleViewAction()
-        queue.setShortcut(QKeySequence("Ctrl+0"))
-        view.addAction(queue)
+        show_queue = self.queue_dock.toggleViewAction()
+        show_queue.setShortcut(QKeySequence("Ctrl+0"))
+        view.addAction(show_queue)
         view.addAction(self.layout_action)
         view.addSeparator()
         themes = view.addMenu(self.tr("&Theme"))

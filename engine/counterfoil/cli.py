@@ -890,17 +890,18 @@ def plan(
     """
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Measuring", console) as bar:
-        from counterfoil.audit import planner
+        from counterfoil.audit.plan import Plan, PlanProgress
+        from counterfoil.audit.planner import plan_audit
 
-        for event in planner.plan_audit(
+        for event in plan_audit(
             run, data=data, bad_fraction=bad_fraction, device=device, threads=threads, cancel=cancel
         ):
             match event:
-                case planner.PlanProgress():
+                case PlanProgress():
                     if event.done == 0:
                         bar.start(event.total)
                     bar.update(event.done)
-                case planner.Plan():
+                case Plan():
                     found = event
     if json:
         terminal.print_json(found)

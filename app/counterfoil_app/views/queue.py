@@ -103,6 +103,7 @@ class QueueView(QWidget):
             outcome.setToolTip(entry.sentence or look.word)
             self.table.setItem(place, 0, name)
             self.table.setItem(place, 1, outcome)
+        self.table.resizeRowsToContents()
         if chosen in entries:
             self.table.selectRow(entries.index(chosen))
         self.sentence.setText(self._summary())
@@ -113,7 +114,9 @@ class QueueView(QWidget):
         if not entries:
             return self.tr("Add several runs: they are replayed one after the other.")
         done = sum(entry.state in (EntryState.DONE, EntryState.FAILED) for entry in entries)
-        return self.tr("{0} of {1} done").format(done, len(entries))
+        return self.tr("{0} of {1} done. Replayed of each: {2}.").format(
+            done, len(entries), words.segments(self._queue.segments)
+        )
 
     def _look(self, entry: Entry) -> Look:
         if entry.state is EntryState.WAITING:
