@@ -80,9 +80,7 @@ class PlanDialog(QDialog):
         self.progress.setAccessibleName(self.tr("Progress of the measurement"))
         self.table = QTableWidget(0, 0)
         self.invitation = label(
-            self.tr(
-                "Measure on one device or several to compare what each plan costs. A few steps are replayed for it."
-            ),
+            self.tr("Measure on one device or several to compare the plans; a few steps are replayed for it."),
             "muted",
         )
         self.meaning = label("", "notice")

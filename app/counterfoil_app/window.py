@@ -176,7 +176,7 @@ class MainWindow(QMainWindow):
             "stop",
             self.queue.stop,
             "Ctrl+Shift+F5",
-            self.tr("Stop the queue; what waits goes on waiting"),
+            self.tr("Stop the queue; what waits stays"),
         )
         self.layout_action = self._action(self.tr("&Restore layout"), "", self._restore_layout)
 
