@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -29,6 +30,10 @@ from counterfoil_app.verdict_export import SigningRequest
 from counterfoil_app.window import MainWindow
 
 LIMIT_SECONDS = 0.050
+HEAD = (
+    "| activity | took | longest pause of the event loop | of it own work, at most | pauses over 50 ms |\n"
+    "|---|---|---|---|---|"
+)
 LOOK_MILLISECONDS = 5
 TIMEOUT_MILLISECONDS = 600_000
 _RECORD = """
@@ -63,6 +68,13 @@ class Pause:
     longest: float
     longest_own: float
     over_limit: int
+
+    def row(self) -> str:
+        """The line of a Markdown table under :data:`HEAD`."""
+        return (
+            f"| {self.activity} | {self.seconds:.2f} s | {1e3 * self.longest:.0f} ms | {1e3 * self.longest_own:.0f} ms "
+            f"| {self.over_limit} |"
+        )
 
 
 def measure(window: MainWindow, folder: Path) -> Iterator[Pause]:
@@ -102,6 +114,25 @@ def measure(window: MainWindow, folder: Path) -> Iterator[Pause]:
     yield Pause("export", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
 
 
+def measure_large(window: MainWindow, folder: Path) -> Iterator[Pause]:
+    """Yield the pauses while ``large.cfoil`` of a folder is opened: to its overview, and to the end of its checks."""
+    session, heart = window.session, Heartbeat(window)
+    for what, done in (
+        ("its overview", lambda: session.phase is Phase.READY),
+        ("its checks", lambda: session.phase is Phase.READY and not session.checking),
+    ):
+        heart.start()
+        begun = time.perf_counter()
+        if what == "its overview":
+            window.open_bundle(folder / "large.cfoil", folder / "large-job.cfoil")
+        _wait(done)
+        seconds = time.perf_counter() - begun
+        heart.stop()
+        size = (folder / "large.cfoil").stat().st_size / 1e9
+        activity = f"open {size:.0f} GB, to {what}"
+        yield Pause(activity, seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
+
+
 def _wait(done: Callable[[], bool]) -> None:
     loop, timer = QEventLoop(), QTimer()
     timer.setInterval(LOOK_MILLISECONDS)
@@ -118,25 +149,23 @@ def main() -> None:
     """Measure and print a table; the exit code is 1 when a pause of the window's own doing exceeded the limit."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.window", description=__doc__)
     parser.add_argument("--steps", type=int, default=30, help="steps of the run (default 30)")
+    parser.add_argument("--large", type=int, default=0, help="open a bundle of so many GB too, written for it")
+    parser.add_argument("--folder", type=Path, help="a folder that holds the large bundle already, or will")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        large = options.folder or folder
         subprocess.run([sys.executable, "-c", _RECORD, str(folder), str(options.steps)], check=True)
+        if options.large and not (large / "large.cfoil").exists():
+            subprocess.run([sys.executable, "-m", "benchmarks.large", str(large), str(options.large)], check=True)
         settings = Settings(QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat))
         window = make_window(settings=settings)
         window.show()
-        print(
-            "| activity | took | longest pause of the event loop | of it own work, at most | pauses over 50 ms |"
-            "\n|---|---|---|---|---|"
-        )
+        print(HEAD)
         worst = 0.0
-        for pause in measure(window, folder):
+        for pause in chain(measure(window, folder), measure_large(window, large) if options.large else ()):
             worst = max(worst, pause.longest_own)
-            print(
-                f"| {pause.activity} | {pause.seconds:.2f} s | {1e3 * pause.longest:.0f} ms "
-                f"| {1e3 * pause.longest_own:.0f} ms | {pause.over_limit} |",
-                flush=True,
-            )
+            print(pause.row(), flush=True)
         loaded = {"torch", "numba", "h5py"} & set(sys.modules)
         print(f"\nLoaded by the window's process: {', '.join(sorted(loaded)) or 'neither torch, numba nor h5py'}.")
         window.close()

@@ -148,6 +148,7 @@ class Session(QObject):
         self._timer.setInterval(POLL_MILLISECONDS)
         self._timer.timeout.connect(self._poll)
         self._opening = 0
+        self._filled = False
         self._checking: CancelToken | None = None
         self._summaries: Latest[BundleSummary] = Latest()
         self._planning: CancelToken | None = None
@@ -289,6 +290,7 @@ class Session(QObject):
                 token.cancel()
         self._sink = self._token = self._checking = self._planning = self._ended = None
         self._opening = 0
+        self._filled = False
         self.plan = self.plan_failure = None
 
     def keep(self) -> Finished | None:
@@ -425,6 +427,9 @@ class Session(QObject):
         return job
 
     def _poll(self) -> None:
+        if self._filled:
+            self._filled = False
+            self._set_phase(Phase.READY)
         if (summary := self._summaries.take()) is not None and self._opening:
             self._show_summary(summary)
         if (plan := self._plan_values.take()) is not None and self.planning:
@@ -436,7 +441,7 @@ class Session(QObject):
             self._absorb(self._sink.take(ROWS_PER_POLL))
             if self._ended is not None and self._sink is not None and self._sink.drained:
                 self._conclude(self._ended)
-        if not self._worker.busy and self._sink is None:
+        if not self._worker.busy and self._sink is None and not self._filled:
             self._timer.stop()
             self.idle.emit()
 
@@ -450,8 +455,8 @@ class Session(QObject):
     def _show_summary(self, summary: BundleSummary) -> None:
         before, self.summary = self.summary, summary
         self.checks.update({check.number: check for check in summary.checks})
-        if before is None:
-            self._set_phase(Phase.READY)
+        # The views are filled first and shown at the next look: both at once would hold the window up.
+        self._filled = self._filled or before is None
         if before is None or (before.order, before.run) != (summary.order, summary.run):
             self._announce_all()
         else:
@@ -465,6 +470,7 @@ class Session(QObject):
             self._show_summary(summary)
         self._opening, self._checking = 0, None
         if result.failure is not None:
+            self._filled = False
             self.summary, self.failure = None, result.failure
             self._set_phase(Phase.UNREADABLE)
             self._announce_all()
