@@ -1,12 +1,10 @@
-"""The report to print: what a signed verdict says, for people, with how to check it (PDF, A4).
-
-Made in the worker thread: a QTextDocument that no widget shows belongs to the thread that makes it.
-"""
+"""The report to print: what a signed verdict says, for people, with how to check it (PDF, A4)."""
 
 from __future__ import annotations
 
 import base64
 import json
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -29,7 +27,7 @@ from PySide6.QtGui import (
 
 from counterfoil import AuditReport, BundleSummary, Dispute, Outcome, StepMatch, StepRow, __version__
 from counterfoil_app import chart, text
-from counterfoil_app.chart import Series
+from counterfoil_app.chart import Floats, Series
 from counterfoil_app.theme import LIGHT
 from counterfoil_app.views import words
 
@@ -47,20 +45,48 @@ def _tr(text: str) -> str:
 
 
 @dataclass(frozen=True)
+class Curves:
+    """What the charts show, one value for each replayed step.
+
+    Attributes:
+        steps: Step numbers: float64 [n].
+        trainer_loss: float64 [n].
+        replay_loss: float64 [n]; not a number where the step could not be judged.
+        corrections: float64 [n].
+    """
+
+    steps: Floats
+    trainer_loss: Floats
+    replay_loss: Floats
+    corrections: Floats
+
+    @classmethod
+    def of(cls, rows: Sequence[StepRow]) -> Curves:
+        """Take the curves out of the replayed steps."""
+        judged = [row.replay_loss if row.match is not StepMatch.UNJUDGED else math.nan for row in rows]
+        return cls(
+            np.array([row.step for row in rows], np.float64),
+            np.array([row.trainer_loss for row in rows], np.float64),
+            np.array(judged, np.float64),
+            np.array([row.corrections for row in rows], np.float64),
+        )
+
+
+@dataclass(frozen=True)
 class Contents:
     """What a report is made from.
 
     Attributes:
         report: What the replay found.
         summary: The overview of the bundle; None when it could not be read.
-        rows: The replayed steps.
+        curves: What the charts show.
         envelope: The signed verdict (DSSE, JSON).
         verdict_name: File name of the signed verdict.
     """
 
     report: AuditReport
     summary: BundleSummary | None
-    rows: tuple[StepRow, ...]
+    curves: Curves
     envelope: bytes
     verdict_name: str
 
@@ -168,24 +194,16 @@ def make_document(contents: Contents, width: float, height: float) -> QTextDocum
 
 def charts(contents: Contents, width: float) -> list[tuple[str, QImage]]:
     """Draw the report's charts, each with its caption."""
-    rows = contents.rows
-    if not rows:
+    curves = contents.curves
+    if not len(curves.steps):
         return []
-    steps = np.array([row.step for row in rows], np.float64)
-    judged = np.array([row.match is not StepMatch.UNJUDGED for row in rows])
     mark = float(contents.report.dispute.step) if contents.report.dispute is not None else None
     step = _tr("step")
     loss = [
-        Series(_tr("trainer"), steps, np.array([row.trainer_loss for row in rows]), LIGHT.trainer),
-        Series(
-            _tr("replay"),
-            steps[judged],
-            np.array([row.replay_loss for row in rows])[judged],
-            LIGHT.replay,
-            dots=True,
-        ),
+        Series(_tr("trainer"), curves.steps, curves.trainer_loss, LIGHT.trainer),
+        Series(_tr("replay"), curves.steps, curves.replay_loss, LIGHT.replay, dots=True),
     ]
-    corrections = [Series("", steps, np.array([float(row.corrections) for row in rows]), LIGHT.replay)]
+    corrections = [Series("", curves.steps, curves.corrections, LIGHT.replay)]
     dashed = _tr(" The dashed line is the disputed step.") if mark is not None else ""
     return [
         (

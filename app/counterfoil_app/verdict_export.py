@@ -11,8 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from counterfoil import AuditReport, BundleSummary, CounterfoilError, StepRow
-from counterfoil_app import passphrases, report_document
+from counterfoil_app import passphrases
 from counterfoil_app.engine_port import Engine
+from counterfoil_app.report_document import Contents, Curves
+from counterfoil_app.report_process import print_report
 
 
 def now() -> datetime:
@@ -74,8 +76,9 @@ def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRe
     envelope = engine.sign(material.report, request.private_key, request.passphrase, request.signed_at)
     write_whole(request.target, lambda path: _write_bytes(path, envelope))
     if request.report is not None:
-        page = report_document.Contents(material.report, material.summary, material.rows, envelope, request.target.name)
-        write_whole(request.report, lambda path: report_document.write_pdf(page, path))
+        curves = Curves.of(material.rows)
+        page = Contents(material.report, material.summary, curves, envelope, request.target.name)
+        write_whole(request.report, lambda path: print_report(page, path))
     if request.table is not None:
         engine.write_steps(material.rows, request.table)
     if request.remember and request.passphrase is not None:

@@ -20,7 +20,8 @@ from counterfoil import AuditFinished, AuditReport, CancelToken, CounterfoilErro
 from counterfoil_app import chart, passphrases, report_document
 from counterfoil_app.chart import Series
 from counterfoil_app.engine_port import ReplayPlan
-from counterfoil_app.report_document import Contents
+from counterfoil_app.report_document import Contents, Curves
+from counterfoil_app.report_process import print_report
 from counterfoil_app.session import Phase
 from counterfoil_app.settings import Settings
 from counterfoil_app.signing_dialog import SigningDialog
@@ -68,7 +69,7 @@ def test_what_is_previewed_is_what_is_signed(opened: MainWindow, qtbot: QtBot, t
     dialog.table.setChecked(True)
     with qtbot.waitSignal(opened.session.export_finished):
         qtbot.mouseClick(dialog.ok, LEFT)
-    page = Contents(report, None, (), (tmp_path / "honest.verdict.json").read_bytes(), "")
+    page = Contents(report, None, Curves.of(()), (tmp_path / "honest.verdict.json").read_bytes(), "")
     assert page.statement == previewed
     assert (tmp_path / "honest.report.pdf").read_bytes().startswith(b"%PDF-")
     assert len((tmp_path / "honest.steps.csv").read_text().splitlines()) == 60
@@ -201,7 +202,7 @@ def contents(engine: FakeEngine, plan: ReplayPlan | None = None) -> Contents:
     rows = tuple(event.row for event in events if isinstance(event, StepReplayed))
     report = events[-1].report
     envelope = engine.sign(report, Path("k"), None, datetime(2026, 11, 21, tzinfo=UTC))
-    return Contents(report, engine.summary(plan.run, None), rows, envelope, "honest.verdict.json")
+    return Contents(report, engine.summary(plan.run, None), Curves.of(rows), envelope, "honest.verdict.json")
 
 
 def plain(page: Contents) -> str:
@@ -254,6 +255,8 @@ def test_pages_are_drawn_whole(qapp: object, tmp_path: Path) -> None:
     assert (tmp_path / "r.pdf").read_bytes().count(b"/Type /Page\n") == 3
     with pytest.raises(OSError, match="cannot be opened"):
         report_document.write_pdf(page, tmp_path / "missing" / "r.pdf")
+    with pytest.raises(OSError, match="cannot be opened"):
+        print_report(page, tmp_path / "missing" / "r.pdf")
 
 
 def test_a_refused_file_has_a_report_too(qapp: object) -> None:
@@ -261,7 +264,7 @@ def test_a_refused_file_has_a_report_too(qapp: object) -> None:
     report = replace(
         page.report, run_root=None, order_digest=None, trainer_key="", title="", sample=None, mismatched_steps=()
     )
-    assert "could not be read" in plain(replace(page, report=report, summary=None, rows=()))
+    assert "could not be read" in plain(replace(page, report=report, summary=None, curves=Curves.of(())))
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
