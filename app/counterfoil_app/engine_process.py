@@ -85,6 +85,10 @@ class ProcessEngine:
         """Write the step table as CSV, here: it needs nothing of the engine's process but the rows, which lie here."""
         write_steps_csv(rows, path)
 
+    def write_capsule(self, report: AuditReport, path: Path) -> None:
+        """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
+        self._call(type(None), "write_capsule", report, path)
+
     def close(self) -> None:
         """End the process; a later call starts it again."""
         if self._connection is not None:
