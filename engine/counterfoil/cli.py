@@ -1120,7 +1120,10 @@ def verify(
 
 @app.command()
 def gui(
-    bundle: Annotated[Path | None, typer.Argument(help="A bundle to open.", show_default=False)] = None,
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(help="A bundle to open, or several to replay one after the other, or a verdict to read."),
+    ] = None,
     order: ClientOrderOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start without your stored settings.")] = False,
 ) -> None:
@@ -1129,7 +1132,7 @@ def gui(
     Example: counterfoil gui run.cfoil --order job.cfoil
     """
     window = _window_module("main")
-    raise _Done(window.run([bundle] if bundle else [], order, fresh=fresh))
+    raise _Done(window.run(files or [], order, fresh=fresh))
 
 
 @app.command()

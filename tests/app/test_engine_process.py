@@ -45,8 +45,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ).write(folder / "job.cfoil")
     counterfoil.generate_key(folder / "trainer.pem", None)
     key = counterfoil.load_private_key(folder / "trainer.pem", None)
-    for _ in counterfoil.record(folder / "job.cfoil", folder / "run.cfoil", key):
-        pass
+    for name, tamper in (("run", None), ("tampered", counterfoil.LabelFlip(step=3))):
+        for _ in counterfoil.record(folder / "job.cfoil", folder / f"{name}.cfoil", key, tamper=tamper):
+            pass
     return folder / "run.cfoil"
 
 
@@ -148,6 +149,12 @@ def test_the_window_process_stays_free_of_torch(run: Path) -> None:
         "    list(engine.plan(ReplayPlan(run, None, 'cpu'), 0.1, CancelToken()))\n"
         "    *_, last = engine.audit(ReplayPlan(run, None, 'cpu'), CancelToken())\n"
         "    assert last.report.outcome.value == 'VERIFIED', last.report.reason\n"
+        "    tampered = run.with_name('tampered.cfoil')\n"
+        "    *_, last = engine.audit(ReplayPlan(tampered, None, 'cpu'), CancelToken())\n"
+        "    assert last.report.outcome.value == 'DISPUTED', last.report.reason\n"
+        "    assert last.evidence is None\n"
+        "    engine.write_capsule(last.report, run.with_name('dispute.cfoil'))\n"
+        "    assert run.with_name('dispute.cfoil').exists()\n"
         "    engine.close()\n"
         "    found = {'torch', 'h5py', 'numba', 'cryptography'} & set(sys.modules)\n"
         "    sys.exit(f'loaded: {found}' if found else 0)\n"
