@@ -12,7 +12,7 @@ help:
 	@echo "make test         format, lint, types, import contracts and tests, as CI runs them"
 	@echo "make test-all     the same with the slow tests"
 	@echo "make lint         format, lint, types and import contracts only"
-	@echo "make bench        measure step time, log size and memory"
+	@echo "make bench        measure step time, log size, memory, and the pauses of the window"
 	@echo "make bench-paper  measure the paper's experiments and write docs/paper-experiments.md"
 	@echo "make bench-accuracy  compare training on the grid with ordinary float32 training"
 	@echo "make screenshots  make the pictures of README.md again"
@@ -47,6 +47,7 @@ test-all: lint
 
 bench: setup
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.window
 
 bench-paper: setup
 	$(BIN)/counterfoil bench paper

@@ -60,6 +60,9 @@ OperatorRecorded
 Outcome
 ParameterGroup
 ParameterGroups
+Plan
+PlanProgress
+PlanRow
 Precision
 PublicKey
 RecordFinished
@@ -67,7 +70,11 @@ RecordStarted
 ResumedFromCheckpoint
 Right
 RmsProp
+Sample
+SegmentRequest
+Selection
 Sgd
+SignatureError
 SigningKey
 StepMatch
 StepRecorded
@@ -79,8 +86,10 @@ Verdict
 WeightAverage
 adjudicate
 check_bundle_file
+claimed_key_ids
 generate_key
 inspect
+inspect_stages
 list_devices
 load_private_key
 load_public_key
@@ -91,6 +100,8 @@ order_gpt2
 order_logistic
 order_resnet
 order_vgg
+plan_audit
+preview_verdict
 record
 run_audit
 sign_verdict

@@ -11,7 +11,8 @@ from pathlib import Path
 from PySide6.QtCore import QEventLoop, QTimer
 
 from counterfoil import AuditReport, CounterfoilError
-from counterfoil_app.session import Phase, SigningRequest
+from counterfoil_app.session import Phase
+from counterfoil_app.verdict_export import SigningRequest
 from counterfoil_app.window import MainWindow
 from counterfoil_app.worker import Failure
 

@@ -1,18 +1,39 @@
 """What the window asks of the engine, and the real engine behind it.
 
-Everything here runs in the worker thread. The engine's names are looked up when they are used, since the first of them
-imports torch, which takes seconds.
+The window calls an :class:`Engine` from its worker thread; :class:`LibraryEngine` runs in the engine's own process
+(engine_process.py), so that the window's process never loads torch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import counterfoil
-from counterfoil import AuditReport, BundleSummary, CancelToken, CounterfoilError, Event, StepRow
+from counterfoil import (
+    AuditReport,
+    BundleSummary,
+    CancelToken,
+    Check,
+    CounterfoilError,
+    Digest,
+    Event,
+    Outcome,
+    Plan,
+    PlanProgress,
+    SegmentRequest,
+    SignatureError,
+    StepRow,
+)
+
+if TYPE_CHECKING:
+    from counterfoil import Verdict  # importing it would import what signs, which the window does without
+
+MAX_VERDICT_BYTES = 64 * 2**20
+"""A verdict on a million steps is far smaller; more is not read."""
 
 
 @dataclass(frozen=True)
@@ -24,28 +45,85 @@ class ReplayPlan:
         order: The client's own order file; None to take the order from the bundle.
         device: Name of the device, for instance ``cpu`` or ``cuda:0``.
         data: The data file; None when none was chosen.
+        segments: Which segments of the run to replay; all unless said otherwise.
     """
 
     run: Path
     order: Path | None
     device: str
     data: Path | None = None
+    segments: SegmentRequest = field(default_factory=SegmentRequest)
 
 
-class DeviceInfo(Protocol):
-    """A device that can replay: its name, a title for people, and what to know of its float64."""
+@dataclass(frozen=True)
+class SignedVerdict:
+    """A verdict whose signature holds.
 
-    @property
-    def name(self) -> str:
-        """Name that the engine takes, for instance ``cuda:0``."""
+    Attributes:
+        key_id: The key for which it holds.
+        key_file: The file of that key.
+        outcome: The conclusion.
+        headline: The outcome in words, with its reach.
+        reason: Why.
+        title: Title of the order.
+        bundle_name: File name of the bundle it speaks of.
+        bundle_digest: SHA-256 of that file.
+        run_root: The run root; None when the audit could not read it.
+        order_digest: Digest of the order; None when the audit could not read it.
+        order_source: ``client`` when the order was compared with the client's file, else ``bundle``.
+        checks: All checks, in order.
+        steps_ordered: Number of steps ordered.
+        steps_replayed: Number of steps replayed and judged.
+        disputed_step: The first step that differs; None when there is no dispute.
+        signed_at: When the auditor signed, as the auditor says.
+    """
 
-    @property
-    def title(self) -> str:
-        """Name for people, for instance ``NVIDIA H200``."""
+    key_id: str
+    key_file: Path
+    outcome: Outcome
+    headline: str
+    reason: str
+    title: str
+    bundle_name: str
+    bundle_digest: Digest
+    run_root: Digest | None
+    order_digest: Digest | None
+    order_source: str
+    checks: tuple[Check, ...]
+    steps_ordered: int
+    steps_replayed: int
+    disputed_step: int | None
+    signed_at: str
 
-    @property
-    def float64_note(self) -> str:
-        """One sentence on the device's float64."""
+
+@dataclass(frozen=True)
+class VerdictReading:
+    """What a verdict file turned out to be.
+
+    Attributes:
+        key_ids: The keys that it says it was signed with; nothing is proved by that.
+        verdict: The verdict; None when none of the given keys is among them, so that nothing could be checked.
+        bundle_matches: Whether it speaks of the bundle it was compared with; None when it was not compared.
+    """
+
+    key_ids: tuple[str, ...]
+    verdict: SignedVerdict | None = None
+    bundle_matches: bool | None = None
+
+
+@dataclass(frozen=True)
+class DeviceInfo:
+    """A device that can replay.
+
+    Attributes:
+        name: Name that the engine takes, for instance ``cuda:0``.
+        title: Name for people, for instance ``NVIDIA H200``.
+        float64_note: A few words on the device's float64.
+    """
+
+    name: str
+    title: str
+    float64_note: str
 
 
 class Engine(Protocol):
@@ -54,8 +132,11 @@ class Engine(Protocol):
     def devices(self) -> Sequence[DeviceInfo]:
         """Return the devices of this machine."""
 
-    def inspect(self, path: Path, order: Path | None) -> BundleSummary:
-        """Return what a bundle says of itself; raises CounterfoilError."""
+    def inspect(self, path: Path, order: Path | None, cancel: CancelToken) -> Iterator[BundleSummary]:
+        """Say what a bundle says of itself, more in each summary; raises CounterfoilError."""
+
+    def plan(self, plan: ReplayPlan, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
+        """Measure a few steps and say what audits would cost; raises CounterfoilError."""
 
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
@@ -63,8 +144,14 @@ class Engine(Protocol):
     def create_key(self, private: Path, passphrase: str | None) -> Path:
         """Write a new key pair and return where the public key lies; raises CounterfoilError."""
 
-    def sign(self, report: AuditReport, private: Path, passphrase: str | None) -> bytes:
+    def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
+        """Return the statement that :meth:`sign` signs, as JSON; raises CounterfoilError."""
+
+    def sign(self, report: AuditReport, private: Path, passphrase: str | None, signed_at: datetime) -> bytes:
         """Return the signed verdict as a DSSE envelope in JSON; raises CounterfoilError."""
+
+    def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
+        """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
 
     def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
         """Write the step table as CSV; raises CounterfoilError."""
@@ -72,11 +159,15 @@ class Engine(Protocol):
     def write_capsule(self, report: AuditReport, path: Path) -> None:
         """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
 
+    def close(self) -> None:
+        """Let go of everything the engine holds; a later call starts it again."""
+
 
 class LibraryEngine:
     """The engine of the installed library.
 
-    The evidence of the last audit stays in here: it holds a whole state, which the window has no use for.
+    Its names are looked up when they are used, since the first of them imports torch, which takes seconds. The evidence
+    of the last audit stays in here: it holds a whole state, which the window has no use for.
     """
 
     def __init__(self) -> None:
@@ -84,15 +175,23 @@ class LibraryEngine:
 
     def devices(self) -> Sequence[DeviceInfo]:
         """Return the devices of this machine."""
-        return tuple(counterfoil.list_devices())
+        return tuple(DeviceInfo(item.name, item.title, item.float64_note) for item in counterfoil.list_devices())
 
-    def inspect(self, path: Path, order: Path | None) -> BundleSummary:
-        """Return what a bundle says of itself; raises CounterfoilError."""
-        return counterfoil.inspect(path, order)
+    def inspect(self, path: Path, order: Path | None, cancel: CancelToken) -> Iterator[BundleSummary]:
+        """Say what a bundle says of itself, more in each summary; raises CounterfoilError."""
+        yield from counterfoil.inspect_stages(path, order, cancel=cancel)
+
+    def plan(self, plan: ReplayPlan, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
+        """Measure a few steps and say what audits would cost; raises CounterfoilError."""
+        yield from counterfoil.plan_audit(
+            plan.run, data=plan.data, bad_fraction=bad_fraction, device=plan.device, cancel=cancel
+        )
 
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
-        request = counterfoil.AuditRequest(run=plan.run, order=plan.order, device=plan.device, data=plan.data)
+        request = counterfoil.AuditRequest(
+            run=plan.run, order=plan.order, device=plan.device, data=plan.data, segments=plan.segments
+        )
         self._last = None
         for event in counterfoil.run_audit(request, cancel):
             if isinstance(event, counterfoil.AuditFinished):
@@ -104,9 +203,24 @@ class LibraryEngine:
         """Write a new key pair and return where the public key lies; raises CounterfoilError."""
         return Path(counterfoil.generate_key(private, passphrase))
 
-    def sign(self, report: AuditReport, private: Path, passphrase: str | None) -> bytes:
+    def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
+        """Return the statement that :meth:`sign` signs, as JSON; raises CounterfoilError."""
+        return bytes(counterfoil.preview_verdict(report, signed_at))
+
+    def sign(self, report: AuditReport, private: Path, passphrase: str | None, signed_at: datetime) -> bytes:
         """Return the signed verdict as a DSSE envelope in JSON; raises CounterfoilError."""
-        return bytes(counterfoil.sign_verdict(report, counterfoil.load_private_key(private, passphrase)))
+        return bytes(counterfoil.sign_verdict(report, counterfoil.load_private_key(private, passphrase), signed_at))
+
+    def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
+        """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
+        envelope = _read_small(path)
+        key_ids = counterfoil.claimed_key_ids(envelope)
+        for key_file in keys:
+            key = counterfoil.load_public_key(key_file)
+            if key.key_id in key_ids:
+                verdict = counterfoil.verify_verdict(envelope, key)
+                return VerdictReading(key_ids, _signed(verdict, key_file), _speaks_of(verdict, bundle))
+        return VerdictReading(key_ids)
 
     def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
         """Write the step table as CSV; raises CounterfoilError."""
@@ -119,6 +233,54 @@ class LibraryEngine:
                 "What a capsule of this dispute would hold is no longer at hand.", remedy="Replay the run again."
             )
         counterfoil.write_capsule(self._last.evidence, path)
+
+    def close(self) -> None:
+        """Let go of the evidence."""
+        self._last = None
+
+
+def _read_small(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_VERDICT_BYTES + 1)
+    except OSError as error:
+        raise CounterfoilError(
+            f"The file {path.name} cannot be read: {error.strerror or error}.", remedy="Choose another file."
+        ) from error
+    if len(content) > MAX_VERDICT_BYTES:
+        raise CounterfoilError(f"{path.name} is too large for a verdict.", remedy="Choose the verdict's JSON file.")
+    return content
+
+
+def _signed(verdict: Verdict, key_file: Path) -> SignedVerdict:
+    return SignedVerdict(
+        key_id=verdict.key_id,
+        key_file=key_file,
+        outcome=verdict.outcome,
+        headline=verdict.headline,
+        reason=verdict.reason,
+        title=str(verdict.predicate["title"]),
+        bundle_name=verdict.bundle_name,
+        bundle_digest=verdict.bundle_digest,
+        run_root=verdict.run_root,
+        order_digest=verdict.order_digest,
+        order_source=verdict.order_source,
+        checks=verdict.checks,
+        steps_ordered=verdict.steps_ordered,
+        steps_replayed=verdict.steps_replayed,
+        disputed_step=verdict.disputed_step,
+        signed_at=verdict.signed_at,
+    )
+
+
+def _speaks_of(verdict: Verdict, bundle: Path | None) -> bool | None:
+    if bundle is None:
+        return None
+    try:
+        counterfoil.check_bundle_file(verdict, bundle)
+    except SignatureError:
+        return False
+    return True
 
 
 def _disputed(report: AuditReport) -> tuple[object, ...]:

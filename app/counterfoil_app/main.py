@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QApplication
 
 from counterfoil import __version__
 from counterfoil_app import startup
-from counterfoil_app.engine_port import Engine, LibraryEngine
+from counterfoil_app.engine_port import Engine
+from counterfoil_app.engine_process import ProcessEngine
 from counterfoil_app.settings import Settings
 from counterfoil_app.theme import Theme
 from counterfoil_app.window import MainWindow
@@ -43,7 +44,7 @@ def make_window(*, fresh: bool = False, engine: Engine | None = None, settings: 
 
     Args:
         fresh: Start without the stored settings.
-        engine: The engine; the installed library unless given.
+        engine: The engine; the installed library, in a process of its own, unless given.
         settings: The settings; the user's unless given.
 
     Raises:
@@ -52,7 +53,7 @@ def make_window(*, fresh: bool = False, engine: Engine | None = None, settings: 
     qt = application()
     settings = settings if settings is not None else Settings.of_user(fresh=fresh)
     theme = Theme(qt, settings.theme)
-    window = MainWindow(engine if engine is not None else LibraryEngine(), settings, theme)
+    window = MainWindow(engine if engine is not None else ProcessEngine(), settings, theme)
     theme.setParent(window)
     return window
 
@@ -61,8 +62,8 @@ def run(paths: Sequence[Path] = (), order: Path | None = None, *, fresh: bool = 
     """Show the window until it is closed.
 
     Args:
-        paths: Bundles to open; the window shows one at a time, so the first is opened.
-        order: The client's order file to compare with.
+        paths: What to open: a bundle, several to be replayed one after the other, or a verdict to be read.
+        order: The client's order file to compare a single bundle with.
         fresh: Start without the stored settings.
 
     Returns:
@@ -73,7 +74,9 @@ def run(paths: Sequence[Path] = (), order: Path | None = None, *, fresh: bool = 
     """
     window = make_window(fresh=fresh)
     window.show()
-    if paths:
+    if len(paths) == 1 and order is not None:
         window.open_bundle(paths[0], order)
+    else:
+        window.open_files(paths)
     window.session.look_for_devices()
     return application().exec()

@@ -6,11 +6,13 @@ The views read a :class:`Session` and call its methods; it holds what the engine
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -22,8 +24,14 @@ from counterfoil import (
     Check,
     CheckNumber,
     CheckState,
+    CounterfoilError,
     Dispute,
+    Event,
     OperatorDone,
+    Plan,
+    PlanProgress,
+    Sample,
+    SegmentRequest,
     StepMatch,
     StepRow,
 )
@@ -31,8 +39,9 @@ from counterfoil_app.divergence import DivergenceTable
 from counterfoil_app.engine_port import DeviceInfo, Engine, ReplayPlan
 from counterfoil_app.files import write_whole
 from counterfoil_app.rate import RateMeter
-from counterfoil_app.snapshot import ReplaySink, Snapshot
+from counterfoil_app.snapshot import Latest, ReplaySink, Snapshot
 from counterfoil_app.step_data import StepData
+from counterfoil_app.verdict_export import SigningRequest, VerdictMaterial, export_verdict
 from counterfoil_app.worker import Failure, JobResult, Worker
 
 POLL_MILLISECONDS = 30
@@ -55,24 +64,41 @@ class Phase(Enum):
     """The replay ended without a report."""
 
 
+T = TypeVar("T")
 RUNNING = (Phase.REPLAYING, Phase.PAUSED, Phase.STOPPING)
 
 
 @dataclass(frozen=True)
-class SigningRequest:
-    """How to sign a verdict.
+class Finished:
+    """What a replay left, so that it can be looked at again after another bundle was open.
 
     Attributes:
-        private_key: The auditor's private key file.
-        passphrase: Its passphrase; None when it has none.
-        create: Create the key first.
-        target: Where the signed verdict goes.
+        path: The bundle.
+        order: The client's order file, if one was given.
+        data: The data file, if one was chosen.
+        summary: The overview; None for a file that could not be read.
+        rows: The replayed steps.
+        divergence: How far the states lay apart.
+        dispute: The dispute, or None.
+        resumed_from: Step of the last checkpoint from which the replay went on.
+        sample: The segments that were replayed.
+        report: What the replay found; None when it ended without.
+        failure: Why it ended without, or why the file could not be read.
+        verdict_file: Where the signed verdict lies, once there is one.
     """
 
-    private_key: Path
-    passphrase: str | None
-    create: bool
-    target: Path
+    path: Path
+    order: Path | None
+    data: Path | None
+    summary: BundleSummary | None
+    rows: tuple[StepRow, ...]
+    divergence: DivergenceTable
+    dispute: Dispute | None
+    resumed_from: int | None
+    sample: Sample | None
+    report: AuditReport | None
+    failure: Failure | None
+    verdict_file: Path | None
 
 
 @dataclass(frozen=True)
@@ -115,6 +141,7 @@ class Session(QObject):
     dispute_changed = Signal()
     step_selected = Signal(int)
     devices_changed = Signal()
+    plan_changed = Signal()
     export_finished = Signal(Path)
     failed = Signal(Failure)
     idle = Signal()
@@ -122,12 +149,20 @@ class Session(QObject):
     def __init__(self, engine: Engine, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._engine = engine
-        self._worker = Worker()
+        self._worker = Worker(engine.close)
         self._handlers: dict[int, Callable[[JobResult], None]] = {}
         self._timer = QTimer(self)
         self._timer.setInterval(POLL_MILLISECONDS)
         self._timer.timeout.connect(self._poll)
         self._opening = 0
+        self._filled = False
+        self._checking: CancelToken | None = None
+        self._summaries: Latest[BundleSummary] = Latest()
+        self._clients: Latest[BundleSummary] = Latest()
+        self._planning: CancelToken | None = None
+        self._plan_values: Latest[PlanProgress | Plan] = Latest()
+        self.plan: PlanProgress | Plan | None = None
+        self.plan_failure: Failure | None = None
         self._token: CancelToken | None = None
         self._sink: ReplaySink | None = None
         self._ended: JobResult | None = None
@@ -139,6 +174,7 @@ class Session(QObject):
         self.path: Path | None = None
         self.order: Path | None = None
         self.data: Path | None = None
+        self.segments = SegmentRequest()
         self.failure: Failure | None = None
         self.verdict_file: Path | None = None
         self.selected_step: int | None = None
@@ -168,6 +204,8 @@ class Session(QObject):
         self.verdict_file = None
         self.failure = None
         self.selected_step = None
+        self.sample: Sample | None = None
+        self.was_stopped = False
         self._total = 0
         self._operator = None
 
@@ -180,6 +218,16 @@ class Session(QObject):
     def busy(self) -> bool:
         """Whether the worker has anything to do."""
         return self._worker.busy
+
+    @property
+    def checking(self) -> bool:
+        """Whether the open bundle is still being read and compared with what was ordered and signed."""
+        return self._checking is not None
+
+    @property
+    def planning(self) -> bool:
+        """Whether steps are being measured for a plan."""
+        return self._planning is not None
 
     @property
     def refused_so_far(self) -> bool:
@@ -209,8 +257,9 @@ class Session(QObject):
         """Where the replay stands."""
         replayed = len(self.rows)
         inside = 0.0
-        step = self.rows[-1].step + 1 if self.rows else 1
+        last = self.rows[-1].step if self.rows else 0
         operator = self._operator
+        step = last + 1 if operator is None else max(last + 1, operator.step)
         if operator is not None and operator.step == step and operator.total > 0:
             inside = min(1.0, operator.done / operator.total)
         done = min(replayed + inside, float(self._total))
@@ -231,17 +280,58 @@ class Session(QObject):
 
     def open(self, path: Path, order: Path | None = None) -> None:
         """Open a bundle; a replay of the one before is stopped, and its late results are ignored."""
-        if self._token is not None:
-            self._token.cancel()
-        self._sink = self._token = None
+        self._leave()
         if path != self.path:
             self.data = None
+            self.segments = SegmentRequest()
         self.path = path
         self.order = order
         self._clear_bundle()
-        self._opening = self._submit(partial(_inspect, self._engine, path, order), self._opened)
+        self._checking, self._summaries, self._clients = CancelToken(), Latest(), Latest()
+        self._opening = self._submit(
+            partial(_look, self._engine, path, order, self._checking, self._summaries, self._clients), self._opened
+        )
         self._set_phase(Phase.LOADING)
         self._announce_all()
+
+    def _leave(self) -> None:
+        """Stop what works on the open bundle; what it still brings is ignored."""
+        for token in (self._token, self._checking, self._planning):
+            if token is not None:
+                token.cancel()
+        self._sink = self._token = self._checking = self._planning = self._ended = None
+        self._opening = 0
+        self._filled = False
+        self.plan = self.plan_failure = None
+
+    def keep(self) -> Finished | None:
+        """What the replay of the open bundle left; None while there is nothing."""
+        if self.path is None or self.running or self.phase in (Phase.EMPTY, Phase.LOADING):
+            return None
+        return Finished(
+            self.path, self.order, self.data, self.summary, tuple(self.rows), self.divergence, self.dispute,
+            self.resumed_from, self.sample, self.report, self.failure, self.verdict_file,
+        )  # fmt: skip
+
+    def show(self, finished: Finished) -> None:
+        """Show again what a replay left; the file itself is not read again."""
+        self._leave()
+        self.path, self.order, self.data = finished.path, finished.order, finished.data
+        self.summary = finished.summary
+        self._clear_replay()
+        self.rows = list(finished.rows)
+        self.mismatches = sum(row.match is StepMatch.MISMATCH for row in self.rows)
+        self.divergence = finished.divergence
+        self.dispute, self.resumed_from = finished.dispute, finished.resumed_from
+        self.sample, self.report, self.failure = finished.sample, finished.report, finished.failure
+        self.verdict_file = finished.verdict_file
+        if self.report is not None:
+            self.checks.update({check.number: check for check in self.report.checks})
+        judged = Phase.CONCLUDED if self.report is not None else Phase.FAILED
+        self._set_phase(judged if self.summary is not None or self.report is not None else Phase.UNREADABLE)
+        self._announce_all()
+        if self.rows:
+            self.rows_changed.emit(0, len(self.rows) - 1)
 
     def compare_with(self, order: Path | None) -> None:
         """Compare the open bundle with the client's own order file; None takes the order from the bundle again."""
@@ -254,17 +344,42 @@ class Session(QObject):
         self._announce_all()
         self.phase_changed.emit()
 
+    def make_plan(self, bad_fraction: float, device: str) -> None:
+        """Measure a few steps on a device; :attr:`plan_changed` follows, several times."""
+        if self.path is None or self.running or self.planning:
+            return
+        self._planning, self._plan_values = CancelToken(), Latest()
+        self.plan = self.plan_failure = None
+        asked = ReplayPlan(run=self.path, order=self.order, device=device, data=self.data)
+        values = self._engine.plan(asked, bad_fraction, self._planning)
+        self._submit(partial(_feed, values, self._plan_values), partial(self._planned, self._planning))
+        self.plan_changed.emit()
+
+    def stop_planning(self) -> None:
+        """Stop measuring."""
+        if self._planning is not None:
+            self._planning.cancel()
+            self._planning = None
+            self.plan_changed.emit()
+
+    def use_segments(self, segments: SegmentRequest) -> None:
+        """Replay these segments from now on."""
+        self.segments = segments
+        self.phase_changed.emit()
+
     def replay(self) -> None:
-        """Start to replay the open run, from the beginning."""
+        """Start to replay the open run, or the chosen segments of it, from the beginning."""
         if not self.can_replay or self.path is None:
             return
+        self._leave()  # a replay makes all checks itself
         self._clear_replay()
         run = self.summary.run if self.summary is not None else None
         self._total = run.steps if run is not None else 0
-        plan = ReplayPlan(run=self.path, order=self.order, device=self.device, data=self.data)
+        plan = ReplayPlan(run=self.path, order=self.order, device=self.device, data=self.data, segments=self.segments)
         self._token, self._sink, self._ended = CancelToken(), ReplaySink(), None
         self._meter.restart()
-        self._submit(partial(_run_audit, self._engine, plan, self._token, self._sink), partial(self._ran, self._sink))
+        events = self._engine.audit(plan, self._token)
+        self._submit(partial(_publish, events, self._sink), partial(self._ran, self._sink))
         self._set_phase(Phase.REPLAYING)
         self._announce_all()
 
@@ -284,13 +399,19 @@ class Session(QObject):
     def stop(self) -> None:
         """Stop the replay; what it found so far stays."""
         if self.running and self._token is not None:
+            self.was_stopped = True
             self._token.cancel()
             self._set_phase(Phase.STOPPING)
 
     def export_verdict(self, request: SigningRequest) -> None:
-        """Sign the report and write the verdict; :attr:`export_finished` or :attr:`failed` follows."""
+        """Sign the report and write what was asked for; :attr:`export_finished` or :attr:`failed` follows."""
         if self.report is not None:
-            self._submit(partial(_sign, self._engine, self.report, request), partial(self._signed, self.report))
+            material = VerdictMaterial(self.report, self.summary, tuple(self.rows))
+            self._submit(partial(export_verdict, self._engine, material, request), partial(self._signed, self.report))
+
+    def ask(self, question: Callable[[Engine], object], answer: Callable[[JobResult], None]) -> None:
+        """Let the worker ask the engine something, and hand the answer over in the window's thread."""
+        self._submit(partial(question, self._engine), answer)
 
     def export_table(self, target: Path) -> None:
         """Write the replayed steps as CSV; :attr:`export_finished` or :attr:`failed` follows."""
@@ -317,9 +438,8 @@ class Session(QObject):
             self.step_selected.emit(step)
 
     def shut_down(self) -> None:
-        """Stop everything and end the worker thread."""
-        if self._token is not None:
-            self._token.cancel()
+        """Stop everything, let go of the engine, and end the worker thread."""
+        self._leave()
         self._timer.stop()
         self._worker.shut_down()
 
@@ -332,13 +452,22 @@ class Session(QObject):
         return job
 
     def _poll(self) -> None:
+        if self._filled:
+            self._filled = False
+            self._set_phase(Phase.READY)
+        self._take_client()
+        if (summary := self._summaries.take()) is not None and self._opening:
+            self._show_summary(summary)
+        if (plan := self._plan_values.take()) is not None and self.planning:
+            self.plan = plan
+            self.plan_changed.emit()
         for result in self._worker.poll():
             self._handlers.pop(result.job)(result)
         if self._sink is not None:
             self._absorb(self._sink.take(ROWS_PER_POLL))
             if self._ended is not None and self._sink is not None and self._sink.drained:
                 self._conclude(self._ended)
-        if not self._worker.busy and self._sink is None:
+        if not self._worker.busy and self._sink is None and not self._filled:
             self._timer.stop()
             self.idle.emit()
 
@@ -349,18 +478,45 @@ class Session(QObject):
             self.devices = result.value
             self.devices_changed.emit()
 
+    def _take_client(self) -> None:
+        if (client := self._clients.take()) is not None and self._opening:
+            self.client = client
+
+    def _show_summary(self, summary: BundleSummary) -> None:
+        before, self.summary = self.summary, summary
+        if before is None or before.run != summary.run:
+            self.step_data = StepData(summary)
+        self.checks.update({check.number: check for check in summary.checks})
+        # The views are filled first and shown at the next look: both at once would hold the window up.
+        self._filled = self._filled or before is None
+        if before is None or (before.order, before.run) != (summary.order, summary.run):
+            self._announce_all()
+        else:
+            self.checks_changed.emit()
+            self.phase_changed.emit()
+
     def _opened(self, result: JobResult) -> None:
         if result.job != self._opening:
             return
-        if result.failure is None:
-            assert isinstance(result.value, Opened)
-            summary, self.client = result.value.bundle, result.value.client
-            self.summary = summary
-            self.step_data = StepData(summary)
-            self.checks.update({check.number: check for check in summary.checks})
-        self.failure = result.failure
-        self._set_phase(Phase.READY if result.failure is None else Phase.UNREADABLE)
-        self._announce_all()
+        self._take_client()
+        if (summary := self._summaries.take()) is not None:
+            self._show_summary(summary)
+        self._opening, self._checking = 0, None
+        if result.failure is not None:
+            self._filled = False
+            self.summary, self.failure = None, result.failure
+            self._set_phase(Phase.UNREADABLE)
+            self._announce_all()
+        else:
+            self.phase_changed.emit()
+
+    def _planned(self, token: CancelToken, result: JobResult) -> None:
+        if token is not self._planning:
+            return
+        self._planning = None
+        self.plan = self._plan_values.take() or self.plan
+        self.plan_failure = result.failure
+        self.plan_changed.emit()
 
     def _ran(self, sink: ReplaySink, result: JobResult) -> None:
         if sink is self._sink:
@@ -399,6 +555,7 @@ class Session(QObject):
             self.report = snapshot.report
 
     def _note_sample(self, started: AuditStarted) -> None:
+        self.sample = started.sample
         if started.sample is None or started.sample.whole or self.summary is None:
             return
         every = self.summary.order.checkpoint_every
@@ -445,29 +602,30 @@ class Session(QObject):
 # In the worker thread
 
 
-@dataclass(frozen=True)
-class Opened:
-    """What opening gave: the bundle and, when one was given, the client's own order file."""
+def _look(
+    engine: Engine,
+    path: Path,
+    order: Path | None,
+    cancel: CancelToken,
+    summaries: Latest[BundleSummary],
+    clients: Latest[BundleSummary],
+) -> None:
+    """Look into the client's order file, if there is one, and into the bundle."""
+    if order is not None:
+        # An order file that cannot be read fails check 2 of the bundle, which says so.
+        with suppress(CounterfoilError):
+            _feed(engine.inspect(order, None, cancel), clients)
+    _feed(engine.inspect(path, order, cancel), summaries)
 
-    bundle: BundleSummary
-    client: BundleSummary | None
 
-
-def _inspect(engine: Engine, path: Path, order: Path | None) -> Opened:
-    return Opened(engine.inspect(path, order), engine.inspect(order, None) if order is not None else None)
-
-
-def _run_audit(engine: Engine, plan: ReplayPlan, token: CancelToken, sink: ReplaySink) -> None:
-    for event in engine.audit(plan, token):
+def _publish(events: Iterator[Event], sink: ReplaySink) -> None:
+    for event in events:
         sink.publish(event)
 
 
-def _sign(engine: Engine, report: AuditReport, request: SigningRequest) -> Path:
-    if request.create:
-        engine.create_key(request.private_key, request.passphrase)
-    envelope = engine.sign(report, request.private_key, request.passphrase)
-    write_whole(request.target, envelope)
-    return request.target
+def _feed(values: Iterator[T], latest: Latest[T]) -> None:
+    for value in values:
+        latest.put(value)
 
 
 def _write_contents(target: Path, contents: Callable[[], bytes]) -> Path:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QByteArray, QSettings, QStandardPaths
 
 SCHEMA_VERSION = 1
 MAX_RECENT = 10
+MAX_KEYS = 20
 
 
 class ThemeChoice(Enum):
@@ -99,6 +100,17 @@ class Settings:
     def clear_recent(self) -> None:
         """Forget the recent bundles."""
         self._store.remove("recent")
+
+    @property
+    def auditor_keys(self) -> tuple[Path, ...]:
+        """Public keys that the user chose to check verdicts with, newest first; only those that still exist."""
+        return tuple(path for path in map(Path, self._texts("auditor_keys")) if path.is_file())
+
+    def add_auditor_key(self, path: Path) -> None:
+        """Put a public key at the head of those that verdicts are checked with."""
+        path = path.resolve()
+        others = [old for old in self.auditor_keys if old != path]
+        self._store.setValue("auditor_keys", [str(item) for item in (path, *others)[:MAX_KEYS]])
 
     @property
     def geometry(self) -> QByteArray:

@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from counterfoil import (
     AuditFinished,
@@ -54,6 +54,25 @@ class Snapshot:
     dispute: Dispute | None
     resumed: int | None
     report: AuditReport | None
+
+
+class Latest(Generic[Item]):
+    """Holds the newest of the values that a job reports; both methods may be called from different threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._value: Item | None = None
+
+    def put(self, value: Item) -> None:
+        """Note a value; one that nobody took is forgotten."""
+        with self._lock:
+            self._value = value
+
+    def take(self) -> Item | None:
+        """Take the newest value; None when there is none since the last look."""
+        with self._lock:
+            value, self._value = self._value, None
+            return value
 
 
 class ReplaySink:

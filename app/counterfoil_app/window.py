@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +19,6 @@ from PySide6.QtGui import (
     QKeySequence,
 )
 from PySide6.QtWidgets import (
-    QDialog,
     QDockWidget,
     QFileDialog,
     QMainWindow,
@@ -29,19 +28,25 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from counterfoil import SegmentRequest
 from counterfoil_app import icons
 from counterfoil_app.address_book import open_address_book
-from counterfoil_app.dialogs import SigningDialog, ask_to_stop, show_failure
+from counterfoil_app.bundle_queue import BundleQueue
+from counterfoil_app.dialogs import ask_to_stop, show_failure
 from counterfoil_app.engine_port import Engine
+from counterfoil_app.plan_dialog import PlanDialog
 from counterfoil_app.session import Phase, Session
 from counterfoil_app.settings import Settings, ThemeChoice
 from counterfoil_app.theme import Theme
+from counterfoil_app.verdict_desk import VerdictDesk
+from counterfoil_app.views import words
 from counterfoil_app.views.dispute import DisputeView
 from counterfoil_app.views.divergence import DivergenceView
 from counterfoil_app.views.header import HeaderActions, HeaderView
 from counterfoil_app.views.merkle import MerkleView
 from counterfoil_app.views.overview import OverviewView
 from counterfoil_app.views.parts import label
+from counterfoil_app.views.queue import QueueView
 from counterfoil_app.views.steps import StepsView
 from counterfoil_app.views.strip import StepStrip
 from counterfoil_app.views.welcome import WelcomeView
@@ -54,6 +59,7 @@ OVERVIEW_SHARE = 0.31
 """Share of the window's width that the overview has at first."""
 ROOM_FOR_TWO = 64
 """Height of a window, in lines of text, from which two views lie above each other at first."""
+QUEUE_WIDTH = 300
 MESSAGE_MILLISECONDS = 15_000
 
 
@@ -72,8 +78,9 @@ class MainWindow(QMainWindow):
         self.theme = theme
         self.session = Session(engine, self)
         self.session.device = settings.device
+        self.queue = BundleQueue(self.session, self)
+        self.verdicts = VerdictDesk(self.session, settings, theme, self)
         self._closing = False
-        self._key_in_use: Path | None = None
         self._raised_dispute = False
         self.setAcceptDrops(True)
         self.setWindowIcon(QIcon(icons.pixmap("counterfoil", "#000000", 64)))
@@ -128,9 +135,16 @@ class MainWindow(QMainWindow):
         self.verdict_action = self._action(
             self.tr("&Export signed verdict\u2026"),
             "export",
-            self.choose_verdict,
+            self.verdicts.sign,
             "Ctrl+E",
             self.tr("Sign what the replay found, and save it"),
+        )
+        self.read_verdict_action = self._action(
+            self.tr("Open a &verdict\u2026"),
+            "verdict",
+            self.choose_verdict_file,
+            "Ctrl+Shift+V",
+            self.tr("Check the signature of a verdict, and read it"),
         )
         self.table_action = self._action(
             self.tr("Export step &table\u2026"),
@@ -154,6 +168,30 @@ class MainWindow(QMainWindow):
         self.stop_action = self._action(
             self.tr("&Stop"), "stop", self.session.stop, "Shift+F5", self.tr("Stop the replay")
         )
+        self.plan_action = self._action(
+            self.tr("P&lan\u2026"),
+            "plan",
+            self.plan_replay,
+            "Ctrl+L",
+            self.tr("Choose how much of the run is replayed, and see what that costs and proves"),
+        )
+        self.add_to_queue_action = self._action(
+            self.tr("&Add\u2026"), "queue", self.choose_for_queue, "Ctrl+Shift+A", self.tr("Add bundles to the queue")
+        )
+        self.start_queue_action = self._action(
+            self.tr("Sta&rt"),
+            "replay",
+            self.queue.start,
+            "Ctrl+F5",
+            self.tr("Replay the waiting bundles one after the other"),
+        )
+        self.stop_queue_action = self._action(
+            self.tr("S&top"),
+            "stop",
+            self.queue.stop,
+            "Ctrl+Shift+F5",
+            self.tr("Stop the queue; what waits stays"),
+        )
         self.layout_action = self._action(self.tr("&Restore layout"), "", self._restore_layout)
 
     def _make_views(self) -> None:
@@ -168,6 +206,7 @@ class MainWindow(QMainWindow):
                 self.pause_action,
                 self.stop_action,
                 self.verdict_action,
+                self.plan_action,
             ),
         )
         self.welcome = WelcomeView(self.open_action)
@@ -203,6 +242,17 @@ class MainWindow(QMainWindow):
         column.addWidget(self.strip)
         column.addWidget(self.stack, 1)
         self.setCentralWidget(centre)
+        self.queue_view = QueueView(
+            self.queue, self.theme, (self.add_to_queue_action, self.start_queue_action, self.stop_queue_action)
+        )
+        # A dock of the window and not of the desk: it stays while bundles are opened and closed.
+        self.queue_dock = QDockWidget(self.tr("Queue"))
+        self.queue_dock.setObjectName("queue")
+        self.queue_dock.setAccessibleName(self.tr("Queue"))
+        self.queue_dock.setWidget(self.queue_view)
+        self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.queue_dock)
+        self.queue_dock.hide()
+        self.resizeDocks([self.queue_dock], [QUEUE_WIDTH], Qt.Orientation.Horizontal)
         self.statusBar().setSizeGripEnabled(False)
 
     def _add_dock(self, name: str, title: str, view: QWidget) -> None:
@@ -258,10 +308,14 @@ class MainWindow(QMainWindow):
         file.addSeparator()
         file.addActions([self.verdict_action, self.table_action, self.capsule_action])
         file.addActions(self.divergence.export_actions())
+        file.addAction(self.read_verdict_action)
         file.addSeparator()
         file.addAction(self.quit_action)
         replay = self.menuBar().addMenu(self.tr("&Replay"))
-        replay.addActions([self.replay_action, self.pause_action, self.stop_action])
+        replay.addActions([self.replay_action, self.pause_action, self.stop_action, self.plan_action])
+        replay.addSeparator()
+        queue = replay.addMenu(self.tr("&Queue"))
+        queue.addActions([self.add_to_queue_action, self.start_queue_action, self.stop_queue_action])
         self.device_menu = replay.addMenu(self.tr("&Device"))
         steps = self.menuBar().addMenu(self.tr("&Steps"))
         steps.addActions(self.steps.actions_for_menu())
@@ -270,6 +324,9 @@ class MainWindow(QMainWindow):
             action = dock.toggleViewAction()
             action.setShortcut(QKeySequence(f"Ctrl+{position}"))
             view.addAction(action)
+        show_queue = self.queue_dock.toggleViewAction()
+        show_queue.setShortcut(QKeySequence("Ctrl+0"))
+        view.addAction(show_queue)
         view.addAction(self.layout_action)
         view.addSeparator()
         themes = view.addMenu(self.tr("&Theme"))
@@ -299,6 +356,7 @@ class MainWindow(QMainWindow):
         session.export_finished.connect(self._exported)
         session.failed.connect(self._failed)
         session.idle.connect(self._close_when_idle)
+        self.queue.changed.connect(self._refresh_queue)
         self.theme.changed.connect(self._draw_icons)
         self.welcome.recent_chosen.connect(self.open_bundle)
         self.header.device.activated.connect(self._device_chosen)
@@ -320,12 +378,55 @@ class MainWindow(QMainWindow):
         self.session.open(path, order)
 
     def choose_bundle(self) -> None:
-        """Let the user pick a bundle."""
-        name, _ = QFileDialog.getOpenFileName(
+        """Let the user pick a bundle, or several to be queued."""
+        names, _ = QFileDialog.getOpenFileNames(
             self, self.tr("Open a run"), str(self.settings.folder), self._bundle_filter()
         )
+        self.open_files([Path(name) for name in names])
+
+    def open_files(self, paths: Sequence[Path]) -> None:
+        """Open what was dropped or picked: a verdict to be read, one bundle, or several to be queued."""
+        verdicts = [path for path in paths if path.suffix == ".json"]
+        bundles = [path for path in paths if path.suffix != ".json"]
+        for path in verdicts:
+            self.verdicts.read(path)
+        if len(bundles) == 1:
+            self.open_bundle(bundles[0])
+        elif bundles:
+            self.queue.add(bundles)
+            self.queue_dock.show()
+            if not self.session.running:
+                self.queue.start()
+
+    def choose_for_queue(self) -> None:
+        """Let the user pick bundles for the queue; they wait until it is started."""
+        names, _ = QFileDialog.getOpenFileNames(
+            self, self.tr("Add to the queue"), str(self.settings.folder), self._bundle_filter()
+        )
+        if names:
+            self.queue.add([Path(name) for name in names])
+            self.queue_dock.show()
+
+    def choose_verdict_file(self) -> None:
+        """Let the user pick a verdict to read."""
+        name, _ = QFileDialog.getOpenFileName(
+            self,
+            self.tr("Open a verdict"),
+            str(self.settings.folder),
+            self.tr("Verdicts (*.json);;All files (*)"),
+        )
         if name:
-            self.open_bundle(Path(name))
+            self.verdicts.read(Path(name))
+
+    def plan_replay(self) -> None:
+        """Ask how much of the run is replayed."""
+        if self.session.summary is None or not self.session.can_replay:
+            return
+        dialog = PlanDialog(self.session, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.accepted.connect(self._device_chosen)
+        dialog.accepted.connect(self.header.show_devices)
+        dialog.open()
 
     def choose_order(self) -> None:
         """Let the user pick the client's order file."""
@@ -354,7 +455,7 @@ class MainWindow(QMainWindow):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
         """Take files."""
-        if _dropped_file(event.mimeData()) is not None:
+        if _dropped_files(event.mimeData()):
             event.acceptProposedAction()
             self.welcome.show_hot(True)
 
@@ -363,31 +464,14 @@ class MainWindow(QMainWindow):
         self.welcome.show_hot(False)
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
-        """Open the dropped file."""
+        """Open the dropped files."""
         self.welcome.show_hot(False)
-        path = _dropped_file(event.mimeData())
-        if path is not None:
+        paths = _dropped_files(event.mimeData())
+        if paths:
             event.acceptProposedAction()
-            self.open_bundle(path)
+            self.open_files(paths)
 
     # Exporting
-
-    def choose_verdict(self) -> None:
-        """Ask how to sign, then sign."""
-        report, path = self.session.report, self.session.path
-        if report is None or path is None:
-            return
-        dialog = SigningDialog(
-            report, self.settings.key_file, path.resolve().parent, path.with_name(f"{path.stem}.verdict.json"), self
-        )
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.finished.connect(lambda result: self._sign(dialog) if result == QDialog.DialogCode.Accepted else None)
-        dialog.open()
-
-    def _sign(self, dialog: SigningDialog) -> None:
-        request = dialog.request()
-        self._key_in_use = request.private_key
-        self.session.export_verdict(request)
 
     def choose_table(self) -> None:
         """Ask where the step table goes, then write it."""
@@ -412,8 +496,6 @@ class MainWindow(QMainWindow):
             self.session.export_capsule(Path(name))
 
     def _exported(self, path: Path) -> None:
-        if path == self.session.verdict_file and self._key_in_use is not None:
-            self.settings.key_file = self._key_in_use
         self.statusBar().showMessage(self.tr("Written: {0}").format(path), MESSAGE_MILLISECONDS)
 
     def _failed(self, failure: Failure) -> None:
@@ -446,9 +528,16 @@ class MainWindow(QMainWindow):
                 self.tr("Run the checks and conclude REFUSED, so that a verdict can be signed")
             )
         else:
-            self.replay_action.setText(self.tr("&Replay again") if judged else self.tr("&Replay"))
-            self.replay_action.setToolTip(self.tr("Replay every step on this machine and compare it"))
+            part = session.segments != SegmentRequest()
+            begin = self.tr("&Replay the sample") if part else self.tr("&Replay")
+            self.replay_action.setText(self.tr("&Replay again") if judged else begin)
+            self.replay_action.setToolTip(
+                self.tr("Replay {0} on this machine and compare it").format(words.segments(session.segments))
+            )
         self.replay_action.setEnabled(session.can_replay)
+        readable = session.can_replay and session.summary is not None
+        self.plan_action.setEnabled(readable and not session.refused_so_far and not self.queue.running)
+        self._refresh_queue()
         paused = session.phase is Phase.PAUSED
         self.pause_action.setText(self.tr("&Resume") if paused else self.tr("&Pause"))
         self.pause_action.setProperty("icon-name", "replay" if paused else "pause")
@@ -459,6 +548,12 @@ class MainWindow(QMainWindow):
         self.drop_order_action.setEnabled(session.order is not None and not session.running)
         self._refresh_exports()
         self._show_title()
+
+    def _refresh_queue(self) -> None:
+        self.start_queue_action.setEnabled(
+            bool(self.queue.waiting) and not self.queue.running and not self.session.running
+        )
+        self.stop_queue_action.setEnabled(self.queue.running and self.session.running)
 
     def _refresh_exports(self) -> None:
         self.verdict_action.setEnabled(self.session.report is not None)
@@ -572,6 +667,6 @@ class MainWindow(QMainWindow):
             self.close()
 
 
-def _dropped_file(data: QMimeData) -> Path | None:
+def _dropped_files(data: QMimeData) -> list[Path]:
     urls = data.urls() if data.hasUrls() else []
-    return Path(urls[0].toLocalFile()) if urls and urls[0].isLocalFile() else None
+    return [Path(url.toLocalFile()) for url in urls if url.isLocalFile()]

@@ -1,7 +1,7 @@
 """The one thread in which the window lets the engine work.
 
-One thread, because h5py holds a global lock anyway and torch's switches belong to the process. Results are fetched by
-the window's timer; nothing here calls into Qt.
+One thread, because the engine does one thing at a time: h5py holds a global lock, and torch's switches belong to the
+process. Results are fetched by the window's timer; nothing here calls into Qt.
 """
 
 from __future__ import annotations
@@ -34,12 +34,22 @@ class Failure:
     @classmethod
     def of(cls, error: Exception) -> Failure:
         """Describe an exception; to be called while it is handled."""
+        if isinstance(error, ReportedError):
+            return error.failure
         trace = traceback.format_exc()
         if isinstance(error, CounterfoilError):
             return cls(error.sentence, error.remedy, error.detail or trace, expected=True)
         sentence = f"Counterfoil itself failed: {type(error).__name__}: {error}".rstrip(". ") + "."
         remedy = "Nothing was concluded. Please report this with the details below."
         return cls(sentence, remedy, trace, expected=False)
+
+
+class ReportedError(CounterfoilError):
+    """A failure that was described where it happened, in another process."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.sentence, remedy=failure.remedy, detail=failure.detail)
+        self.failure = failure
 
 
 @dataclass(frozen=True)
@@ -55,9 +65,13 @@ class Worker:
     """Runs jobs one after the other in a thread of its own.
 
     Results are kept until :meth:`poll` takes them. The thread starts with the first job.
+
+    Args:
+        farewell: Called in the thread when it ends.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, farewell: Callable[[], None]) -> None:
+        self._farewell = farewell
         self._jobs: queue.SimpleQueue[tuple[int, Callable[[], object]] | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[JobResult] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -102,3 +116,4 @@ class Worker:
             except Exception as error:  # the window shows every failure; none may end the thread
                 result = JobResult(job, None, Failure.of(error))
             self._results.put(result)
+        self._farewell()

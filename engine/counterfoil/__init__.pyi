@@ -78,7 +78,12 @@ from .audit.events import (
 from .audit.events import (
     TensorDivergence as TensorDivergence,
 )
-from .audit.inspection import inspect as inspect
+from .audit.inspection import (
+    inspect as inspect,
+)
+from .audit.inspection import (
+    inspect_stages as inspect_stages,
+)
 from .audit.outcome import (
     Check as Check,
 )
@@ -91,11 +96,30 @@ from .audit.outcome import (
 from .audit.outcome import (
     Outcome as Outcome,
 )
+from .audit.plan import (
+    Plan as Plan,
+)
+from .audit.plan import (
+    PlanProgress as PlanProgress,
+)
+from .audit.plan import (
+    PlanRow as PlanRow,
+)
+from .audit.planner import plan_audit as plan_audit
 from .audit.replay import (
     AuditRequest as AuditRequest,
 )
 from .audit.replay import (
     run_audit as run_audit,
+)
+from .audit.sampling import (
+    Sample as Sample,
+)
+from .audit.sampling import (
+    SegmentRequest as SegmentRequest,
+)
+from .audit.sampling import (
+    Selection as Selection,
 )
 from .audit.summary import BundleSummary as BundleSummary
 from .audit.table import write_steps_csv as write_steps_csv
@@ -104,6 +128,9 @@ from .audit.verdict import (
 )
 from .audit.verdict import (
     check_bundle_file as check_bundle_file,
+)
+from .audit.verdict import (
+    preview_verdict as preview_verdict,
 )
 from .audit.verdict import (
     sign_verdict as sign_verdict,
@@ -121,7 +148,12 @@ from .bundle.schema import Precision as Precision
 from .cancel import CancelToken as CancelToken
 from .commit.digest import Digest as Digest
 from .commit.merkle import MerkleComparison as MerkleComparison
-from .errors import CounterfoilError as CounterfoilError
+from .errors import (
+    CounterfoilError as CounterfoilError,
+)
+from .errors import (
+    SignatureError as SignatureError,
+)
 from .execution.devices import (
     Device as Device,
 )
@@ -167,6 +199,9 @@ from .signing import (
 )
 from .signing import (
     SigningKey as SigningKey,
+)
+from .signing import (
+    claimed_key_ids as claimed_key_ids,
 )
 from .signing import (
     generate_key as generate_key,

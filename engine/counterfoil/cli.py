@@ -1003,17 +1003,18 @@ def plan(
     """
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Measuring", console) as bar:
-        from counterfoil.audit import planner
+        from counterfoil.audit.plan import Plan, PlanProgress
+        from counterfoil.audit.planner import plan_audit
 
-        for event in planner.plan_audit(
+        for event in plan_audit(
             run, data=data, bad_fraction=bad_fraction, device=device, threads=threads, cancel=cancel
         ):
             match event:
-                case planner.PlanProgress():
+                case PlanProgress():
                     if event.done == 0:
                         bar.start(event.total)
                     bar.update(event.done)
-                case planner.Plan():
+                case Plan():
                     found = event
     if json:
         terminal.print_json(found)
@@ -1119,7 +1120,10 @@ def verify(
 
 @app.command()
 def gui(
-    bundle: Annotated[Path | None, typer.Argument(help="A bundle to open.", show_default=False)] = None,
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(help="A bundle to open, or several to replay one after the other, or a verdict to read."),
+    ] = None,
     order: ClientOrderOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start without your stored settings.")] = False,
 ) -> None:
@@ -1128,7 +1132,7 @@ def gui(
     Example: counterfoil gui run.cfoil --order job.cfoil
     """
     window = _window_module("main")
-    raise _Done(window.run([bundle] if bundle else [], order, fresh=fresh))
+    raise _Done(window.run(files or [], order, fresh=fresh))
 
 
 @app.command()

@@ -229,6 +229,20 @@ def open_statement(envelope: bytes, key: PublicKey) -> dict[str, Any]:
     return _open(_parse_envelope(envelope), key)
 
 
+def claimed_key_ids(envelope: bytes) -> tuple[str, ...]:
+    """Return the ids of the keys that an envelope says it was signed with, ascending.
+
+    Nothing is verified: the ids only tell which public key to look for.
+
+    Args:
+        envelope: A DSSE envelope as JSON bytes; may be junk.
+
+    Raises:
+        SignatureError: The envelope is malformed.
+    """
+    return tuple(sorted(_parse_envelope(envelope).signatures))
+
+
 def sign_claim(claim: RunClaim, key: SigningKey) -> bytes:
     """Sign a run's claim; returns the DSSE envelope as JSON bytes.
 

@@ -29,7 +29,7 @@ from counterfoil.commit.digest import Digest
 
 if TYPE_CHECKING:
     from counterfoil.audit.panel import PanelReport
-    from counterfoil.audit.planner import Plan
+    from counterfoil.audit.plan import Plan
     from counterfoil.audit.referee import Parting
     from counterfoil.training.calibration import Calibration
 

@@ -1,19 +1,24 @@
-"""A run of 100,000 steps from an engine far faster than any real one."""
+"""A run of 100,000 steps, and a million events, from an engine far faster than any real one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
+from counterfoil import CancelToken, Event, OperatorDone, StepReplayed
+from counterfoil_app.engine_port import ReplayPlan
 from counterfoil_app.session import ROWS_PER_POLL, Phase
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
 
 STEPS = 100_000
+EVENTS = 1_000_000
 MakeWindow = Callable[[FakeEngine], MainWindow]
 
 
@@ -53,3 +58,32 @@ def test_a_hundred_thousand_steps(window_of: MakeWindow, bundle: Path, qtbot: Qt
     values = view.replay_loss.getData()[1]
     assert np.nanmax(values) == max(row.replay_loss for row in window.session.rows), "the highest peak is kept"
     assert len(window.strip.stretches()) < 20, "equal neighbours are merged"
+
+
+@dataclass
+class ChattyEngine(FakeEngine):
+    """Says a million times where a step stands."""
+
+    def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
+        for event in super().audit(plan, cancel):
+            if isinstance(event, StepReplayed) and event.row.step == 30:
+                for done in range(EVENTS):
+                    yield OperatorDone(30, done, EVENTS)
+            yield event
+
+
+def test_a_million_events_take_no_memory(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    window = window_of(ChattyEngine())
+    window.open_bundle(bundle)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY and not window.session.busy)
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        window.replay_action.trigger()
+        qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=300_000)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # The events alone would take more than 100 MB if they were kept.
+    assert peak - before < 16 * 2**20
+    assert len(window.session.rows) == 60

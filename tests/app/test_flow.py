@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,9 +15,9 @@ from pytestqt.qtbot import QtBot
 
 from counterfoil import CheckNumber, CounterfoilError, Outcome
 from counterfoil_app.capture import replay_and_capture
-from counterfoil_app.dialogs import SigningDialog
 from counterfoil_app.session import Phase
 from counterfoil_app.settings import Settings
+from counterfoil_app.signing_dialog import SigningDialog
 from counterfoil_app.views.tables import RecordTable
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
@@ -27,6 +29,10 @@ LEFT = Qt.MouseButton.LeftButton
 def replay(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.mouseClick(window.header.primary, LEFT)
     qtbot.waitUntil(lambda: window.session.phase in (Phase.CONCLUDED, Phase.FAILED), timeout=20_000)
+
+
+def signed_statement(verdict: Path) -> str:
+    return base64.b64decode(json.loads(verdict.read_bytes())["payload"]).decode()
 
 
 def question(window: MainWindow) -> QMessageBox:
@@ -62,7 +68,7 @@ def test_honest_run_is_verified_and_signed(
     qtbot.mouseClick(window.header.primary, LEFT)
     dialog = window.findChild(SigningDialog)
     assert dialog is not None
-    assert "VERIFIED" in dialog.findChildren(type(dialog.hint))[0].text()
+    assert "VERIFIED" in dialog.what.text()
     dialog.create_new.setChecked(True)
     dialog.key.setText(str(tmp_path / "auditor.pem"))
     dialog.passphrase.setText("secret")
@@ -71,7 +77,7 @@ def test_honest_run_is_verified_and_signed(
     with qtbot.waitSignal(window.session.export_finished):
         qtbot.mouseClick(dialog.ok, LEFT)
     verdict = tmp_path / "honest.verdict.json"
-    assert verdict.read_bytes() == b"{}"
+    assert "VERIFIED" in signed_statement(verdict)
     assert window.session.verdict_file == verdict
     assert str(verdict) in window.header.sentence.text()
     assert engine.signed == [window.session.report]
@@ -80,7 +86,7 @@ def test_honest_run_is_verified_and_signed(
 
 def test_a_failed_signature_is_told_and_leaves_no_file(opened: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     replay(opened, qtbot)
-    opened.choose_verdict()
+    opened.verdict_action.trigger()
     dialog = opened.findChild(SigningDialog)
     assert dialog is not None
     dialog.key.setText(str(tmp_path / "new.pem"))
@@ -99,7 +105,7 @@ def test_a_failed_signature_is_told_and_leaves_no_file(opened: MainWindow, qtbot
 
 def test_unwritable_folder_ends_in_a_sentence(opened: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     replay(opened, qtbot)
-    opened.choose_verdict()
+    opened.verdict_action.trigger()
     dialog = opened.findChild(SigningDialog)
     assert dialog is not None
     dialog.key.setText(str(tmp_path / "new.pem"))
@@ -418,7 +424,7 @@ def test_capture_drives_the_whole_flow(
     report = replay_and_capture(window, bundle, tmp_path / "job.cfoil", picture, tmp_path / "key.pem", verdict)
     assert report.outcome is (Outcome.VERIFIED if disputed is None else Outcome.DISPUTED)
     assert picture.stat().st_size > 10_000
-    assert verdict.read_bytes() == b"{}"
+    assert report.outcome.value in signed_statement(verdict)
 
 
 def test_capture_tells_why_it_cannot(window: MainWindow, bundle: Path, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
+    QApplication,
     QComboBox,
     QHeaderView,
     QLineEdit,
@@ -22,12 +23,13 @@ from pytestqt.qtbot import QtBot
 
 from counterfoil import CounterfoilError, Outcome
 from counterfoil_app import icons, startup
-from counterfoil_app.dialogs import SigningDialog
 from counterfoil_app.engine_port import ReplayPlan
 from counterfoil_app.files import write_whole
 from counterfoil_app.session import Phase
 from counterfoil_app.settings import MAX_RECENT, Settings, ThemeChoice
-from counterfoil_app.theme import DARK, LIGHT, Tokens, Tone, style_sheet
+from counterfoil_app.signing_dialog import SigningDialog
+from counterfoil_app.theme import DARK, LIGHT, Theme, Tokens, Tone, style_sheet
+from counterfoil_app.verdict_export import now
 from counterfoil_app.window import MainWindow
 from counterfoil_app.worker import Failure
 from support.fake_engine import FakeEngine
@@ -173,7 +175,8 @@ def test_every_action_is_in_a_menu_and_shortcuts_differ(opened: MainWindow) -> N
 def test_signing_dialog_says_what_is_missing(qtbot: QtBot, tmp_path: Path, bundle: Path) -> None:
     engine = FakeEngine()
     report = engine.report(ReplayPlan(bundle, None, "cpu"), engine.checks(None), 60, Outcome.VERIFIED)
-    dialog = SigningDialog(report, None, tmp_path, tmp_path / "v.json")
+    theme = Theme(QApplication.instance(), ThemeChoice.LIGHT)
+    dialog = SigningDialog(report, now(), None, tmp_path, tmp_path / "v.json", theme)
     qtbot.addWidget(dialog)
     assert dialog.create_new.isChecked()
     assert dialog.ok.isEnabled()

@@ -12,9 +12,9 @@ from pytestqt.qtbot import QtBot
 
 import counterfoil
 from counterfoil import AdjudicationOutcome, CheckNumber, CheckState, LabelFlip, Outcome
-from counterfoil_app.dialogs import SigningDialog
 from counterfoil_app.engine_port import Engine, LibraryEngine
 from counterfoil_app.session import Phase
+from counterfoil_app.signing_dialog import SigningDialog
 from counterfoil_app.window import MainWindow
 from counterfoil_resources.digits import load_digits
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import math
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +33,12 @@ from counterfoil import (
     NeighbourOperator,
     OperatorDone,
     Outcome,
+    Plan,
+    PlanProgress,
+    PlanRow,
     ResumedFromCheckpoint,
+    Sample,
+    Selection,
     StepMatch,
     StepReplayed,
     StepRow,
@@ -38,10 +46,9 @@ from counterfoil import (
     TensorDivergence,
 )
 from counterfoil.audit.compare import detail_difference
-from counterfoil.audit.sampling import Sample, Selection
 from counterfoil.audit.summary import ArraySummary, OrderSummary, RunSummary
 from counterfoil.commit.merkle import MerkleTree, first_difference
-from counterfoil_app.engine_port import ReplayPlan
+from counterfoil_app.engine_port import DeviceInfo, ReplayPlan, SignedVerdict, VerdictReading
 
 TENSORS = {
     "blocks.0.bn1.running_mean": (16,),
@@ -52,17 +59,11 @@ TENSORS = {
     "sgd.momentum:head.weight": (10, 32),
 }
 OPERATORS = 40
+KEY_ID = "ab" * 32
 
 
 def digest(text: str) -> Digest:
     return Digest.of(text.encode())
-
-
-@dataclass(frozen=True)
-class FakeDevice:
-    name: str
-    title: str
-    float64_note: str
 
 
 @dataclass
@@ -76,6 +77,8 @@ class FakeEngine:
         failing: Checks that fail before any replay.
         gate: The replay waits here before every step; set to let it run.
         inspect_gate: Inspection waits here.
+        checks_gate: Inspection waits here between its first summary and the whole one.
+        plan_error: Raised at the end of a measurement.
         inspect_errors: Raised by inspection, by file name.
         audit_error: Raised in the middle of the replay.
         data_file: The bundle needs a data file of this name.
@@ -90,11 +93,15 @@ class FakeEngine:
     has_run: bool = True
     gate: threading.Event = field(default_factory=threading.Event)
     inspect_gate: threading.Event = field(default_factory=threading.Event)
+    checks_gate: threading.Event = field(default_factory=threading.Event)
     inspect_errors: dict[str, Exception] = field(default_factory=dict)
     audit_error: Exception | None = None
     data_file: str | None = None
     spans: tuple[tuple[int, int], ...] = ()
     key: str = "key"
+    plan_error: Exception | None = None
+    closed: int = 0
+    plans_asked: list[tuple[str, float]] = field(default_factory=list)
     threads: set[str] = field(default_factory=set)
     plans: list[ReplayPlan] = field(default_factory=list)
     signed: list[AuditReport] = field(default_factory=list)
@@ -105,29 +112,57 @@ class FakeEngine:
     def open_gates(self) -> None:
         self.gate.set()
         self.inspect_gate.set()
+        self.checks_gate.set()
 
     # The engine's side of the port
 
-    def devices(self) -> Sequence[FakeDevice]:
+    def devices(self) -> Sequence[DeviceInfo]:
         return (
-            FakeDevice("cpu", "CPU, 2 threads", "float64 at full speed"),
-            FakeDevice("cuda:0", "NVIDIA H200", "float64 at half the speed of float32"),
+            DeviceInfo("cpu", "CPU, 2 threads", "float64 at full speed"),
+            DeviceInfo("cuda:0", "NVIDIA H200", "float64 at half the speed of float32"),
         )
 
-    def inspect(self, path: Path, order: Path | None) -> BundleSummary:
+    def inspect(self, path: Path, order: Path | None, cancel: CancelToken) -> Iterator[BundleSummary]:
         self.threads.add(threading.current_thread().name)
         assert self.inspect_gate.wait(30)
         if path.name in self.inspect_errors:
             raise self.inspect_errors[path.name]
-        return self.summary(path, order)
+        whole = self.summary(path, order)
+        first = {CheckNumber.FORMAT, CheckNumber.ORDER, CheckNumber.SIGNATURE}
+        checks = tuple(c if c.number in first else Check(c.number, CheckState.PENDING) for c in whole.checks)
+        yield replace(whole, checks=checks, order=replace(whole.order, operators=0), sentence="Still being read.")
+        while not self.checks_gate.wait(0.01):
+            cancel.check()
+        yield whole
+
+    def plan(self, plan: ReplayPlan, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
+        self.plans_asked.append((plan.device, bad_fraction))
+        for done in range(3):
+            while not self.gate.wait(0.01):
+                cancel.check()
+            yield PlanProgress(done, 3)
+        if self.plan_error is not None:
+            raise self.plan_error
+        total = self.steps // 5
+        bad = max(1, round(bad_fraction * total))
+        seconds = 2.0 if plan.device == "cpu" else 0.25
+        rows = [
+            PlanRow(0.5, total // 3, 5 * (total // 3), 5 * (total // 3) * seconds, 0.4),
+            PlanRow(0.99, total - 1, 5 * (total - 1), 5 * (total - 1) * seconds, 0.01),
+            PlanRow(1.0, total, self.steps, self.steps * seconds, 0.0),
+        ]
+        yield Plan(plan.device, self.steps, total, bad_fraction, bad, seconds, 0.1, 3, tuple(rows))
 
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
         self.threads.add(threading.current_thread().name)
         self.plans.append(plan)
         checks = self.checks(plan.order)
-        chosen = self.chosen()
-        sample = self.sample()
-        yield AuditStarted(self.steps, tuple(TENSORS), plan.device, tuple(checks.values()), len(chosen), sample)
+        chosen = self.chosen(plan)
+        sample = self.sample(plan, chosen)
+        steps = self.steps_of(plan)
+        yield AuditStarted(
+            self.steps, tuple(TENSORS), plan.device, tuple(checks.values()), planned_steps=len(steps), sample=sample
+        )
         if self.failing:
             yield AuditFinished(self.report(plan, checks, 0, Outcome.REFUSED))
             return
@@ -136,13 +171,13 @@ class FakeEngine:
         checks[CheckNumber.REPLAY] = Check(CheckNumber.REPLAY, CheckState.RUNNING)
         yield CheckChanged(checks[CheckNumber.REPLAY])
         done = 0
-        for step in chosen:
+        for step in steps:
             while not self.gate.wait(0.01) and not cancel.cancelled:
                 continue
             try:
                 cancel.check()
             except CounterfoilError:
-                yield AuditFinished(self.report(plan, checks, done, Outcome.INCONCLUSIVE))
+                yield AuditFinished(self.report(plan, checks, done, Outcome.INCONCLUSIVE, sample))
                 return
             if self.audit_error is not None and step > self.steps // 2:
                 raise self.audit_error
@@ -156,17 +191,40 @@ class FakeEngine:
                 if self.disputed is not None and self.disputed <= step < self.disputed + 5:
                     yield ResumedFromCheckpoint(step)
         outcome = Outcome.DISPUTED if self.disputed is not None else Outcome.VERIFIED
-        yield AuditFinished(self.report(plan, checks, done, outcome))
+        yield AuditFinished(self.report(plan, checks, done, outcome, sample))
 
-    def chosen(self) -> list[int]:
-        if not self.spans:
-            return list(range(1, self.steps + 1))
-        return [step for first, last in self.spans for step in range(5 * first - 4, min(5 * last, self.steps) + 1)]
+    def chosen(self, plan: ReplayPlan) -> tuple[int, ...]:
+        """The segments of 5 steps that are replayed: the first ones of a sample."""
+        total, asked = self.steps // 5, plan.segments
+        if self.spans:
+            return tuple(number for first, last in self.spans for number in range(first, last + 1))
+        if asked.numbers:
+            return asked.numbers
+        count = asked.count or (max(1, round(asked.confidence * total) - 1) if asked.confidence else total)
+        return tuple(range(1, count + 1)) if self.steps % 5 == 0 or count < total else ()
 
-    def sample(self) -> Sample | None:
-        if not self.spans:
-            return None
-        return Sample(-(-self.steps // 5), self.spans, Selection.RANDOM, digest("nonce").hex, bad=1)
+    def steps_of(self, plan: ReplayPlan) -> list[int]:
+        """The steps of these segments; all where the run has none."""
+        chosen = self.chosen(plan)
+        steps = [step for number in chosen for step in range(5 * number - 4, min(5 * number, self.steps) + 1)]
+        return steps or list(range(1, self.steps + 1))
+
+    def selection(self, plan: ReplayPlan) -> tuple[Selection, str, int]:
+        if plan.segments.numbers:
+            return Selection.LISTED, "", 0
+        if plan.segments.count or plan.segments.confidence:
+            return Selection.RANDOM, "ab" * 32, 1
+        return Selection.ALL, "", 0
+
+    def close(self) -> None:
+        self.closed += 1
+
+    def sample(self, plan: ReplayPlan, chosen: tuple[int, ...]) -> Sample | None:
+        """What was chosen; None in a run that has no segments."""
+        total = -(-self.steps // 5)
+        if self.spans:
+            return Sample(total, self.spans, Selection.RANDOM, digest("nonce").hex, bad=1)
+        return Sample(total, tuple((n, n) for n in chosen), *self.selection(plan)) if self.steps >= 5 else None
 
     def create_key(self, private: Path, passphrase: str | None) -> Path:
         private.write_text("private")
@@ -174,11 +232,33 @@ class FakeEngine:
         public.write_text("public")
         return public
 
-    def sign(self, report: AuditReport, private: Path, passphrase: str | None) -> bytes:
+    def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
+        if report.bundle_digest is None:
+            raise CounterfoilError("There is no verdict to sign.")
+        statement = {"predicate": {"result": report.outcome.value, "timeVerified": signed_at.isoformat()}}
+        return json.dumps(statement).encode()
+
+    def sign(self, report: AuditReport, private: Path, passphrase: str | None, signed_at: datetime) -> bytes:
         if passphrase == "wrong":
             raise CounterfoilError("The passphrase does not open the key file.", remedy="Type it again.")
         self.signed.append(report)
-        return b"{}"
+        payload = base64.b64encode(self.preview(report, signed_at)).decode()
+        return json.dumps({"payload": payload, "signatures": [{"keyid": KEY_ID, "sig": ""}]}).encode()
+
+    def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
+        content = json.loads(path.read_bytes())
+        if not keys:
+            return VerdictReading((KEY_ID,))
+        if content.get("forged"):
+            raise CounterfoilError("The signature does not hold for the key abababababab.")
+        verdict = SignedVerdict(
+            key_id=KEY_ID, key_file=keys[0], outcome=Outcome.VERIFIED, headline="VERIFIED", reason="All is well.",
+            title="Digits", bundle_name="honest.cfoil", bundle_digest=digest("bundle"), run_root=digest("run"),
+            order_digest=digest("order"), order_source="client",
+            checks=tuple(Check(number, CheckState.PASSED) for number in CheckNumber), steps_ordered=60,
+            steps_replayed=60, disputed_step=None, signed_at="2026-11-21T12:00:00Z",
+        )  # fmt: skip
+        return VerdictReading((KEY_ID,), verdict, None if bundle is None else bundle.name == "honest.cfoil")
 
     def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
         path.write_text("".join(f"{row.step}\n" for row in rows))
@@ -351,7 +431,14 @@ class FakeEngine:
             55, 412, names[3], "", "forward", (), ((32, 10), (32,)), differing_operators=78, neighbours=near
         )
 
-    def report(self, plan: ReplayPlan, checks: dict[CheckNumber, Check], done: int, outcome: Outcome) -> AuditReport:
+    def report(
+        self,
+        plan: ReplayPlan,
+        checks: dict[CheckNumber, Check],
+        done: int,
+        outcome: Outcome,
+        sample: Sample | None = None,
+    ) -> AuditReport:
         reasons = {
             Outcome.VERIFIED: f"{done} of {self.steps} ordered steps were replayed; all leaves are equal.",
             Outcome.DISPUTED: f"Step {self.disputed} was replayed and came out different from what the trainer signed.",
@@ -381,9 +468,9 @@ class FakeEngine:
             trainer_key=digest(self.key).hex,
             title="Digits, small residual network",
             steps_ordered=self.steps,
-            steps_planned=len(self.chosen()),
+            steps_planned=len(self.steps_of(plan)),
+            sample=sample,
             steps_replayed=done,
-            sample=self.sample(),
             mismatched_steps=(self.disputed,) if outcome is Outcome.DISPUTED and self.disputed else (),
             dispute=self.dispute(self.disputed) if outcome is Outcome.DISPUTED and self.disputed else None,
         )

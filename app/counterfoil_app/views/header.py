@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
+from counterfoil import SegmentRequest
 from counterfoil_app import icons, text
 from counterfoil_app.session import Phase, Session
 from counterfoil_app.theme import Theme, Tone
@@ -29,6 +30,7 @@ class HeaderActions:
     pause: QAction
     stop: QAction
     export_verdict: QAction
+    plan: QAction
 
 
 class ActionButton(QPushButton):
@@ -146,7 +148,7 @@ class HeaderView(QFrame):
     def _headline(self) -> Look:
         session = self._session
         if session.phase is Phase.CONCLUDED and session.report is not None:
-            return words.outcome(session.report.outcome)
+            return words.outcome(session.report.outcome, session.report.sample)
         if session.phase is Phase.READY and session.summary is not None:
             if session.summary.run is None:
                 return Look(self.tr("Order, not yet run"), "order", Tone.INFO)
@@ -194,6 +196,10 @@ class HeaderView(QFrame):
             return self.tr("{0}: {1} steps. The data lie in a file of their own, {2}: choose it to replay.").format(
                 summary.order.title, text.count(summary.run.steps), self._session.data_file
             )
+        if self._session.segments != SegmentRequest():
+            return self.tr("{0}: {1} steps. Planned: {2}.").format(
+                summary.order.title, text.count(summary.run.steps), words.segments(self._session.segments)
+            )
         return self.tr("{0}: {1} steps. Replay them on this machine to see whether they come out the same.").format(
             summary.order.title, text.count(summary.run.steps)
         )
@@ -238,7 +244,7 @@ class HeaderView(QFrame):
         if session.can_replay and session.lacks_data:
             return actions.data, actions.compare if session.order is None else None
         if session.can_replay:
-            return actions.replay, actions.compare if session.order is None else None
+            return actions.replay, actions.compare if session.order is None else actions.plan
         return (None, None) if session.phase is Phase.LOADING else (actions.open, None)
 
     def _choose_device(self, position: int) -> None:

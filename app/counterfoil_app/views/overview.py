@@ -171,7 +171,7 @@ class OverviewView(Page):
         tone = Tone.WARN if self._session.refused_so_far else Tone.INFO
         sentence = ""
         if report is not None:
-            sentence, tone = report.reason, words.outcome(report.outcome).tone
+            sentence, tone = report.reason, words.outcome(report.outcome, report.sample).tone
         elif failure is not None:
             sentence, tone = f"{failure.sentence} {failure.remedy}".strip(), Tone.WARN
         elif summary is not None:
@@ -193,11 +193,12 @@ class OverviewView(Page):
             Field(self.tr("Data"), order.data_root.hex, digest=True),
             Field(self.tr("Initial state"), order.initial_root.hex, digest=True),
         ]
+        unread = self.tr("not read yet")
         return [
             *(compared if self._session.client is None else []),
             Field(self.tr("Recipe"), order.recipe),
-            Field(self.tr("Operators"), text.count(order.operators)),
-            Field(self.tr("Rounded"), text.count(order.rounded_operators)),
+            Field(self.tr("Operators"), text.count(order.operators) if order.operators else unread),
+            Field(self.tr("Rounded"), text.count(order.rounded_operators) if order.operators else unread),
             Field(
                 self.tr("State"),
                 self.tr("{0} parameters; {1} state tensors, {2}").format(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from counterfoil import CheckNumber, CheckState, Outcome, StepMatch
+from counterfoil import CheckNumber, CheckState, Outcome, Sample, SegmentRequest, StepMatch
 from counterfoil_app.step_data import StepState
 from counterfoil_app.theme import Tone
 
@@ -24,8 +25,11 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("words", text)
 
 
-def outcome(value: Outcome) -> Look:
-    """How an outcome is shown."""
+def outcome(value: Outcome, sample: Sample | None = None) -> Look:
+    """How an outcome is shown; a clean sample never looks like a whole run that was verified."""
+    if value is Outcome.VERIFIED and sample is not None and not sample.whole:
+        of = _tr("VERIFIED for {0} of {1} segments").format(sample.count, sample.total)
+        return Look(of, "verified-part", Tone.INFO)
     return {
         Outcome.VERIFIED: Look("VERIFIED", "verified", Tone.OK),
         Outcome.DISPUTED: Look("DISPUTED", "disputed", Tone.BAD),
@@ -33,6 +37,30 @@ def outcome(value: Outcome) -> Look:
         Outcome.REFUSED: Look("REFUSED", "refused", Tone.WARN),
         Outcome.ERROR: Look("ERROR", "error", Tone.WARN),
     }[value]
+
+
+def segments(request: SegmentRequest) -> str:
+    """Which segments are to be replayed."""
+    if request.numbers:
+        return _tr("the segments {0}").format(number_list(request.numbers))
+    if request.confidence is not None:
+        return _tr("a random sample that finds a run with {0} % of bad segments with a probability of {1} %").format(
+            f"{100 * request.bad_fraction:g}", f"{100 * request.confidence:g}"
+        )
+    if request.count is not None:
+        return _tr("a random sample of {0} segments").format(request.count)
+    return _tr("the whole run")
+
+
+def number_list(numbers: Sequence[int]) -> str:
+    """Ascending numbers with neighbours merged: ``1, 4, 7-9``."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
 
 
 def check_state(value: CheckState) -> Look:

@@ -1,4 +1,8 @@
-"""Everything about a bundle that can be checked without replaying: checks 1 to 6."""
+"""Everything about a bundle that can be checked without replaying: checks 1 to 6.
+
+What needs only the structure of the file, the order's manifest and the signed claim comes first; what reads the whole
+order (3 and 4) and the whole record of the run (6) follows, so that a large bundle shows its overview at once.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +41,7 @@ class Inspection:
         trainer_key: Key id of the key that signed, once check 5 has passed.
         records: The records of steps 0 to the last, once check 6 has passed.
         tree: The Merkle tree over their leaves, once check 6 has passed.
-        failure: The error of the first check that failed.
+        failures: The errors of the checks that failed, by number.
     """
 
     reader: BundleReader
@@ -48,7 +52,12 @@ class Inspection:
     trainer_key: str = ""
     records: tuple[StepRecord, ...] = ()
     tree: MerkleTree | None = None
-    failure: RefusedError | None = None
+    failures: dict[CheckNumber, RefusedError] = field(default_factory=dict)
+
+    @property
+    def failure(self) -> RefusedError | None:
+        """The error of the failed check with the lowest number; None when none failed."""
+        return self.failures[min(self.failures)] if self.failures else None
 
     @property
     def order_source(self) -> str:
@@ -83,19 +92,36 @@ def open_inspection(
     """
     with BundleReader.open(path) as reader:
         inspection = Inspection(reader)
-        manifest = reader.manifest
-        inspection.note(CheckNumber.FORMAT, CheckState.PASSED, "Every rule of the format is kept.")
-        _attempt(inspection, CheckNumber.ORDER, lambda: _check_order(inspection, order_path))
-        contents = _attempt(inspection, CheckNumber.ORDER_CONTENTS, lambda: _check_contents(inspection))
-        if contents:
-            _attempt(inspection, CheckNumber.PROGRAM, lambda: _check_program(inspection))
-        if reader.has_run:
-            signed = _attempt(inspection, CheckNumber.SIGNATURE, lambda: _check_signature(inspection, trainer_key))
-            if signed:
-                _attempt(
-                    inspection, CheckNumber.COMMITMENTS, lambda: _check_commitments(inspection, manifest, heads, cancel)
-                )
+        for _ in _stages(inspection, order_path, trainer_key, heads, cancel):
+            pass
         yield inspection
+
+
+def _stages(
+    inspection: Inspection,
+    order_path: str | os.PathLike[str] | None,
+    trainer_key: PublicKey | None,
+    heads: str | os.PathLike[str] | None,
+    cancel: CancelToken | None,
+) -> Iterator[None]:
+    """Make the checks; yields after those that read little, and after each that may read much."""
+    reader = inspection.reader
+    inspection.note(CheckNumber.FORMAT, CheckState.PASSED, "Every rule of the format is kept.")
+    _attempt(inspection, CheckNumber.ORDER, lambda: _check_order(inspection, order_path))
+    signed = reader.has_run and _attempt(
+        inspection, CheckNumber.SIGNATURE, lambda: _check_signature(inspection, trainer_key)
+    )
+    inspection.note(CheckNumber.ORDER_CONTENTS, CheckState.RUNNING, "")
+    yield
+    if _attempt(inspection, CheckNumber.ORDER_CONTENTS, lambda: _check_contents(inspection, cancel)):
+        _attempt(inspection, CheckNumber.PROGRAM, lambda: _check_program(inspection))
+    if signed:
+        inspection.note(CheckNumber.COMMITMENTS, CheckState.RUNNING, "")
+    yield
+    if signed:
+        manifest = reader.manifest
+        _attempt(inspection, CheckNumber.COMMITMENTS, lambda: _check_commitments(inspection, manifest, heads, cancel))
+        yield
 
 
 def _attempt(inspection: Inspection, number: CheckNumber, check: Callable[[], tuple[CheckState, str]]) -> bool:
@@ -103,7 +129,7 @@ def _attempt(inspection: Inspection, number: CheckNumber, check: Callable[[], tu
         state, detail = check()
     except RefusedError as error:
         inspection.note(number, CheckState.FAILED, error.sentence)
-        inspection.failure = inspection.failure or error
+        inspection.failures[number] = error
         return False
     inspection.note(number, state, detail)
     return True
@@ -143,8 +169,8 @@ def compare_order(manifest: OrderManifest, client_order: Digest | None) -> tuple
     return CheckState.PASSED, f"The order {digest.short} is the client's."
 
 
-def _check_contents(inspection: Inspection) -> tuple[CheckState, str]:
-    inspection.reader.check_order_contents()
+def _check_contents(inspection: Inspection, cancel: CancelToken | None) -> tuple[CheckState, str]:
+    inspection.reader.check_order_contents(cancel)
     manifest = inspection.reader.manifest
     if manifest.outside:
         names = ", ".join(sorted(manifest.outside))
@@ -252,6 +278,32 @@ def inspect(
         return summarise(inspection)
 
 
+def inspect_stages(
+    path: str | os.PathLike[str],
+    order_path: str | os.PathLike[str] | None = None,
+    trainer_key: PublicKey | None = None,
+    cancel: CancelToken | None = None,
+    heads: str | os.PathLike[str] | None = None,
+) -> Iterator[BundleSummary]:
+    """Say what :func:`inspect` says, as soon as it is known.
+
+    The first summary comes before anything large is read; the checks that are still to come are RUNNING or PENDING in
+    it, and the operators are not counted yet. Each further one knows the result of another check; the last is that
+    of :func:`inspect`.
+
+    Yields:
+        Two summaries or more.
+
+    Raises:
+        BundleError: The file is no bundle.
+        CancelledError: ``cancel`` was set.
+    """
+    with BundleReader.open(path) as reader:
+        inspection = Inspection(reader)
+        for _ in _stages(inspection, order_path, trainer_key, heads, cancel):
+            yield summarise(inspection)
+
+
 def summarise(inspection: Inspection) -> BundleSummary:
     """Return the overview of an inspected bundle."""
     reader = inspection.reader
@@ -271,6 +323,8 @@ def _sentence(inspection: Inspection) -> str:
         return f"{inspection.failure.sentence} Nothing can be concluded about the training."
     if not inspection.reader.has_run:
         return "This is an order that nobody has run yet."
+    if inspection.tree is None:
+        return "The run is signed. What it holds is being compared with what the trainer signed."
     if inspection.client_order is None:
         return "The run is signed and complete. Compare it with the client's own order before you rely on it."
     return "The run is signed, complete, and was made for the client's order. Replay it to see whether it is true."

@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from counterfoil import __version__
+from counterfoil import __version__, canonical
 from counterfoil.audit.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.events import (
     AuditReport,
@@ -149,12 +149,29 @@ class Adjudication:
     predicate: dict[str, Any]
 
 
-def sign_verdict(report: AuditReport, key: SigningKey) -> bytes:
+def preview_verdict(report: AuditReport, signed_at: datetime) -> bytes:
+    """Return exactly the bytes that :func:`sign_verdict` signs for the same report and time.
+
+    Args:
+        report: The report of the audit's last event.
+        signed_at: The time of the verdict, with its zone; counted in whole seconds.
+
+    Returns:
+        An in-toto Statement v1 as canonical JSON.
+
+    Raises:
+        SignatureError: The audit could not read the bundle file, so that there is nothing to make a statement about.
+    """
+    return canonical.encode(verdict_statement(report, signed_at))
+
+
+def sign_verdict(report: AuditReport, key: SigningKey, signed_at: datetime | None = None) -> bytes:
     """Sign what an audit found.
 
     Args:
         report: The report of the audit's last event.
         key: The auditor's key.
+        signed_at: The time of the verdict, with its zone; now unless given.
 
     Returns:
         A DSSE envelope as JSON bytes.
@@ -162,7 +179,7 @@ def sign_verdict(report: AuditReport, key: SigningKey) -> bytes:
     Raises:
         SignatureError: The audit could not read the bundle file, so that there is nothing to make a statement about.
     """
-    return sign_statement(verdict_statement(report, datetime.now(UTC)), key)
+    return sign_statement(verdict_statement(report, signed_at or datetime.now(UTC)), key)
 
 
 def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any]:

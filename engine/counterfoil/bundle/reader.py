@@ -144,12 +144,16 @@ class BundleReader(CheckedFile):
 
     # Checks against the order's commitments.
 
-    def check_order_contents(self) -> None:
+    def check_order_contents(self, cancel: CancelToken | None = None) -> None:
         """Check program, schedule, scalars, data and initial state against the manifest.
 
         Data arrays that lie in a data file are not read; :class:`counterfoil.bundle.datafile.DataFile` checks them.
 
+        Args:
+            cancel: Looked at before each data array and the initial state.
+
         Raises:
+            CancelledError: The token was cancelled.
             CommitmentError: One of them differs; the sentence names it.
             BundleError: The schedule names rows that a data array does not have, or the file is damaged.
         """
@@ -160,10 +164,14 @@ class BundleReader(CheckedFile):
         _check_array("schedule", "schedule", schedule, manifest.schedule)
         _check_array("scalars", "per-step scalars", self.scalars(), manifest.scalars)
         for name, spec in manifest.data.items():
+            if cancel:
+                cancel.check()
             if spec.file is None:
                 _check_array(name, f"data array {name!r}", self.data(name), spec)
         if state_tree({name: spec.digest for name, spec in manifest.data.items()}).root != manifest.data_root:
             raise CommitmentError("The data root of the order is not the root over its data arrays.")
+        if cancel:
+            cancel.check()
         if state_root(self.initial_state()) != manifest.initial_root:
             raise _differs("initial state")
         low, high = int(schedule.min()), int(schedule.max())

@@ -147,7 +147,8 @@ def environment(device: torch.device) -> tuple[tuple[str, str], ...]:
                 "platform": platform.platform(),
                 "python": platform.python_version(),
                 "threads": str(torch.get_num_threads()),
-                "torch": torch.__version__,
+                # A subclass of str, of which a copy in another process would import torch there.
+                "torch": str(torch.__version__),
             }.items()
         )
     )

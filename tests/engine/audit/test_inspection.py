@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.audit.inspection import inspect
+from counterfoil.audit.inspection import inspect, inspect_stages
 from counterfoil.audit.outcome import CheckNumber, CheckState
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
@@ -133,3 +133,23 @@ def test_the_file_stays_as_it_is(digits_job):
     before = digits_job.run.read_bytes()
     inspect(digits_job.run, digits_job.order)
     assert digits_job.run.read_bytes() == before
+
+
+def test_the_overview_comes_before_anything_large_is_read(digits_job) -> None:
+    first, *_, last = inspect_stages(digits_job.run, digits_job.order)
+    found = {check.number: check.state for check in first.checks}
+    assert found[CheckNumber.SIGNATURE] is PASSED
+    assert found[CheckNumber.ORDER_CONTENTS] is CheckState.RUNNING
+    assert found[CheckNumber.COMMITMENTS] is PENDING
+    assert first.run == last.run
+    assert first.order.operators == 0
+    assert last == inspect(digits_job.run, digits_job.order)
+
+
+def test_stages_can_be_stopped_between_checks(digits_job) -> None:
+    token = CancelToken()
+    stages = inspect_stages(digits_job.run, digits_job.order, cancel=token)
+    next(stages)
+    token.cancel()
+    with pytest.raises(CancelledError):
+        list(stages)

@@ -10,7 +10,8 @@ import pytest
 from counterfoil import canonical
 from counterfoil.audit.events import AuditStarted, ResumedFromCheckpoint, StepReplayed
 from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.planner import Plan, PlanProgress, make_plan, plan_audit
+from counterfoil.audit.plan import Plan, PlanProgress, make_plan
+from counterfoil.audit.planner import plan_audit
 from counterfoil.audit.sampling import SegmentRequest, Selection
 from counterfoil.audit.verdict import sign_verdict, verify_verdict
 from counterfoil.bundle.reader import BundleReader

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import base64
 import copy
+import json
 import re
 import shutil
 import subprocess
@@ -15,10 +17,23 @@ from hypothesis import strategies as st
 
 from counterfoil import canonical
 from counterfoil.audit.outcome import CheckState, Outcome
-from counterfoil.audit.verdict import check_bundle_file, sign_verdict, verdict_statement, verify_verdict
+from counterfoil.audit.verdict import (
+    check_bundle_file,
+    preview_verdict,
+    sign_verdict,
+    verdict_statement,
+    verify_verdict,
+)
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import BundleError, SignatureError
-from counterfoil.signing import SigningKey, generate_key, load_private_key, load_public_key, sign_statement
+from counterfoil.signing import (
+    SigningKey,
+    claimed_key_ids,
+    generate_key,
+    load_private_key,
+    load_public_key,
+    sign_statement,
+)
 from support.reports import STEP, checks, disputed_report, trees, verified_report
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "verdict.md"
@@ -92,6 +107,23 @@ def test_outcomes_without_a_conclusion(key: SigningKey, outcome: Outcome) -> Non
 def test_no_verdict_on_a_file_that_could_not_be_read(key: SigningKey) -> None:
     with pytest.raises(SignatureError, match="could not be read"):
         sign_verdict(replace(verified_report(), bundle_digest=None), key)
+
+
+def test_the_preview_is_byte_for_byte_what_is_signed(key: SigningKey) -> None:
+    report, time = disputed_report(), datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
+    payload = base64.b64decode(json.loads(sign_verdict(report, key, time))["payload"])
+    assert payload == preview_verdict(report, time)
+    assert payload != preview_verdict(report, time.replace(second=1))
+    with pytest.raises(SignatureError, match="no verdict to sign"):
+        preview_verdict(replace(report, bundle_digest=None), time)
+
+
+def test_an_envelope_names_its_keys_without_being_verified(key: SigningKey) -> None:
+    envelope = sign_verdict(verified_report(), key)
+    assert claimed_key_ids(envelope) == (key.public.key_id,)
+    assert claimed_key_ids(envelope.replace(b'"payload":"', b'"payload":"AAAA')) == (key.public.key_id,)
+    with pytest.raises(SignatureError):
+        claimed_key_ids(b"junk")
 
 
 def test_another_key_does_not_verify(key: SigningKey, tmp_path: Path) -> None:

@@ -1,0 +1,65 @@
+"""Prints the report in a process of its own.
+
+Laying out and painting a report takes Qt a tenth of a second, in which it does not let go of the interpreter; and on
+some systems Qt paints text in a main thread only.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from counterfoil_app import startup
+from counterfoil_app.report_document import Contents, write_pdf
+from counterfoil_app.worker import Failure, ReportedError
+
+
+def print_report(contents: Contents, path: Path) -> None:
+    """Write the report as PDF; to be called from the worker thread, and waits.
+
+    Raises:
+        OSError: The file cannot be written.
+        CounterfoilError: The report could not be made.
+    """
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_print, args=(contents, path, there), name="counterfoil-report", daemon=True)
+    process.start()
+    there.close()
+    try:
+        result: OSError | Failure | None = here.recv()
+    except EOFError:
+        process.join()
+        result = Failure(
+            f"The report could not be printed: its process ended with code {process.exitcode}.",
+            "The signed verdict is written. Export it again to print the report.",
+            "",
+            expected=True,
+        )
+    finally:
+        here.close()
+    process.join()
+    if isinstance(result, OSError):
+        raise result
+    if result is not None:
+        raise ReportedError(result)
+
+
+def _print(contents: Contents, path: Path, answer: Connection) -> None:
+    """The main function of the process."""
+    from PySide6.QtGui import QGuiApplication
+
+    os.environ["QT_QPA_PLATFORM"] = startup.OFFSCREEN
+    application = QGuiApplication([])
+    result: OSError | Failure | None = None
+    try:
+        startup.check_fonts()
+        write_pdf(contents, path)
+    except OSError as error:
+        result = error
+    except Exception as error:  # the window shows every failure
+        result = Failure.of(error)
+    answer.send(result)
+    application.quit()

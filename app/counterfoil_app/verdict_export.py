@@ -1,0 +1,118 @@
+"""Signs a verdict and writes what the user asked for: the signed file, a report to print, the table of steps."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from counterfoil import AuditReport, BundleSummary, CounterfoilError, StepRow
+from counterfoil_app import passphrases
+from counterfoil_app.engine_port import Engine
+from counterfoil_app.report_document import Contents, Curves
+from counterfoil_app.report_process import print_report
+
+
+def now() -> datetime:
+    """The time in whole seconds, with its zone, as a verdict states it."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+@dataclass(frozen=True)
+class SigningRequest:
+    """How to sign a verdict, and what else to write.
+
+    Attributes:
+        private_key: The auditor's private key file.
+        passphrase: Its passphrase; None when it has none.
+        create: Create the key first.
+        target: Where the signed verdict goes.
+        signed_at: The time that the verdict states.
+        report: Where the report to print goes (PDF); None for none.
+        table: Where the table of steps goes (CSV); None for none.
+        remember: Remember the passphrase in the system's key ring.
+    """
+
+    private_key: Path
+    passphrase: str | None
+    create: bool
+    target: Path
+    signed_at: datetime = field(default_factory=now)
+    report: Path | None = None
+    table: Path | None = None
+    remember: bool = False
+
+
+@dataclass(frozen=True)
+class VerdictMaterial:
+    """What a verdict is made from.
+
+    Attributes:
+        report: What the replay found.
+        summary: The overview of the bundle; None when it could not be read.
+        rows: The replayed steps.
+    """
+
+    report: AuditReport
+    summary: BundleSummary | None
+    rows: tuple[StepRow, ...]
+
+
+def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRequest) -> Path:
+    """Sign and write; to be called from the worker thread.
+
+    Returns:
+        Where the signed verdict lies.
+
+    Raises:
+        CounterfoilError: The key cannot be used or made, or a file cannot be written. What was written before stays.
+    """
+    if request.create:
+        engine.create_key(request.private_key, request.passphrase)
+    envelope = engine.sign(material.report, request.private_key, request.passphrase, request.signed_at)
+    write_whole(request.target, lambda path: _write_bytes(path, envelope))
+    if request.report is not None:
+        curves = Curves.of(material.rows)
+        page = Contents(material.report, material.summary, curves, envelope, request.target.name)
+        write_whole(request.report, lambda path: print_report(page, path))
+    if request.table is not None:
+        engine.write_steps(material.rows, request.table)
+    if request.remember and request.passphrase is not None:
+        passphrases.remember(request.private_key, request.passphrase)
+    return request.target
+
+
+def _write_bytes(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+
+
+def write_whole(target: Path, write: Callable[[Path], None]) -> None:
+    """Write a file so that under its name there is either all of it or what was there before.
+
+    Args:
+        target: Where the file goes.
+        write: Writes it to the path it is given; raises OSError.
+
+    Raises:
+        CounterfoilError: It cannot be written.
+    """
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        os.close(handle)
+        try:
+            write(Path(name))
+            Path(name).chmod(0o644)
+            Path(name).replace(target)
+        except OSError:
+            with suppress(FileNotFoundError):
+                Path(name).unlink()
+            raise
+    except OSError as error:
+        raise CounterfoilError(
+            f"The file {target} could not be written: {error.strerror or error}.",
+            remedy="Choose another folder, or make room there.",
+        ) from error

@@ -1,0 +1,65 @@
+"""Writes a large bundle: well-formed, signed and consistent, so that every check before a replay passes.
+
+The state is that of a GPT-2 of 85 million parameters under AdamW, about 1 GB; the order stores it after every step. No
+step is computed: the state stays the initial one, which only a replay could tell.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import RunClaim, StepRecord
+from counterfoil.bundle.writer import BundleWriter
+from counterfoil.commit.digest import Digest
+from counterfoil.commit.merkle import MerkleTree, leaf_hash
+from counterfoil.commit.state import state_root
+from counterfoil.program.graph import Program
+from counterfoil.signing import generate_key, load_private_key, sign_claim
+from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
+
+LOG_BYTES = 1_000_000
+
+
+def write_large_bundle(folder: Path, gigabytes: int) -> Path:
+    """Write ``large.cfoil`` of at least so many GB (10^9 bytes) and return its path."""
+    size = Gpt2Size(layers=12, heads=12, width=768, context=128)
+    text = np.random.default_rng(0).integers(0, 256, 4 * 2 * (size.context + 1)).astype(np.uint8).tobytes()
+    small = order_gpt2(text, size=size, batch_size=2, steps=1)
+    state = {name: np.ascontiguousarray(array) for name, array in small.initial.items()}
+    state_bytes = sum(array.nbytes for array in state.values())
+    steps = max(1, -(-(gigabytes * 10**9 - state_bytes) // state_bytes))
+    order = order_gpt2(text, size=size, batch_size=2, steps=steps, checkpoint_every=1)
+    order.write(folder / "large-job.cfoil")
+    generate_key(folder / "large.pem", None)
+    key = load_private_key(folder / "large.pem", None)
+    log = np.random.default_rng(1).integers(0, 256, LOG_BYTES).astype(np.uint8).tobytes()
+    manifest, root = order.manifest, state_root(state)
+    with BundleReader.open(folder / "large-job.cfoil") as reader, BundleWriter.create(folder / "large.cfoil") as writer:
+        sites = len(Program.from_bytes(reader.program()).sites)
+        fingerprints = np.zeros(sites, np.uint64)
+        writer.copy_order(reader)
+        writer.begin_run(sites)
+        leaves = [leaf_hash(StepRecord(0, manifest.initial_root, None, None, None).to_bytes())]
+        for step in range(1, steps + 1):
+            record = StepRecord(step, root, Digest.of(log), Digest.of(fingerprints.tobytes()), 1.0)
+            leaves.append(leaf_hash(record.to_bytes()))
+            writer.append_step(step, log=log, log_entries=1, fingerprints=fingerprints, loss=1.0, state_root=root)
+            writer.write_checkpoint(step, state)
+        claim = RunClaim(
+            order=manifest.digest,
+            run_root=MerkleTree(leaves).root,
+            steps=steps,
+            environment=(),
+            signed_at="2026-01-31T12:00:00Z",
+            public_key=key.public.pem,
+        )
+        writer.finish_run(sign_claim(claim, key))
+    return folder / "large.cfoil"
+
+
+if __name__ == "__main__":
+    write_large_bundle(Path(sys.argv[1]), int(sys.argv[2]))

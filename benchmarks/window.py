@@ -1,0 +1,177 @@
+"""``python -m benchmarks.window``: the longest pause of the window's event loop while it opens, replays and exports.
+
+The real engine works on a recorded run, and the window is drawn off screen. The run is recorded by a process of its
+own, so that this one starts as a user's does: without torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QEventLoop, QSettings, QTimer
+
+from benchmarks.heartbeat import Heartbeat
+from counterfoil_app.main import make_window
+from counterfoil_app.session import Phase
+from counterfoil_app.settings import Settings
+from counterfoil_app.verdict_export import SigningRequest
+from counterfoil_app.window import MainWindow
+
+LIMIT_SECONDS = 0.050
+HEAD = (
+    "| activity | took | longest pause of the event loop | of it own work, at most | pauses over 50 ms |\n"
+    "|---|---|---|---|---|"
+)
+LOOK_MILLISECONDS = 5
+TIMEOUT_MILLISECONDS = 600_000
+_RECORD = """
+import sys
+from pathlib import Path
+import counterfoil
+from counterfoil_resources.digits import load_digits
+folder = Path(sys.argv[1])
+counterfoil.order_digits(*load_digits(), steps=int(sys.argv[2])).write(folder / "job.cfoil")
+counterfoil.generate_key(folder / "trainer.pem", None)
+counterfoil.generate_key(folder / "auditor.pem", None)
+key = counterfoil.load_private_key(folder / "trainer.pem", None)
+for _ in counterfoil.record(folder / "job.cfoil", folder / "run.cfoil", key, tamper=counterfoil.LabelFlip(step=7)):
+    pass
+"""
+
+
+@dataclass(frozen=True)
+class Pause:
+    """The longest pause of the event loop during one activity.
+
+    Attributes:
+        activity: What the user did.
+        seconds: How long the activity took.
+        longest: The longest pause in seconds.
+        longest_own: The most processor time of this process in one pause, in seconds.
+        over_limit: How many pauses were longer than :data:`LIMIT_SECONDS`.
+    """
+
+    activity: str
+    seconds: float
+    longest: float
+    longest_own: float
+    over_limit: int
+
+    def row(self) -> str:
+        """The line of a Markdown table under :data:`HEAD`."""
+        return (
+            f"| {self.activity} | {self.seconds:.2f} s | {1e3 * self.longest:.0f} ms | {1e3 * self.longest_own:.0f} ms "
+            f"| {self.over_limit} |"
+        )
+
+
+def measure(window: MainWindow, folder: Path) -> Iterator[Pause]:
+    """Yield the pauses while the window works on ``run.cfoil`` of a folder."""
+    session, heart = window.session, Heartbeat(window)
+
+    @contextmanager
+    def activity(done: Callable[[], bool]) -> Iterator[None]:
+        nonlocal seconds
+        heart.start()
+        begun = time.perf_counter()
+        yield
+        _wait(done)
+        seconds = time.perf_counter() - begun
+        heart.stop()
+
+    seconds = 0.0
+    with activity(lambda: bool(session.devices)):
+        session.look_for_devices()
+    yield Pause("start the engine", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
+    with activity(lambda: session.phase is Phase.READY):
+        window.open_bundle(folder / "run.cfoil", folder / "job.cfoil")
+    yield Pause("open", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
+    with activity(lambda: session.phase is Phase.CONCLUDED):
+        window.replay_action.trigger()
+    yield Pause("replay", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
+    request = SigningRequest(
+        folder / "auditor.pem",
+        None,
+        create=False,
+        target=folder / "run.verdict.json",
+        report=folder / "run.report.pdf",
+        table=folder / "run.steps.csv",
+    )
+    with activity(lambda: session.verdict_file is not None):
+        session.export_verdict(request)
+    yield Pause("export", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
+
+
+def measure_large(window: MainWindow, folder: Path) -> Iterator[Pause]:
+    """Yield the pauses while ``large.cfoil`` of a folder is opened: to its overview, and to the end of its checks."""
+    session, heart = window.session, Heartbeat(window)
+    for what, done in (
+        ("its overview", lambda: session.phase is Phase.READY),
+        ("its checks", lambda: session.phase is Phase.READY and not session.checking),
+    ):
+        heart.start()
+        begun = time.perf_counter()
+        if what == "its overview":
+            window.open_bundle(folder / "large.cfoil", folder / "large-job.cfoil")
+        _wait(done)
+        seconds = time.perf_counter() - begun
+        heart.stop()
+        size = (folder / "large.cfoil").stat().st_size / 1e9
+        activity = f"open {size:.0f} GB, to {what}"
+        yield Pause(activity, seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
+
+
+def _wait(done: Callable[[], bool]) -> None:
+    loop, timer = QEventLoop(), QTimer()
+    timer.setInterval(LOOK_MILLISECONDS)
+    timer.timeout.connect(lambda: loop.quit() if done() else None)
+    timer.start()
+    QTimer.singleShot(TIMEOUT_MILLISECONDS, loop.quit)
+    loop.exec()
+    timer.stop()
+    if not done():
+        raise TimeoutError("the window did not finish")
+
+
+def main() -> None:
+    """Measure and print a table; the exit code is 1 when a pause of the window's own doing exceeded the limit."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.window", description=__doc__)
+    parser.add_argument("--steps", type=int, default=30, help="steps of the run (default 30)")
+    parser.add_argument("--large", type=int, default=0, help="open a bundle of so many GB too, written for it")
+    parser.add_argument("--folder", type=Path, help="a folder that holds the large bundle already, or will")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        large = options.folder or folder
+        subprocess.run([sys.executable, "-c", _RECORD, str(folder), str(options.steps)], check=True)
+        if options.large and not (large / "large.cfoil").exists():
+            subprocess.run([sys.executable, "-m", "benchmarks.large", str(large), str(options.large)], check=True)
+        settings = Settings(QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat))
+        window = make_window(settings=settings)
+        window.show()
+        print(HEAD)
+        worst = 0.0
+        for pause in chain(measure(window, folder), measure_large(window, large) if options.large else ()):
+            worst = max(worst, pause.longest_own)
+            print(pause.row(), flush=True)
+        loaded = {"torch", "numba", "h5py"} & set(sys.modules)
+        print(f"\nLoaded by the window's process: {', '.join(sorted(loaded)) or 'neither torch, numba nor h5py'}.")
+        window.close()
+        window.session.shut_down()
+    sys.exit(worst > LIMIT_SECONDS)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,207 @@
+"""The engine in its own process: real calls across the pipe, and what happens when that process dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import counterfoil
+from counterfoil import (
+    AuditFinished,
+    AuditReport,
+    CancelToken,
+    CounterfoilError,
+    Event,
+    OperatorDone,
+    Outcome,
+    Plan,
+    StepReplayed,
+)
+from counterfoil_app.engine_child import Item, Outbox, Returned
+from counterfoil_app.engine_port import ReplayPlan
+from counterfoil_app.engine_process import ProcessEngine
+from counterfoil_app.worker import Failure, ReportedError
+from support.fake_engine import FakeEngine
+
+STEPS = 6
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from counterfoil_resources.digits import load_digits
+
+    folder = tmp_path_factory.mktemp("process")
+    images, labels = load_digits()
+    counterfoil.order_digits(
+        images[:100], labels[:100], steps=STEPS, batch_size=8, width=8, checkpoint_every=2, seed=5
+    ).write(folder / "job.cfoil")
+    counterfoil.generate_key(folder / "trainer.pem", None)
+    key = counterfoil.load_private_key(folder / "trainer.pem", None)
+    for name, tamper in (("run", None), ("tampered", counterfoil.LabelFlip(step=3))):
+        for _ in counterfoil.record(folder / "job.cfoil", folder / f"{name}.cfoil", key, tamper=tamper):
+            pass
+    return folder / "run.cfoil"
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[ProcessEngine]:
+    engine = ProcessEngine()
+    yield engine
+    engine.close()
+    assert engine.process_id is None
+
+
+def report_of(events: Iterator[Event]) -> AuditReport:
+    *_, last = events
+    assert isinstance(last, AuditFinished)
+    return last.report
+
+
+def test_overview_plan_replay_and_verdict(engine: ProcessEngine, run: Path, tmp_path: Path) -> None:
+    assert engine.devices()[0].name == "cpu"
+    summaries = list(engine.inspect(run, run.with_name("job.cfoil"), CancelToken()))
+    assert len(summaries) > 1
+    assert summaries[-1] == counterfoil.inspect(run, run.with_name("job.cfoil"))
+    plan = ReplayPlan(run, run.with_name("job.cfoil"), "cpu")
+    *_, measured = engine.plan(plan, 0.5, CancelToken())
+    assert isinstance(measured, Plan)
+    assert measured.steps == STEPS
+    events = list(engine.audit(plan, CancelToken()))
+    assert [event.row.step for event in events if isinstance(event, StepReplayed)] == list(range(1, STEPS + 1))
+    report = report_of(iter(events))
+    assert report.outcome is Outcome.VERIFIED
+
+    signed_at = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    public = engine.create_key(tmp_path / "auditor.pem", "secret")
+    envelope = engine.sign(report, tmp_path / "auditor.pem", "secret", signed_at)
+    (tmp_path / "v.json").write_bytes(envelope)
+    assert engine.read_verdict(tmp_path / "v.json", (), None).verdict is None
+    reading = engine.read_verdict(tmp_path / "v.json", (public,), run)
+    assert reading.verdict is not None
+    assert reading.verdict.headline == "VERIFIED"
+    assert reading.bundle_matches is True
+    assert engine.read_verdict(tmp_path / "v.json", (public,), run.with_name("job.cfoil")).bundle_matches is False
+    tampered = envelope.replace(b'"sig":"', b'"sig":"AAAA')
+    (tmp_path / "forged.json").write_bytes(tampered)
+    with pytest.raises(CounterfoilError, match=r"does not hold|malformed"):
+        engine.read_verdict(tmp_path / "forged.json", (public,), None)
+
+
+def test_a_failure_keeps_its_sentence_and_details(engine: ProcessEngine, tmp_path: Path) -> None:
+    (tmp_path / "junk.cfoil").write_bytes(b"junk")
+    with pytest.raises(ReportedError) as caught:
+        list(engine.inspect(tmp_path / "junk.cfoil", None, CancelToken()))
+    failure = Failure.of(caught.value)
+    assert failure.expected
+    assert "HDF5" in failure.sentence
+    with pytest.raises(ReportedError) as caught:
+        engine.preview("no report", datetime.now(UTC))  # type: ignore[arg-type]
+    failure = Failure.of(caught.value)
+    assert not failure.expected
+    assert "Traceback" in failure.detail
+
+
+def test_pause_and_cancel_reach_the_process(engine: ProcessEngine, run: Path) -> None:
+    token = CancelToken()
+    events = engine.audit(ReplayPlan(run, None, "cpu"), token)
+    seen = [next(events)]
+    token.pause()
+    threading.Timer(0.3, token.cancel).start()
+    seen += list(events)
+    assert report_of(iter(seen)).outcome is Outcome.INCONCLUSIVE
+    # An abandoned call does not disturb the next one.
+    events = engine.audit(ReplayPlan(run, None, "cpu"), CancelToken())
+    next(events)
+    events.close()  # type: ignore[attr-defined]
+    assert engine.devices()[0].name == "cpu"
+
+
+def test_death_of_the_process_is_told_and_survived(engine: ProcessEngine, run: Path) -> None:
+    engine.devices()
+    first = engine.process_id
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    with pytest.raises(CounterfoilError, match=r"signal 9.*Nothing was concluded"):
+        list(engine.audit(ReplayPlan(run, None, "cpu"), CancelToken()))
+    assert engine.devices()[0].name == "cpu"
+    assert engine.process_id != first
+
+
+def test_the_window_process_stays_free_of_torch(run: Path) -> None:
+    program = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from counterfoil import CancelToken\n"
+        "from counterfoil_app.engine_port import ReplayPlan\n"
+        "from counterfoil_app.engine_process import ProcessEngine\n"
+        "if __name__ == '__main__':\n"
+        "    engine, run = ProcessEngine(), Path(sys.argv[1])\n"
+        "    engine.devices()\n"
+        "    list(engine.inspect(run, None, CancelToken()))\n"
+        "    list(engine.plan(ReplayPlan(run, None, 'cpu'), 0.1, CancelToken()))\n"
+        "    *_, last = engine.audit(ReplayPlan(run, None, 'cpu'), CancelToken())\n"
+        "    assert last.report.outcome.value == 'VERIFIED', last.report.reason\n"
+        "    tampered = run.with_name('tampered.cfoil')\n"
+        "    *_, last = engine.audit(ReplayPlan(tampered, None, 'cpu'), CancelToken())\n"
+        "    assert last.report.outcome.value == 'DISPUTED', last.report.reason\n"
+        "    assert last.evidence is None\n"
+        "    engine.write_capsule(last.report, run.with_name('dispute.cfoil'))\n"
+        "    assert run.with_name('dispute.cfoil').exists()\n"
+        "    engine.close()\n"
+        "    found = {'torch', 'h5py', 'numba', 'cryptography'} & set(sys.modules)\n"
+        "    sys.exit(f'loaded: {found}' if found else 0)\n"
+    )
+    script = run.with_name("replay_it.py")
+    script.write_text(program)
+    done = subprocess.run([sys.executable, str(script), str(run)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+class SlowReader:
+    """A connection whose other side is slow."""
+
+    def __init__(self) -> None:
+        self.gate = threading.Event()
+        self.batches: list[list[object]] = []
+
+    def send(self, batch: list[object]) -> None:
+        assert self.gate.wait(30)
+        self.batches.append(batch)
+
+
+def test_a_million_progress_events_do_not_pile_up() -> None:
+    reader = SlowReader()
+    outbox = Outbox(reader)  # type: ignore[arg-type]
+    outbox.put(Item(1, "first"))
+    for done in range(1_000_000):
+        outbox.put(Item(1, OperatorDone(1, done, 1_000_000)))
+    reader.gate.set()
+    outbox.put(Returned(1, None))
+    outbox.close()
+    sent = [message for batch in reader.batches for message in batch]
+    assert sent[0] == Item(1, "first")
+    assert sent[-2:] == [Item(1, OperatorDone(1, 999_999, 1_000_000)), Returned(1, None)]
+    assert len(sent) < 1000
+
+
+def test_a_slow_reader_slows_the_sender_down() -> None:
+    reader = SlowReader()
+    outbox = Outbox(reader)  # type: ignore[arg-type]
+    row = FakeEngine().row(1)
+    sender = threading.Thread(target=lambda: [outbox.put(Item(1, StepReplayed(row))) for _ in range(5_000)])
+    sender.start()
+    sender.join(0.3)
+    assert sender.is_alive(), "steps piled up without bound"
+    reader.gate.set()
+    sender.join(30)
+    outbox.close()
+    assert sum(len(batch) for batch in reader.batches) == 5_000
+    assert max(len(batch) for batch in reader.batches) <= 500

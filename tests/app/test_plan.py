@@ -1,0 +1,143 @@
+"""The plan dialog: what is chosen, what it costs, and that a sample never looks like a whole run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from counterfoil import CounterfoilError, SegmentRequest
+from counterfoil_app.plan_dialog import PlanDialog
+from counterfoil_app.session import Phase
+from counterfoil_app.views import words
+from counterfoil_app.window import MainWindow
+from support.fake_engine import FakeEngine
+
+LEFT = Qt.MouseButton.LeftButton
+MakeWindow = Callable[[FakeEngine], MainWindow]
+
+
+@pytest.fixture
+def dialog(opened: MainWindow, qtbot: QtBot) -> PlanDialog:
+    with qtbot.waitSignal(opened.session.devices_changed):
+        opened.session.look_for_devices()
+    opened.plan_action.trigger()
+    found = opened.findChild(PlanDialog)
+    assert found is not None
+    return found
+
+
+def measure(dialog: PlanDialog, window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.mouseClick(dialog.measure, LEFT)
+    qtbot.waitUntil(lambda: not window.session.planning)
+
+
+def cells(dialog: PlanDialog) -> list[list[str]]:
+    table = dialog.table
+    return [
+        [table.item(row, column).text() for column in range(table.columnCount())] for row in range(table.rowCount())
+    ]
+
+
+def test_devices_are_measured_side_by_side(
+    dialog: PlanDialog, opened: MainWindow, engine: FakeEngine, qtbot: QtBot
+) -> None:
+    assert dialog.table.isHidden()
+    assert dialog.note.text() == "float64 at full speed"
+    measure(dialog, opened, qtbot)
+    dialog.device.setCurrentIndex(1)
+    dialog.device.activated.emit(1)
+    assert "half the speed" in dialog.note.text()
+    measure(dialog, opened, qtbot)
+    assert engine.plans_asked == [("cpu", 0.01), ("cuda:0", 0.01)]
+    assert [row[4:] for row in cells(dialog)] == [
+        ["40 s", "5 s"],
+        ["1 min 50 s", "14 s"],
+        ["2 min 00 s", "15 s"],
+    ]
+    dialog.bad.setValue(5.0)
+    assert dialog.table.isHidden(), "samples of another bad fraction have another size"
+
+
+def test_a_sample_is_replayed_and_does_not_look_whole(
+    dialog: PlanDialog, opened: MainWindow, engine: FakeEngine, qtbot: QtBot
+) -> None:
+    measure(dialog, opened, qtbot)
+    dialog.table.selectRow(1)
+    assert dialog.sample.isChecked()
+    assert dialog.confidence.currentData() == 0.99
+    assert "would pass with a probability of 0.01" in dialog.meaning.text()
+    qtbot.mouseClick(dialog.ok, LEFT)
+    assert opened.session.segments == SegmentRequest(confidence=0.99, bad_fraction=0.01)
+    assert "sample" in opened.header.primary.text()
+    qtbot.mouseClick(opened.header.primary, LEFT)
+    qtbot.waitUntil(lambda: opened.session.phase is Phase.CONCLUDED)
+    assert engine.plans[-1].segments == opened.session.segments
+    assert opened.session.progress.total == 55
+    report = opened.session.report
+    assert report is not None
+    assert opened.header.outcome.text() == report.headline == "VERIFIED for 11 of 12 segments"
+    assert opened.header.property("tone") != "ok"
+    assert opened.header.icon.accessibleName() != "VERIFIED"
+
+
+def test_whole_run_is_the_default(dialog: PlanDialog, opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
+    assert dialog.whole.isChecked()
+    qtbot.mouseClick(dialog.ok, LEFT)
+    qtbot.mouseClick(opened.header.primary, LEFT)
+    qtbot.waitUntil(lambda: opened.session.phase is Phase.CONCLUDED)
+    assert engine.plans[-1].segments == SegmentRequest()
+    assert opened.header.outcome.text() == "VERIFIED"
+    assert opened.header.property("tone") == "ok"
+
+
+@pytest.mark.parametrize(
+    ("typed", "numbers"),
+    [("1,4,7-9", (1, 4, 7, 8, 9)), (" 3 ", (3,)), ("12", (12,)), ("", None), ("0", None), ("13", None), ("x", None)],
+)
+def test_listed_segments(dialog: PlanDialog, typed: str, numbers: tuple[int, ...] | None) -> None:
+    dialog.listed.setChecked(True)
+    dialog.numbers.setText(typed)
+    assert dialog.ok.isEnabled() == (numbers is not None)
+    if numbers is None:
+        assert dialog.meaning.property("tone") == "bad"
+        with pytest.raises(CounterfoilError):
+            dialog.request()
+    else:
+        assert dialog.request().numbers == numbers
+        assert "says nothing about the others" in dialog.meaning.text()
+
+
+def test_measuring_can_be_stopped_and_fails_in_a_sentence(
+    dialog: PlanDialog, opened: MainWindow, engine: FakeEngine, qtbot: QtBot
+) -> None:
+    engine.gate.clear()
+    qtbot.mouseClick(dialog.measure, LEFT)
+    assert opened.session.planning
+    assert "Stop" in dialog.measure.text()
+    qtbot.mouseClick(dialog.measure, LEFT)
+    assert not opened.session.planning
+    engine.gate.set()
+    qtbot.waitUntil(lambda: not opened.session.busy)
+    assert dialog.table.isHidden(), "a stopped measurement brings nothing"
+    engine.plan_error = CounterfoilError("The device is gone.", remedy="Use the CPU.")
+    measure(dialog, opened, qtbot)
+    assert dialog.meaning.text() == "The device is gone. Use the CPU."
+
+
+def test_another_bundle_forgets_the_plan(opened: MainWindow, bundle: Path, qtbot: QtBot) -> None:
+    opened.session.use_segments(SegmentRequest(count=2))
+    opened.session.compare_with(bundle.with_name("job.cfoil"))
+    qtbot.waitUntil(lambda: opened.session.phase is Phase.READY)
+    assert opened.session.segments == SegmentRequest(count=2)
+    opened.open_bundle(bundle.with_name("other.cfoil"))
+    qtbot.waitUntil(lambda: opened.session.phase is Phase.READY)
+    assert opened.session.segments == SegmentRequest()
+
+
+def test_numbers_are_written_short() -> None:
+    assert words.number_list((1, 4, 7, 8, 9)) == "1, 4, 7-9"
+    assert words.number_list(()) == ""

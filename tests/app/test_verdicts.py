@@ -1,0 +1,389 @@
+"""Signing a verdict with its preview, the report to print, remembered passphrases, and reading a verdict."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+from pytestqt.qtbot import QtBot
+
+from counterfoil import AuditFinished, AuditReport, CancelToken, CounterfoilError, SegmentRequest, StepReplayed
+from counterfoil_app import chart, passphrases, report_document
+from counterfoil_app.chart import Series
+from counterfoil_app.engine_port import ReplayPlan
+from counterfoil_app.report_document import Contents, Curves
+from counterfoil_app.report_process import print_report
+from counterfoil_app.session import Phase
+from counterfoil_app.settings import Settings
+from counterfoil_app.signing_dialog import SigningDialog
+from counterfoil_app.theme import LIGHT
+from counterfoil_app.verdict_export import write_whole
+from counterfoil_app.verdict_viewer import VerdictViewer
+from counterfoil_app.window import MainWindow
+from support.fake_engine import KEY_ID, FakeEngine
+
+LEFT = Qt.MouseButton.LeftButton
+MakeWindow = Callable[[FakeEngine], MainWindow]
+
+
+def concluded(window: MainWindow, qtbot: QtBot) -> AuditReport:
+    window.replay_action.trigger()
+    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED)
+    assert window.session.report is not None
+    return window.session.report
+
+
+def signing(window: MainWindow, qtbot: QtBot) -> SigningDialog:
+    window.verdict_action.trigger()
+    dialog = window.findChild(SigningDialog)
+    assert dialog is not None
+    qtbot.waitUntil(lambda: not window.session.busy)
+    return dialog
+
+
+def texts(widget: object) -> str:
+    from PySide6.QtWidgets import QLabel
+
+    return "\n".join(label.toolTip() or label.text() for label in widget.findChildren(QLabel))  # type: ignore[attr-defined]
+
+
+# Signing
+
+
+def test_what_is_previewed_is_what_is_signed(opened: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    report = concluded(opened, qtbot)
+    dialog = signing(opened, qtbot)
+    previewed = json.loads(dialog.statement.toPlainText())
+    assert report.bundle_digest is not None
+    assert report.bundle_digest.hex in texts(dialog)
+    dialog.key.setText(str(tmp_path / "new.pem"))
+    dialog.table.setChecked(True)
+    with qtbot.waitSignal(opened.session.export_finished):
+        qtbot.mouseClick(dialog.ok, LEFT)
+    page = Contents(report, None, Curves.of(()), (tmp_path / "honest.verdict.json").read_bytes(), "")
+    assert page.statement == previewed
+    assert (tmp_path / "honest.report.pdf").read_bytes().startswith(b"%PDF-")
+    assert len((tmp_path / "honest.steps.csv").read_text().splitlines()) == 60
+
+
+def test_a_verdict_that_cannot_be_made_is_not_offered(
+    opened: MainWindow, engine: FakeEngine, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    concluded(opened, qtbot)
+
+    def refuse(_report: AuditReport, _time: datetime) -> bytes:
+        raise CounterfoilError("There is no verdict to sign.", remedy="Look at the reason.")
+
+    monkeypatch.setattr(engine, "preview", refuse)
+    dialog = signing(opened, qtbot)
+    assert not dialog.ok.isEnabled()
+    assert dialog.hint.text() == "There is no verdict to sign. Look at the reason."
+
+
+def test_nothing_is_signed_after_another_bundle_was_opened(
+    opened: MainWindow, engine: FakeEngine, bundle: Path, qtbot: QtBot, tmp_path: Path
+) -> None:
+    concluded(opened, qtbot)
+    dialog = signing(opened, qtbot)
+    dialog.key.setText(str(tmp_path / "new.pem"))
+    opened.open_bundle(bundle.with_name("other.cfoil"))
+    qtbot.waitUntil(lambda: opened.session.phase is Phase.READY)
+    dialog.accept()
+    qtbot.waitUntil(lambda: not opened.session.busy)
+    assert engine.signed == []
+
+
+def test_an_answer_for_a_closed_dialog_is_dropped(opened: MainWindow, qtbot: QtBot) -> None:
+    concluded(opened, qtbot)
+    opened.verdict_action.trigger()
+    dialog = opened.findChild(SigningDialog)
+    assert dialog is not None
+    dialog.reject()
+    qtbot.waitUntil(lambda: not opened.session.busy)
+    assert opened.findChild(SigningDialog) is None
+
+
+# Passphrases
+
+
+class Ring:
+    """A key ring that forgets with the test."""
+
+    priority = 5
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, str], str] = {}
+        self.locked = False
+        self.errors = SimpleNamespace(KeyringError=KeyError)
+
+    def get_keyring(self) -> Ring:
+        return self
+
+    def get_password(self, service: str, name: str) -> str | None:
+        if self.locked:
+            raise KeyError("locked")
+        return self.kept.get((service, name))
+
+    def set_password(self, service: str, name: str, value: str) -> None:
+        if self.locked:
+            raise KeyError("locked")
+        self.kept[service, name] = value
+
+
+@pytest.fixture
+def ring(monkeypatch: pytest.MonkeyPatch) -> Ring:
+    ring = Ring()
+    monkeypatch.setitem(sys.modules, "keyring", ring)
+    return ring
+
+
+def test_without_the_package_nothing_is_remembered(
+    opened: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    concluded(opened, qtbot)
+    dialog = signing(opened, qtbot)
+    dialog.passphrase.setText("secret")
+    assert not dialog.remember.isEnabled()
+    assert "'keyring' is not installed" in texts(dialog)
+    assert passphrases.remembered(Path("auditor.pem")) is None
+
+
+def test_a_system_without_key_ring_says_so(ring: Ring) -> None:
+    assert passphrases.unavailable() == ""
+    ring.priority = 0
+    assert "no key ring" in passphrases.unavailable()
+
+
+def test_a_passphrase_is_remembered_if_wanted(
+    opened: MainWindow, ring: Ring, settings: Settings, qtbot: QtBot, tmp_path: Path
+) -> None:
+    concluded(opened, qtbot)
+    for wanted in (False, True):
+        dialog = signing(opened, qtbot)
+        key = tmp_path / f"{wanted}.pem"
+        dialog.create_new.setChecked(True)
+        dialog.key.setText(str(key))
+        dialog.passphrase.setText("secret")
+        dialog.repeat.setText("secret")
+        dialog.remember.setChecked(wanted)
+        with qtbot.waitSignal(opened.session.export_finished):
+            qtbot.mouseClick(dialog.ok, LEFT)
+        assert passphrases.remembered(key) == ("secret" if wanted else None)
+    assert settings.key_file == key
+    dialog = signing(opened, qtbot)
+    assert dialog.passphrase.text() == "secret"
+    assert dialog.remember.isChecked()
+
+
+def test_a_locked_key_ring_is_told_after_signing(ring: Ring) -> None:
+    ring.locked = True
+    assert passphrases.remembered(Path("auditor.pem")) is None
+    with pytest.raises(CounterfoilError, match="The verdict is signed, but"):
+        passphrases.remember(Path("auditor.pem"), "secret")
+
+
+# The report to print
+
+
+def contents(engine: FakeEngine, plan: ReplayPlan | None = None) -> Contents:
+    plan = plan or ReplayPlan(Path("honest.cfoil"), None, "cpu")
+    events = list(engine.audit(plan, CancelToken()))
+    assert isinstance(events[-1], AuditFinished)
+    rows = tuple(event.row for event in events if isinstance(event, StepReplayed))
+    report = events[-1].report
+    envelope = engine.sign(report, Path("k"), None, datetime(2026, 11, 21, tzinfo=UTC))
+    return Contents(report, engine.summary(plan.run, None), Curves.of(rows), envelope, "honest.verdict.json")
+
+
+def plain(page: Contents) -> str:
+    return report_document.make_document(page, 500, 700).toPlainText()
+
+
+def test_the_report_says_everything(qapp: object) -> None:
+    page = contents(FakeEngine(disputed=37))
+    text = plain(page)
+    report = page.report
+    assert report.dispute is not None
+    assert report.bundle_digest is not None
+    for needed in (
+        "DISPUTED", report.reason, report.bundle_digest.hex, KEY_ID, "2026-11-21", report.dispute.trainer_leaf.hex,
+        report.dispute.replay_leaf.hex, *(check.detail for check in report.checks), "counterfoil verify",
+        "blocks.0.bn1.running_mean", float(report.dispute.replay_loss).hex(),
+    ):  # fmt: skip
+        assert needed in text, needed
+    assert "Dispute" not in plain(contents(FakeEngine()))
+
+
+def test_a_sampled_run_is_not_printed_as_verified_whole(qapp: object) -> None:
+    page = contents(FakeEngine(), ReplayPlan(Path("honest.cfoil"), None, "cpu", segments=SegmentRequest(count=4)))
+    text = plain(page)
+    assert "VERIFIED for 4 of 12 segments" in text
+    assert "The other steps were not looked at" in text
+    assert "Every ordered step was carried out again" not in text
+    assert "Every ordered step was carried out again" in plain(contents(FakeEngine()))
+
+
+def test_names_from_the_file_are_never_markup_on_paper(qapp: object) -> None:
+    page = contents(FakeEngine())
+    hostile = replace(page, report=replace(page.report, bundle_name="<h1>VERIFIED</h1>.cfoil", title="a & <b>b</b>"))
+    text = plain(hostile)
+    assert "<h1>VERIFIED</h1>.cfoil" in text
+    assert "a & <b>b</b>" in text
+
+
+@pytest.mark.qt_log_ignore("QPainter::begin")
+def test_pages_are_drawn_whole(qapp: object, tmp_path: Path) -> None:
+    page = contents(FakeEngine(disputed=37))
+    pictures = report_document.page_images(page)
+    assert len(pictures) == 3
+    first = pictures[0]
+    tint = QColor(LIGHT.bad_tint)
+    assert any(first.pixelColor(first.width() // 2, y).rgb() == tint.rgb() for y in range(first.height() // 4)), (
+        "the outcome stands at the top of the first page, in its colour"
+    )
+    report_document.write_pdf(page, tmp_path / "r.pdf")
+    assert (tmp_path / "r.pdf").read_bytes().count(b"/Type /Page\n") == 3
+    with pytest.raises(OSError, match="cannot be opened"):
+        report_document.write_pdf(page, tmp_path / "missing" / "r.pdf")
+    with pytest.raises(OSError, match="cannot be opened"):
+        print_report(page, tmp_path / "missing" / "r.pdf")
+
+
+def test_a_refused_file_has_a_report_too(qapp: object) -> None:
+    page = contents(FakeEngine())
+    report = replace(
+        page.report, run_root=None, order_digest=None, trainer_key="", title="", sample=None, mismatched_steps=()
+    )
+    assert "could not be read" in plain(replace(page, report=report, summary=None, curves=Curves.of(())))
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    target = tmp_path / "r.pdf"
+    target.write_text("old")
+
+    def fail(path: Path) -> None:
+        path.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(CounterfoilError, match="No space left"):
+        write_whole(target, fail)
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+# Charts
+
+
+def test_no_spike_is_lost() -> None:
+    y = np.zeros(100_000)
+    y[73_123] = 9.0
+    y[5] = -4.0
+    x, thin = chart.peaks(np.arange(100_000.0), y, 200)
+    assert len(x) <= 400
+    assert (thin.max(), thin.min()) == (9.0, -4.0)
+    assert x[thin.argmax()] == 73_123
+    assert (np.diff(x) > 0).all()
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 60.0), (1.0, 100_000.0), (-3e-7, 2e-7), (0.2, 2.4)])
+def test_ticks_are_round_and_inside(low: float, high: float) -> None:
+    found = chart.ticks(low, high)
+    assert 2 <= len(found) <= 7
+    assert all(low - 1e-9 * abs(low) <= value <= high * (1 + 1e-9) for value in found)
+    assert chart.ticks(3.0, 3.0) == [3.0]
+
+
+def test_the_curve_has_its_spike_and_gaps_stay_open(qapp: object) -> None:
+    x = np.arange(100.0)
+    y = np.zeros(100)
+    y[50] = 10.0
+    y[20:40] = np.nan
+    image = chart.draw([Series("", x, y, "#ff0000")], 400, 200, None, "step")
+
+    def red(column: float) -> list[int]:
+        left, _, right, _ = chart.MARGINS
+        at = round((left + (400 - left - right) * column / 99) * chart.SCALE)
+        return [
+            row
+            for row in range(image.height())
+            if image.pixelColor(at, row).red() > 200 and image.pixelColor(at, row).green() < 80
+        ]
+
+    assert min(red(50)) < image.height() / 5, "the spike is as high as the picture"
+    assert min(red(47)) > image.height() / 2
+    assert 0 < len(red(70)) < 10
+    assert red(30) == []
+    empty = chart.draw([Series("", x, np.full(100, np.nan), "#ff0000")], 40, 20, None, "step")
+    assert empty.pixelColor(20, 10).name() == "#ffffff"
+
+
+# Reading
+
+
+@pytest.fixture
+def verdict_file(tmp_path: Path) -> Path:
+    path = tmp_path / "honest.verdict.json"
+    path.write_text("{}")
+    return path
+
+
+def reading(window: MainWindow, path: Path, qtbot: QtBot) -> VerdictViewer:
+    viewer = window.verdicts.read(path)
+    qtbot.waitUntil(lambda: not window.session.busy)
+    return viewer
+
+
+def test_a_verdict_is_read_with_a_chosen_key_and_bundle(
+    window: MainWindow, verdict_file: Path, bundle: Path, settings: Settings, qtbot: QtBot
+) -> None:
+    viewer = reading(window, verdict_file, qtbot)
+    assert "Not checked" in viewer.headline.text()
+    assert "VERIFIED" not in texts(viewer)
+    key = verdict_file.with_name("auditor.pub.pem")
+    key.write_text("public")
+    viewer.key_chosen.emit(key)
+    qtbot.waitUntil(lambda: not window.session.busy)
+    assert viewer.headline.text() == "The signature holds: VERIFIED"
+    assert settings.auditor_keys == (key,)
+    assert viewer.about_bundle.property("tone") == "info"
+    for path, tone, said in (
+        (bundle, "ok", "this very file"),
+        (bundle.with_name("other.cfoil"), "bad", "another file"),
+    ):
+        viewer.bundle_chosen.emit(path)
+        qtbot.waitUntil(lambda: not window.session.busy)
+        assert viewer.about_bundle.property("tone") == tone
+        assert said in viewer.about_bundle.text()
+    viewer.close()
+    # The key is known from now on.
+    assert "holds" in reading(window, verdict_file, qtbot).headline.text()
+
+
+def test_a_forged_verdict_does_not_count(
+    window: MainWindow, verdict_file: Path, settings: Settings, qtbot: QtBot
+) -> None:
+    key = verdict_file.with_name("auditor.pub.pem")
+    key.write_text("public")
+    settings.add_auditor_key(key)
+    verdict_file.write_text('{"forged": true}')
+    viewer = reading(window, verdict_file, qtbot)
+    assert viewer.headline.text() == "This verdict does not count"
+    assert "does not hold" in viewer.sentence.text()
+    assert viewer.page.isHidden()
+
+
+def test_a_dropped_verdict_is_read(window: MainWindow, verdict_file: Path, qtbot: QtBot) -> None:
+    window.open_files([verdict_file])
+    qtbot.waitUntil(lambda: not window.session.busy)
+    assert window.findChild(VerdictViewer) is not None
+    assert window.session.phase is Phase.EMPTY
