@@ -6,13 +6,14 @@ imports torch, which takes seconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import counterfoil
 from counterfoil import AuditReport, BundleSummary, CancelToken, Event, StepRow
+from counterfoil_app.sample import SampleFiles, SampleKind, record_sample
 
 
 @dataclass(frozen=True)
@@ -24,12 +25,14 @@ class ReplayPlan:
         order: The client's own order file; None to take the order from the bundle.
         device: Name of the device, for instance ``cpu`` or ``cuda:0``.
         data: The data file; None when none was chosen.
+        threads: Threads on the CPU; None for torch's choice.
     """
 
     run: Path
     order: Path | None
     device: str
     data: Path | None = None
+    threads: int | None = None
 
 
 class DeviceInfo(Protocol):
@@ -69,6 +72,11 @@ class Engine(Protocol):
     def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
         """Write the step table as CSV; raises CounterfoilError."""
 
+    def make_sample(
+        self, folder: Path, kind: SampleKind, cancel: CancelToken, report: Callable[[int, int], None]
+    ) -> SampleFiles:
+        """Record a run of the sample; raises CounterfoilError."""
+
 
 class LibraryEngine:
     """The engine of the installed library."""
@@ -83,7 +91,9 @@ class LibraryEngine:
 
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
-        request = counterfoil.AuditRequest(run=plan.run, order=plan.order, device=plan.device, data=plan.data)
+        request = counterfoil.AuditRequest(
+            run=plan.run, order=plan.order, device=plan.device, data=plan.data, threads=plan.threads
+        )
         yield from counterfoil.run_audit(request, cancel)
 
     def create_key(self, private: Path, passphrase: str | None) -> Path:
@@ -97,3 +107,9 @@ class LibraryEngine:
     def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
         """Write the step table as CSV; raises CounterfoilError."""
         counterfoil.write_steps_csv(rows, path)
+
+    def make_sample(
+        self, folder: Path, kind: SampleKind, cancel: CancelToken, report: Callable[[int, int], None]
+    ) -> SampleFiles:
+        """Record a run of the sample; raises CounterfoilError."""
+        return record_sample(folder, kind, cancel, report)

@@ -134,6 +134,7 @@ class Session(QObject):
         self._operator: OperatorDone | None = None
         self.devices: tuple[DeviceInfo, ...] = ()
         self.device = "cpu"
+        self.threads: int | None = None
         self.phase = Phase.EMPTY
         self.path: Path | None = None
         self.order: Path | None = None
@@ -257,7 +258,7 @@ class Session(QObject):
         self._clear_replay()
         run = self.summary.run if self.summary is not None else None
         self._total = run.steps if run is not None else 0
-        plan = ReplayPlan(run=self.path, order=self.order, device=self.device, data=self.data)
+        plan = ReplayPlan(run=self.path, order=self.order, device=self.device, data=self.data, threads=self.threads)
         self._token, self._sink, self._ended = CancelToken(), ReplaySink(), None
         self._meter.restart()
         self._submit(partial(_run_audit, self._engine, plan, self._token, self._sink), partial(self._ran, self._sink))
@@ -297,6 +298,10 @@ class Session(QObject):
         if step != self.selected_step:
             self.selected_step = step
             self.step_selected.emit(step)
+
+    def submit(self, function: Callable[[], object], handler: Callable[[JobResult], None]) -> int:
+        """Let the worker run a function after what it is at; the handler gets the result in the window's thread."""
+        return self._submit(function, handler)
 
     def shut_down(self) -> None:
         """Stop everything and end the worker thread."""

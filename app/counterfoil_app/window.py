@@ -33,6 +33,7 @@ from counterfoil_app.dialogs import SigningDialog, ask_to_stop, show_failure
 from counterfoil_app.engine_port import Engine
 from counterfoil_app.session import Phase, Session
 from counterfoil_app.settings import Settings, ThemeChoice
+from counterfoil_app.shell.shell import Shell
 from counterfoil_app.theme import Theme
 from counterfoil_app.views.dispute import DisputeView
 from counterfoil_app.views.header import HeaderActions, HeaderView
@@ -70,6 +71,7 @@ class MainWindow(QMainWindow):
         self._raised_dispute = False
         self.setAcceptDrops(True)
         self.setWindowIcon(QIcon(icons.pixmap("counterfoil", "#000000", 64)))
+        self.shell = Shell(self, engine, self.session, settings, theme)
         self._make_actions()
         self._make_views()
         self._make_menus()
@@ -78,6 +80,7 @@ class MainWindow(QMainWindow):
         if not settings.geometry.isEmpty():
             self.restoreGeometry(settings.geometry)
         self._laid_out = not settings.layout.isEmpty() and self.desk.restoreState(settings.layout)
+        self.shell.watch_layout(self.desk, self.docks)
         self._draw_icons()
         self._refresh()
 
@@ -141,6 +144,7 @@ class MainWindow(QMainWindow):
             self.tr("&Stop"), "stop", self.session.stop, "Shift+F5", self.tr("Stop the replay")
         )
         self.layout_action = self._action(self.tr("&Restore layout"), "", self._restore_layout)
+        self.shell.make_actions(self._action)
 
     def _make_views(self) -> None:
         self.header = HeaderView(
@@ -156,7 +160,9 @@ class MainWindow(QMainWindow):
                 self.verdict_action,
             ),
         )
-        self.welcome = WelcomeView(self.open_action)
+        self.welcome = WelcomeView(
+            self.open_action, (self.shell.honest_sample_action, self.shell.tampered_sample_action)
+        )
         self.overview = OverviewView(self.session, self.theme)
         self.steps = StepsView(self.session, self.theme)
         self.plots = PlotsView(self.session, self.theme)
@@ -171,6 +177,7 @@ class MainWindow(QMainWindow):
         self._add_dock("steps", self.tr("Steps"), self.steps)
         self._add_dock("merkle", self.tr("Merkle"), self.merkle)
         self._add_dock("dispute", self.tr("Dispute"), self.dispute)
+        self._add_dock("log", self.tr("Log"), self.shell.log)
         self._arrange_docks()
         self.desk.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         self.message = label("", "muted")
@@ -201,6 +208,7 @@ class MainWindow(QMainWindow):
         self.desk.splitDockWidget(self.docks["plots"], self.docks["steps"], Qt.Orientation.Vertical)
         self.desk.tabifyDockWidget(self.docks["steps"], self.docks["merkle"])
         self.desk.tabifyDockWidget(self.docks["merkle"], self.docks["dispute"])
+        self.desk.tabifyDockWidget(self.docks["dispute"], self.docks["log"])
 
     def _lay_out(self) -> None:
         """Give the docks their first sizes; Qt takes them only once the desk is shown."""
@@ -215,11 +223,13 @@ class MainWindow(QMainWindow):
         file.addAction(self.open_action)
         self.recent_menu = file.addMenu(self.tr("Open &recent"))
         file.addAction(self.compare_action)
+        self.shell.fill_file_menu(file, self.compare_action)
         file.addAction(self.drop_order_action)
         file.addAction(self.data_action)
         file.addSeparator()
         file.addActions([self.verdict_action, self.table_action])
         file.addSeparator()
+        file.addAction(self.shell.preferences_action)
         file.addAction(self.quit_action)
         replay = self.menuBar().addMenu(self.tr("&Replay"))
         replay.addActions([self.replay_action, self.pause_action, self.stop_action])
@@ -229,7 +239,9 @@ class MainWindow(QMainWindow):
             action = dock.toggleViewAction()
             action.setShortcut(QKeySequence(f"Ctrl+{position}"))
             view.addAction(action)
+        view.addSeparator()
         view.addAction(self.layout_action)
+        self.shell.fill_view_menu(view)
         view.addSeparator()
         themes = view.addMenu(self.tr("&Theme"))
         group = QActionGroup(self)
@@ -246,6 +258,7 @@ class MainWindow(QMainWindow):
             action.triggered.connect(partial(self._choose_theme, choice))
             group.addAction(action)
             self.theme_actions[choice] = action
+        self.shell.fill_help_menu(self.menuBar().addMenu(self.tr("&Help")))
 
     def _connect(self) -> None:
         session = self.session
@@ -261,6 +274,10 @@ class MainWindow(QMainWindow):
         self.theme.changed.connect(self._draw_icons)
         self.welcome.recent_chosen.connect(self.open_bundle)
         self.header.device.activated.connect(self._device_chosen)
+        self.shell.samples.made.connect(lambda files: self.open_bundle(files.run, files.order))
+        self.shell.samples.progress_changed.connect(self._show_sample)
+        self.shell.samples.ended.connect(lambda: self.welcome.show_sample(""))
+        self.welcome.sample_cancelled.connect(self.shell.samples.cancel)
         self._show_devices()
 
     # Opening
@@ -364,7 +381,10 @@ class MainWindow(QMainWindow):
         self.statusBar().showMessage(self.tr("Written: {0}").format(path), MESSAGE_MILLISECONDS)
 
     def _failed(self, failure: Failure) -> None:
-        show_failure(self, failure)
+        if failure.expected:
+            show_failure(self, failure)
+        else:
+            self.shell.show_exception(failure)
 
     # Showing
 
@@ -416,6 +436,13 @@ class MainWindow(QMainWindow):
         if self.session.running and progress.total:
             name = f"{100 * progress.done / progress.total:.0f} % \u2013 {name}"
         self.setWindowTitle(f"{name} \u2013 Counterfoil" if name else "Counterfoil")
+
+    def _show_sample(self, done: int, total: int) -> None:
+        sentence = self.tr("Recording the sample on this machine: the first step takes some seconds.")
+        if done:
+            sentence = self.tr("Recording the sample on this machine: step {0} of {1}.").format(done, total)
+        self.welcome.show_sample(sentence)
+        self.statusBar().showMessage(sentence, MESSAGE_MILLISECONDS)
 
     def _bundle_name(self) -> str:
         return self.session.path.name if self.session.path is not None else ""
@@ -497,6 +524,7 @@ class MainWindow(QMainWindow):
             sentence = self.tr("A replay of {0} is running.").format(self._bundle_name())
             ask_to_stop(self, sentence, self.tr("Stop it and close"), self._stop_and_close)
             return
+        self.shell.samples.cancel()
         if self.session.busy:
             self._closing = True
             event.ignore()
@@ -504,6 +532,7 @@ class MainWindow(QMainWindow):
             return
         self.settings.geometry = self.saveGeometry()
         self.settings.layout = self.desk.saveState()
+        self.shell.close()
         self.session.shut_down()
         event.accept()
 

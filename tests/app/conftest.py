@@ -34,7 +34,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+    result = Settings(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+    result.language = "en"
+    return result
 
 
 @pytest.fixture
@@ -53,12 +55,13 @@ MakeWindow = Callable[[Engine], MainWindow]
 
 
 @pytest.fixture
-def window_of(qtbot: QtBot, settings: Settings) -> Iterator[MakeWindow]:
+def window_of(qtbot: QtBot, settings: Settings, tmp_path: Path) -> Iterator[MakeWindow]:
     """Makes windows, shown, and takes them down completely."""
     made: list[tuple[MainWindow, Engine]] = []
 
     def make(engine: Engine) -> MainWindow:
         window = make_window(engine=engine, settings=settings)
+        window.shell.samples.folder = tmp_path / "sample"
         made.append((window, engine))
         window.show()
         qtbot.waitExposed(window)
@@ -68,6 +71,7 @@ def window_of(qtbot: QtBot, settings: Settings) -> Iterator[MakeWindow]:
     for window, engine in made:
         if isinstance(engine, FakeEngine):
             engine.open_gates()
+        window.shell.close()
         window.session.shut_down()
         window.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

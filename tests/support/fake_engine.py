@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,6 +34,7 @@ from counterfoil import (
 from counterfoil.audit.events import MerkleComparison
 from counterfoil.audit.summary import ArraySummary, OrderSummary, RunSummary
 from counterfoil_app.engine_port import ReplayPlan
+from counterfoil_app.sample import SampleFiles, SampleKind, sample_files
 
 TENSORS = {
     "blocks.0.bn1.running_mean": (16,),
@@ -158,6 +159,22 @@ class FakeEngine:
 
     def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
         path.write_text("".join(f"{row.step}\n" for row in rows))
+
+    def make_sample(
+        self, folder: Path, kind: SampleKind, cancel: CancelToken, report: Callable[[int, int], None]
+    ) -> SampleFiles:
+        self.threads.add(threading.current_thread().name)
+        self.disputed = self.steps // 2 if kind is SampleKind.TAMPERED else None
+        for step in range(1, 4):
+            report(step, 3)
+            while not self.gate.wait(0.01) and not cancel.cancelled:
+                continue
+            cancel.check()
+        files = sample_files(folder, kind)
+        folder.mkdir(parents=True, exist_ok=True)
+        files.order.touch()
+        files.run.touch()
+        return files
 
     # What it reports
 

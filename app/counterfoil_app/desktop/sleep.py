@@ -15,7 +15,7 @@ END_MILLISECONDS = 1_000
 
 
 class SleepInhibitor(Protocol):
-    """Asks the platform not to fall asleep. Both methods may be called twice in a row; the display may still go dark."""
+    """Asks the platform not to fall asleep. The display may still go dark."""
 
     def hold(self, reason: str) -> None:
         """Keep the computer awake from now on; ``reason`` is shown to users who ask what does."""

@@ -77,9 +77,7 @@ def _session_bus_sender(desktop_id: str) -> Callable[[dict[str, float | bool]], 
         return None
 
     def send(properties: dict[str, float | bool]) -> None:
-        message = QDBusMessage.createSignal(
-            "/com/counterfoil/Launcher", "com.canonical.Unity.LauncherEntry", "Update"
-        )
+        message = QDBusMessage.createSignal("/com/counterfoil/Launcher", "com.canonical.Unity.LauncherEntry", "Update")
         message.setArguments([f"application://{desktop_id}.desktop", properties])
         bus.send(message)
 
