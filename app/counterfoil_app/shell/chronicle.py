@@ -70,6 +70,7 @@ class Chronicle(QObject):
             self._note(self.tr("Stopping the replay."))
         elif self._phase is Phase.CONCLUDED and session.report is not None:
             report = session.report
+            self._note_checks()  # the last checks come to the outcome, and stand before it
             kind = _OUTCOME_KINDS.get(report.outcome, Kind.WARNING)
             self._journal.note(kind, f"{report.outcome.value}: {report.reason}")
         elif self._phase is Phase.FAILED and session.failure is not None and session.failure.expected:

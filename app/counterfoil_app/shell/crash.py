@@ -13,7 +13,7 @@ from types import TracebackType
 
 from PySide6.QtCore import QMessageLogContext, QObject, Qt, QtMsgType, Signal, qInstallMessageHandler
 from PySide6.QtGui import QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit, QStyle, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QLabel, QPlainTextEdit, QStyle, QVBoxLayout, QWidget
 
 from counterfoil_app.shell.versions import versions_text
 from counterfoil_app.views.parts import label
@@ -114,9 +114,15 @@ class ExceptionDialog(QDialog):
         self.copy = self.buttons.addButton(self.tr("&Copy details"), QDialogButtonBox.ButtonRole.ActionRole)
         column = QVBoxLayout(self)
         column.setSpacing(10)
-        column.addWidget(icon)
+        words = QVBoxLayout()
+        words.setSpacing(8)
         for widget in (title, self.sentence, advice):
-            column.addWidget(widget)
+            words.addWidget(widget)
+        head = QHBoxLayout()
+        head.setSpacing(14)
+        head.addWidget(icon, 0, Qt.AlignmentFlag.AlignTop)
+        head.addLayout(words, 1)
+        column.addLayout(head)
         column.addWidget(self.details, 1)
         column.addWidget(self.buttons)
         self.buttons.rejected.connect(self.reject)
@@ -131,6 +137,6 @@ class ExceptionDialog(QDialog):
         distinct = list(dict.fromkeys(each.detail for each in self._failures))
         self.sentence.setText(self._failures[0].sentence)
         if len(self._failures) > 1:
-            more = self.tr("{0} more since.").format(len(self._failures) - 1)
-            self.sentence.setText(f"{self._failures[0].sentence} {more}")
+            more = self.tr("{0} more since").format(len(self._failures) - 1)
+            self.sentence.setText(f"{self._failures[0].sentence} ({more})")
         self.details.setPlainText("\n\n".join([*distinct, versions_text()]))

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFileDialog,
-    QFormLayout,
-    QHBoxLayout,
+    QGridLayout,
     QLabel,
     QLineEdit,
     QPushButton,
@@ -77,24 +76,27 @@ class PreferencesDialog(QDialog):
         self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.ok.setProperty("primary", True)
 
+        self.threads.setMinimumHeight(self.device.sizeHint().height())
+        self._grid = QGridLayout()
+        self._grid.setColumnStretch(1, 1)
+        self._grid.setHorizontalSpacing(12)
+        self._grid.setVerticalSpacing(8)
+        self._section(self.tr("Appearance"))
+        self._row(self.tr("&Theme"), self.theme)
+        self._row(self.tr("&Language"), self.language)
+        self._row(self.tr("Text &size"), self.text_size)
+        self._below(label(self.tr("Language and text size change at the next start."), "muted", wrap=False))
+        self._section(self.tr("Replay"))
+        self._row(self.tr("&Device"), self.device)
+        self._row(self.tr("Threads on the &CPU"), self.threads)
+        self._below(self.stay_awake)
+        self._below(self.notify)
+        self._section(self.tr("Files"))
+        self._row(self.tr("&Private key"), self.key, self.browse_key)
+        self._row(self.tr("&Folder for bundles"), self.folder, self.browse_folder)
         column = QVBoxLayout(self)
-        column.setSpacing(6)
-        column.addWidget(label(self.tr("Appearance"), "section"))
-        form = self._form(column)
-        self._row(form, self.tr("&Theme"), self.theme)
-        self._row(form, self.tr("&Language"), self.language)
-        self._row(form, self.tr("Text &size"), self.text_size)
-        form.addRow("", label(self.tr("Language and text size change at the next start."), "muted"))
-        column.addWidget(label(self.tr("Replay"), "section"))
-        form = self._form(column)
-        self._row(form, self.tr("&Device"), self.device)
-        self._row(form, self.tr("Threads on the &CPU"), self.threads)
-        form.addRow("", self.stay_awake)
-        form.addRow("", self.notify)
-        column.addWidget(label(self.tr("Files"), "section"))
-        form = self._form(column)
-        self._row(form, self.tr("&Private key"), self.key, self.browse_key)
-        self._row(form, self.tr("&Folder for bundles"), self.folder, self.browse_folder)
+        column.setSpacing(10)
+        column.addLayout(self._grid)
         column.addWidget(self.hint)
         column.addStretch(1)
         column.addWidget(self.buttons)
@@ -115,24 +117,21 @@ class PreferencesDialog(QDialog):
         box.setCurrentIndex(position)
         return box
 
-    def _form(self, column: QVBoxLayout) -> QFormLayout:
-        form = QFormLayout()
-        form.setContentsMargins(12, 0, 0, 0)
-        form.setVerticalSpacing(8)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
-        column.addLayout(form)
-        return form
+    def _section(self, title: str) -> None:
+        self._grid.addWidget(label(title, "section"), self._grid.rowCount(), 0, 1, 3)
 
-    def _row(self, form: QFormLayout, name: str, field: QWidget, button: QPushButton | None = None) -> None:
+    def _row(self, name: str, field: QWidget, button: QPushButton | None = None) -> None:
+        row = self._grid.rowCount()
         field.setAccessibleName(name.replace("&", ""))
-        line = QHBoxLayout()
-        line.addWidget(field, 1)
-        if button is not None:
-            line.addWidget(button)
         title = QLabel(name)
         title.setBuddy(field)
-        form.addRow(title, line)
+        self._grid.addWidget(title, row, 0)
+        self._grid.addWidget(field, row, 1, 1, 2 if button is None else 1)
+        if button is not None:
+            self._grid.addWidget(button, row, 2)
+
+    def _below(self, field: QWidget) -> None:
+        self._grid.addWidget(field, self._grid.rowCount(), 1, 1, 2)
 
     def _refresh(self) -> None:
         problem = ""

@@ -82,6 +82,7 @@ class ShortcutSheet(QDialog):
         buttons.rejected.connect(self.reject)
         self.filter.textChanged.connect(self._show)
         self._show("")
+        self.filter.setFocus()
         metrics = self.fontMetrics()
         self.resize(metrics.averageCharWidth() * 100, metrics.height() * 30)
 

@@ -89,6 +89,7 @@ class LogView(QWidget):
         self.clear_button.setToolTip(self.tr("Empty the log; nothing else is forgotten"))
         bar = QHBoxLayout()
         bar.setContentsMargins(10, 4, 10, 4)
+        bar.setSpacing(8)
         bar.addWidget(self.counts)
         bar.addStretch(1)
         bar.addWidget(self.copy_button)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication
 
 from counterfoil import CheckNumber, CheckState, Outcome, StepMatch
+from counterfoil_app import engine_words
 from counterfoil_app.theme import Tone
 
 
@@ -62,7 +63,7 @@ def equality(equal: bool) -> Look:
 
 def check_title(number: CheckNumber) -> str:
     """What a check asks, with its number."""
-    return f"{int(number)}. {_tr(number.title)}"
+    return f"{int(number)}. {engine_words.translated(number.title)}"
 
 
 def part(name: str) -> str:

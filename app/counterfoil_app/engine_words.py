@@ -1,0 +1,55 @@
+"""What the engine says, in the language of the window.
+
+The engine speaks English, and that is what a verdict signs: English sentences with values in them. The window finds
+the template that a sentence was made from and fills its translation with the same values. A sentence that no template
+fits is shown as it is. The templates are collected from the engine's source by ``make translations``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from importlib import resources
+
+from PySide6.QtCore import QCoreApplication
+
+CONTEXT = "engine"
+_PLACE = re.compile(r"\{\d+\}")
+
+
+@lru_cache(maxsize=1)
+def templates() -> tuple[str, ...]:
+    """The engine's texts, with ``{0}``, ``{1}`` for the values."""
+    file = resources.files("counterfoil_resources").joinpath("translations", "engine.json")
+    return tuple(json.loads(file.read_text("utf-8")))
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+    # The longest fixed text first, so that a template which is little more than its values does not come before others.
+    ordered = sorted(templates(), key=lambda template: -len(_PLACE.sub("", template)))
+    return tuple((_pattern(template), template) for template in ordered)
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    return re.compile("(.+?)".join(map(re.escape, _PLACE.split(template))) + r"(?= |$)", re.DOTALL)
+
+
+def translated(sentence: str) -> str:
+    """An English text of the engine in the language of the window; several sentences in a row are taken one by one."""
+    done, rest = [], sentence
+    while rest:
+        for pattern, template in _patterns():
+            match = pattern.match(rest)
+            translation = QCoreApplication.translate(CONTEXT, template)
+            if match is not None and translation != template:
+                done.append(translation.format(*match.groups()))
+                rest = rest[match.end() :].lstrip(" ")
+                break
+        else:
+            # One sentence further: the end of a sentence is a stop before a capital letter.
+            stop = re.search(r"(?<=[.!?]) (?=[A-Z])", rest)
+            done.append(rest[: stop.start()] if stop else rest)
+            rest = rest[stop.end() :] if stop else ""
+    return " ".join(done)
