@@ -23,8 +23,18 @@ APP = ROOT / "app" / "counterfoil_app"
 ENGINE = ROOT / "engine" / "counterfoil"
 CATALOGUES = ROOT / "resources" / "counterfoil_resources" / "translations"
 LANGUAGES = ("de",)
-ENGINE_MODULES = ("audit/outcome.py", "audit/inspection.py", "audit/conclusion.py", "audit/selftest.py")
-"""The engine's modules whose sentences an auditor reads in every audit."""
+ENGINE_MODULES = (
+    "audit/conclusion.py",
+    "audit/inspection.py",
+    "audit/outcome.py",
+    "audit/replay.py",
+    "audit/selftest.py",
+    "bundle/guard.py",
+    "cancel.py",
+    "execution/devices.py",
+    "signing.py",
+)
+"""The engine's modules whose sentences an auditor is most likely to read; those of the others are shown in English."""
 ENGINE_TEXTS = ("float64 at half the rate of float32", "little float64: expect a slow replay")
 
 
@@ -80,7 +90,11 @@ def _function_context(tree: ast.Module) -> str | None:
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == "_tr":
             for call in ast.walk(node):
-                if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "translate":
+                if (
+                    isinstance(call, ast.Call)
+                    and isinstance(call.func, ast.Attribute)
+                    and call.func.attr == "translate"
+                ):
                     return _literal(call, 0, "_tr")
     return None
 
@@ -94,7 +108,7 @@ def _literal(call: ast.Call, position: int, name: str) -> str:
 
 def engine_texts(folder: Path = ENGINE) -> list[str]:
     """The engine's sentences as templates with ``{0}``, ``{1}`` for their values; sorted, each once."""
-    found = set(ENGINE_TEXTS)
+    found = {*ENGINE_TEXTS, *sentences((APP / "worker.py").read_text("utf-8"))}
     for name in ENGINE_MODULES:
         found.update(sentences((folder / name).read_text("utf-8")))
     return sorted(found)
@@ -120,7 +134,7 @@ def sentences(source: str) -> Iterator[str]:
             template = node.value
         else:
             continue
-        if re.match(r"(\{\d+\}|[A-Z][a-z'-]*) \S", template) and template.count(" ") >= 3:
+        if re.match(r"(\{\d+\}|[A-Z][\w'-]*,?) \S", template) and template.count(" ") >= 3:
             yield template.strip()
 
 

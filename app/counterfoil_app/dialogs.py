@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from counterfoil import AuditReport
+from counterfoil_app.engine_words import translated
 from counterfoil_app.session import SigningRequest
 from counterfoil_app.views.parts import label
 from counterfoil_app.worker import Failure
@@ -171,9 +172,9 @@ class SigningDialog(QDialog):
 def show_failure(parent: QWidget, failure: Failure) -> QMessageBox:
     """Show a failure as a sentence with its remedy; the details can be unfolded and copied."""
     icon = QMessageBox.Icon.Warning if failure.expected else QMessageBox.Icon.Critical
-    box = QMessageBox(icon, _tr("Counterfoil"), failure.sentence, QMessageBox.StandardButton.Ok, parent)
+    box = QMessageBox(icon, _tr("Counterfoil"), translated(failure.sentence), QMessageBox.StandardButton.Ok, parent)
     box.setObjectName("failure")
-    box.setInformativeText(failure.remedy)
+    box.setInformativeText(translated(failure.remedy))
     if failure.detail:
         box.setDetailedText(failure.detail)
         copy = box.addButton(_tr("Copy details"), QMessageBox.ButtonRole.ActionRole)

@@ -14,6 +14,8 @@ from importlib import resources
 
 from PySide6.QtCore import QCoreApplication
 
+from counterfoil_app.worker import Failure
+
 CONTEXT = "engine"
 _PLACE = re.compile(r"\{\d+\}")
 
@@ -33,7 +35,14 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 def _pattern(template: str) -> re.Pattern[str]:
-    return re.compile("(.+?)".join(map(re.escape, _PLACE.split(template))) + r"(?= |$)", re.DOTALL)
+    # A sentence ends at its stop; a value at the end of a template goes on to the end of the text.
+    end = "$" if _PLACE.search(template[-3:]) else "(?= |$)"
+    return re.compile("(.*?)".join(map(re.escape, _PLACE.split(template))) + end, re.DOTALL)
+
+
+def failure_text(failure: Failure) -> str:
+    """A failure's sentence and remedy in the language of the window."""
+    return translated(f"{failure.sentence} {failure.remedy}".strip())
 
 
 def translated(sentence: str) -> str:
@@ -44,7 +53,8 @@ def translated(sentence: str) -> str:
             match = pattern.match(rest)
             translation = QCoreApplication.translate(CONTEXT, template)
             if match is not None and translation != template:
-                done.append(translation.format(*match.groups()))
+                values = [translated(value) if " " in value else value for value in match.groups()]
+                done.append(translation.format(*values))
                 rest = rest[match.end() :].lstrip(" ")
                 break
         else:

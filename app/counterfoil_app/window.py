@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
 from counterfoil_app import icons
 from counterfoil_app.dialogs import SigningDialog, ask_to_stop, show_failure
 from counterfoil_app.engine_port import Engine
+from counterfoil_app.engine_words import translated
 from counterfoil_app.session import Phase, Session
 from counterfoil_app.settings import Settings, ThemeChoice
 from counterfoil_app.shell.shell import Shell
@@ -477,7 +478,7 @@ class MainWindow(QMainWindow):
             action = self.device_menu.addAction(f"{device.name}: {device.title}")
             action.setCheckable(True)
             action.setChecked(device.name == self.session.device)
-            action.setToolTip(device.float64_note)
+            action.setToolTip(translated(device.float64_note))
             action.triggered.connect(partial(self._use_device, device.name))
             group.addAction(action)
         self.device_menu.setEnabled(bool(self.session.devices))

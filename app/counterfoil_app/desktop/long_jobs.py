@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from counterfoil_app.desktop.notification import Notifier
 from counterfoil_app.desktop.sleep import SleepInhibitor
 from counterfoil_app.desktop.taskbar import TaskBar
+from counterfoil_app.engine_words import translated
 from counterfoil_app.session import RUNNING, Phase, Session
 from counterfoil_app.settings import Settings
 
@@ -82,6 +83,8 @@ class LongJobs(QObject):
         report, failure = self._session.report, self._session.failure
         name = self._session.path.name if self._session.path is not None else ""
         if report is not None:
-            self._notifier.tell(f"{report.outcome.value}: {name}", report.reason)
+            self._notifier.tell(f"{report.outcome.value}: {name}", translated(report.reason))
         elif failure is not None:
-            self._notifier.tell(self.tr("The replay of {0} ended without a verdict").format(name), failure.sentence)
+            self._notifier.tell(
+                self.tr("The replay of {0} ended without a verdict").format(name), translated(failure.sentence)
+            )

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 
 from counterfoil import CheckNumber, CheckState, Outcome
 from counterfoil_app import text
+from counterfoil_app.engine_words import failure_text, translated
 from counterfoil_app.journal import Journal, Kind
 from counterfoil_app.session import Phase, Session
 from counterfoil_app.views import words
@@ -57,7 +58,7 @@ class Chronicle(QObject):
         elif self._phase is Phase.READY:
             self._note(self.tr("{0} is open.").format(name))
         elif self._phase is Phase.UNREADABLE and session.failure is not None:
-            self._journal.note(Kind.ERROR, _whole(session.failure), session.failure.detail)
+            self._journal.note(Kind.ERROR, failure_text(session.failure), session.failure.detail)
         elif self._phase is Phase.REPLAYING:
             if before is Phase.PAUSED:
                 self._note(self.tr("The replay goes on."))
@@ -72,10 +73,10 @@ class Chronicle(QObject):
             report = session.report
             self._note_checks()  # the last checks come to the outcome, and stand before it
             kind = _OUTCOME_KINDS.get(report.outcome, Kind.WARNING)
-            self._journal.note(kind, f"{report.outcome.value}: {report.reason}")
+            self._journal.note(kind, f"{report.outcome.value}: {translated(report.reason)}")
         elif self._phase is Phase.FAILED and session.failure is not None and session.failure.expected:
             # One that was not expected comes by the signal ``failed`` too.
-            self._journal.note(Kind.ERROR, _whole(session.failure), session.failure.detail)
+            self._journal.note(Kind.ERROR, failure_text(session.failure), session.failure.detail)
 
     def _note_checks(self) -> None:
         for number, check in self._session.checks.items():
@@ -84,7 +85,7 @@ class Chronicle(QObject):
             if check.state is known or check.state not in _CHECK_KINDS:
                 continue
             title, state = words.check_title(number), words.check_state(check.state).word
-            sentence = self.tr("Check {0}: {1}. {2}").format(title, state, check.detail).strip()
+            sentence = self.tr("Check {0}: {1}. {2}").format(title, state, translated(check.detail)).strip()
             self._journal.note(_CHECK_KINDS[check.state], sentence)
 
     def _note_dispute(self) -> None:
@@ -106,7 +107,7 @@ class Chronicle(QObject):
         self._journal.note(Kind.GOOD, self.tr("Written: {0}").format(path))
 
     def _note_failure(self, failure: Failure) -> None:
-        self._journal.note(Kind.ERROR, _whole(failure), failure.detail)
+        self._journal.note(Kind.ERROR, failure_text(failure), failure.detail)
 
     def _note(self, message: str) -> None:
         self._journal.note(Kind.NOTE, message)
@@ -114,7 +115,3 @@ class Chronicle(QObject):
     def _forget(self) -> None:
         self._checks.clear()
         self._disputed = None
-
-
-def _whole(failure: Failure) -> str:
-    return f"{failure.sentence} {failure.remedy}".strip()

@@ -13,7 +13,16 @@ from types import TracebackType
 
 from PySide6.QtCore import QMessageLogContext, QObject, Qt, QtMsgType, Signal, qInstallMessageHandler
 from PySide6.QtGui import QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QLabel, QPlainTextEdit, QStyle, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QStyle,
+    QVBoxLayout,
+    QWidget,
+)
 
 from counterfoil_app.shell.versions import versions_text
 from counterfoil_app.views.parts import label

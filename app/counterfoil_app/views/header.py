@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
 from counterfoil_app import icons, text
+from counterfoil_app.engine_words import failure_text, translated
 from counterfoil_app.session import Phase, Session
 from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
@@ -120,7 +121,9 @@ class HeaderView(QFrame):
         for device in self._session.devices:
             same = device.title.casefold() == device.name.casefold()
             self.device.addItem(device.name if same else f"{device.name}: {device.title}", device.name)
-            self.device.setItemData(self.device.count() - 1, device.float64_note, Qt.ItemDataRole.ToolTipRole)
+            self.device.setItemData(
+                self.device.count() - 1, translated(device.float64_note), Qt.ItemDataRole.ToolTipRole
+            )
         if not self._session.devices:
             self.device.addItem(self._session.device, self._session.device)
         self.device.setCurrentIndex(max(0, self.device.findData(self._session.device)))
@@ -172,12 +175,12 @@ class HeaderView(QFrame):
     def _sentence(self) -> str:
         session = self._session
         if session.phase is Phase.CONCLUDED and session.report is not None:
-            reason: str = session.report.reason
+            reason = translated(session.report.reason)
             if session.verdict_file is not None:
                 reason += " " + self.tr("The signed verdict is in {0}.").format(session.verdict_file)
             return reason
         if session.failure is not None:
-            return f"{session.failure.sentence} {session.failure.remedy}".strip()
+            return failure_text(session.failure)
         if session.phase is Phase.LOADING and session.path is not None:
             return self.tr("Reading {0}").format(session.path.name)
         if session.running:
@@ -189,7 +192,7 @@ class HeaderView(QFrame):
         if summary is None:
             return ""
         if summary.run is None or self._session.refused_so_far:
-            return str(summary.sentence)
+            return translated(summary.sentence)
         if self._session.lacks_data:
             return self.tr("{0}: {1} steps. The data lie in a file of their own, {2}: choose it to replay.").format(
                 summary.order.title, text.count(summary.run.steps), self._session.data_file

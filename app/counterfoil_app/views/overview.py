@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from counterfoil import BundleSummary, Check, CheckNumber, CheckState
 from counterfoil_app import icons, text
+from counterfoil_app.engine_words import failure_text, translated
 from counterfoil_app.session import Session
 from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
@@ -36,7 +37,7 @@ class CheckRow:
         self.icon.setToolTip(look.word)
         word = look.word[:1].upper() + look.word[1:]
         quiet = check.state is CheckState.PENDING and not check.detail
-        self.detail.setText("" if quiet else f"{word}. {check.detail}".strip())
+        self.detail.setText("" if quiet else f"{word}. {translated(check.detail)}".strip())
         self.detail.setVisible(not quiet)
 
 
@@ -94,11 +95,11 @@ class OverviewView(Page):
         tone = Tone.WARN if self._session.refused_so_far else Tone.INFO
         sentence = ""
         if report is not None:
-            sentence, tone = report.reason, words.outcome(report.outcome).tone
+            sentence, tone = translated(report.reason), words.outcome(report.outcome).tone
         elif failure is not None:
-            sentence, tone = f"{failure.sentence} {failure.remedy}".strip(), Tone.WARN
+            sentence, tone = failure_text(failure), Tone.WARN
         elif summary is not None:
-            sentence = summary.sentence
+            sentence = translated(summary.sentence)
         self.sentence.setText(sentence)
         self.sentence.setVisible(bool(sentence))
         restyle(self.sentence, "tone", tone.value)

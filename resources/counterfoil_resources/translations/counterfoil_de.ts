@@ -1335,6 +1335,10 @@
     <context>
         <name>engine</name>
         <message>
+            <source>A step of this order needs at least {0} GiB of memory; {1} has {2}.</source>
+            <translation>Ein Schritt dieses Auftrags braucht mindestens {0} GiB Speicher; {1} hat {2}.</translation>
+        </message>
+        <message>
             <source>All {0} operators are on the allow-list; {1} are rounded.</source>
             <translation>Alle {0} Operatoren stehen auf der Liste der erlaubten; {1} werden gerundet.</translation>
         </message>
@@ -1347,6 +1351,10 @@
             <translation>Alle {0} Schritte wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers.</translation>
         </message>
         <message>
+            <source>An empty passphrase protects nothing.</source>
+            <translation>Ein leeres Passwort schützt nichts.</translation>
+        </message>
+        <message>
             <source>Ask the trainer for a run of this order.</source>
             <translation>Bitten Sie den Trainer um einen Lauf dieses Auftrags.</translation>
         </message>
@@ -1357,6 +1365,14 @@
         <message>
             <source>Ask the trainer for the run of this order.</source>
             <translation>Bitten Sie den Trainer um den Lauf dieses Auftrags.</translation>
+        </message>
+        <message>
+            <source>Checking the data file: {0} %.</source>
+            <translation>Die Datendatei wird geprüft: {0} %.</translation>
+        </message>
+        <message>
+            <source>Counterfoil itself failed: {0}: {1}</source>
+            <translation>Counterfoil selbst ist gescheitert: {0}: {1}</translation>
         </message>
         <message>
             <source>Every operator of the program is supported</source>
@@ -1383,8 +1399,28 @@
             <translation>Jeder Schritt wurde nachgerechnet</translation>
         </message>
         <message>
+            <source>Give 1 or more.</source>
+            <translation>Geben Sie 1 oder mehr an.</translation>
+        </message>
+        <message>
+            <source>Give a passphrase, or none at all.</source>
+            <translation>Geben Sie ein Passwort an oder gar keines.</translation>
+        </message>
+        <message>
             <source>Known answers for SHA-256, Philox and a rounded training step came out right on {0}.</source>
             <translation>Bekannte Antworten für SHA-256, Philox und einen gerundeten Trainingsschritt kamen auf {0} richtig heraus.</translation>
+        </message>
+        <message>
+            <source>Make one with 'counterfoil keygen'.</source>
+            <translation>Erzeugen Sie eine mit 'counterfoil keygen'.</translation>
+        </message>
+        <message>
+            <source>No CUDA device can be used on this machine.</source>
+            <translation>Auf diesem Rechner ist kein CUDA-Gerät benutzbar.</translation>
+        </message>
+        <message>
+            <source>Nothing was concluded. Please report this with the details below.</source>
+            <translation>Es wurde nichts geschlossen. Bitte melden Sie das mit den Einzelheiten unten.</translation>
         </message>
         <message>
             <source>Of {0} replayed steps {1} differ; the first is {2}.</source>
@@ -1393,6 +1429,34 @@
         <message>
             <source>Only {0} of the {1} chosen steps could be replayed and judged.</source>
             <translation>Nur {0} der {1} gewählten Schritte konnten nachgerechnet und beurteilt werden.</translation>
+        </message>
+        <message>
+            <source>Open the trainer's run of it.</source>
+            <translation>Öffnen Sie den Lauf des Trainers dazu.</translation>
+        </message>
+        <message>
+            <source>Program, data, schedule and initial state match the order</source>
+            <translation>Programm, Daten, Ablauf und Anfangszustand passen zum Auftrag</translation>
+        </message>
+        <message>
+            <source>Program, schedule, scalars and the initial state match the order. The data ({0}) lie in the data file {1}, which is checked before a replay.</source>
+            <translation>Programm, Ablauf, Skalare und Anfangszustand passen zum Auftrag. Die Daten ({0}) liegen in der Datendatei {1}, die vor dem Nachrechnen geprüft wird.</translation>
+        </message>
+        <message>
+            <source>Program, schedule, scalars, {0} data arrays (those in {1}</source>
+            <translation>Programm, Ablauf, Skalare, {0} Datenfelder (die in {1}</translation>
+        </message>
+        <message>
+            <source>Program, schedule, scalars, {0} data arrays and the initial state match the order.</source>
+            <translation>Programm, Ablauf, Skalare, {0} Datenfelder und Anfangszustand passen zum Auftrag.</translation>
+        </message>
+        <message>
+            <source>Replay it on a device with more memory.</source>
+            <translation>Rechnen Sie ihn auf einem Gerät mit mehr Speicher nach.</translation>
+        </message>
+        <message>
+            <source>Replay the run on another machine; if it ends there too, ask the trainer how it went on.</source>
+            <translation>Rechnen Sie den Lauf auf einem anderen Rechner nach; endet er auch dort, so fragen Sie den Trainer, wie es weiterging.</translation>
         </message>
         <message>
             <source>Signed by {0}, {1}.</source>
@@ -1407,6 +1471,10 @@
             <translation>Schritt {0} kam anders heraus als beim Trainer, aber dieser Rechner liefert sein eigenes Ergebnis nicht wieder, wenn in anderer Reihenfolge summiert wird: Seine Arithmetik liegt außerhalb der Toleranz. Niemandem wird etwas vorgeworfen; rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
+            <source>Step {0} cannot be replayed, although the trainer recorded it. {1}</source>
+            <translation>Schritt {0} kann nicht nachgerechnet werden, obwohl der Trainer ihn aufgezeichnet hat. {1}</translation>
+        </message>
+        <message>
             <source>Step {0} is not what was ordered: replayed from the agreed state before it, it gives other values than the trainer signed (in {1}). A second replay with every reduction in another order confirms this machine's result.{2}</source>
             <translation>Schritt {0} ist nicht, was bestellt war: Vom anerkannten Zustand davor aus nachgerechnet, ergibt er andere Werte, als der Trainer unterschrieben hat (in: {1}). Eine zweite Nachrechnung mit anderer Reihenfolge jeder Summe bestätigt das Ergebnis dieses Rechners.{2}</translation>
         </message>
@@ -1419,8 +1487,52 @@
             <translation>Das Bündel wurde für den Auftrag {0} gemacht; der Auftrag des Auftraggebers ist {1}.</translation>
         </message>
         <message>
+            <source>The device {0} is not supported.</source>
+            <translation>Das Gerät {0} wird nicht unterstützt.</translation>
+        </message>
+        <message>
+            <source>The file has an HDF5 superblock of version {0}; a {1}'s is 2 or 3.</source>
+            <translation>Die Datei hat einen HDF5-Superblock der Version {0}; erlaubt ist 2 oder 3.</translation>
+        </message>
+        <message>
+            <source>The file is a Counterfoil {0}, where a {1} is needed.</source>
+            <translation>Die Datei hat die falsche Art ({0}); gebraucht wird {1}.</translation>
+        </message>
+        <message>
             <source>The file is a well-formed bundle</source>
             <translation>Die Datei ist ein wohlgeformtes Bündel</translation>
+        </message>
+        <message>
+            <source>The file is an order that nobody has run, so there is nothing to audit.</source>
+            <translation>Die Datei ist ein Auftrag, den niemand ausgeführt hat; es gibt also nichts zu prüfen.</translation>
+        </message>
+        <message>
+            <source>The file is not a Counterfoil {0}: it is not an HDF5 file.</source>
+            <translation>Die Datei ist keine Counterfoil-Datei ({0}): Sie ist keine HDF5-Datei.</translation>
+        </message>
+        <message>
+            <source>The file is not a Counterfoil {0}: it lacks the mark of one.</source>
+            <translation>Die Datei ist keine Counterfoil-Datei ({0}): Ihr fehlt das Kennzeichen.</translation>
+        </message>
+        <message>
+            <source>The key file {0} cannot be read.</source>
+            <translation>Die Schlüsseldatei {0} ist nicht lesbar.</translation>
+        </message>
+        <message>
+            <source>The key file {0} cannot be written.</source>
+            <translation>Die Schlüsseldatei {0} ist nicht schreibbar.</translation>
+        </message>
+        <message>
+            <source>The key in {0} has no passphrase.</source>
+            <translation>Der Schlüssel in {0} hat kein Passwort.</translation>
+        </message>
+        <message>
+            <source>The key in {0} is not an Ed25519 key.</source>
+            <translation>Der Schlüssel in {0} ist kein Ed25519-Schlüssel.</translation>
+        </message>
+        <message>
+            <source>The key in {0} needs its passphrase.</source>
+            <translation>Der Schlüssel in {0} braucht sein Passwort.</translation>
         </message>
         <message>
             <source>The order {0} is the client's.</source>
@@ -1429,6 +1541,14 @@
         <message>
             <source>The order {0} was taken from the bundle; without the client's own file nobody knows whether it is what the client ordered.</source>
             <translation>Der Auftrag {0} stammt aus dem Bündel; ohne die eigene Datei des Auftraggebers weiß niemand, ob er das ist, was bestellt wurde.</translation>
+        </message>
+        <message>
+            <source>The passphrase of {0} is wrong, or the file is damaged.</source>
+            <translation>Das Passwort von {0} ist falsch, oder die Datei ist beschädigt.</translation>
+        </message>
+        <message>
+            <source>The public key is not an Ed25519 key.</source>
+            <translation>Der öffentliche Schlüssel ist kein Ed25519-Schlüssel.</translation>
         </message>
         <message>
             <source>The recorded steps have the run root {0}, but the trainer signed {1}: the bundle was damaged or altered after it was signed.</source>
@@ -1459,6 +1579,50 @@
             <translation>Der Lauf wurde für diesen Auftrag gemacht</translation>
         </message>
         <message>
+            <source>The run's claim names another public key than the one that signed it.</source>
+            <translation>Die Erklärung des Laufs nennt einen anderen öffentlichen Schlüssel als den, der sie unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>The run's claim names another public key than the one that signs it.</source>
+            <translation>Die Erklärung des Laufs nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreibt.</translation>
+        </message>
+        <message>
+            <source>The run's claim names no Ed25519 public key.</source>
+            <translation>Die Erklärung des Laufs nennt keinen öffentlichen Ed25519-Schlüssel.</translation>
+        </message>
+        <message>
+            <source>The signature does not hold for the key {0}.</source>
+            <translation>Die Unterschrift gilt nicht für den Schlüssel {0}.</translation>
+        </message>
+        <message>
+            <source>The signature's envelope is malformed.</source>
+            <translation>Der Umschlag der Unterschrift ist fehlerhaft.</translation>
+        </message>
+        <message>
+            <source>The signed claim of the run is malformed.</source>
+            <translation>Die unterschriebene Erklärung des Laufs ist fehlerhaft.</translation>
+        </message>
+        <message>
+            <source>The signed payload is not an in-toto statement of version 1.</source>
+            <translation>Der unterschriebene Inhalt ist kein in-toto-Statement der Version 1.</translation>
+        </message>
+        <message>
+            <source>The signed payload is not an in-toto statement.</source>
+            <translation>Der unterschriebene Inhalt ist kein in-toto-Statement.</translation>
+        </message>
+        <message>
+            <source>The signed payload is not canonical JSON.</source>
+            <translation>Der unterschriebene Inhalt ist kein kanonisches JSON.</translation>
+        </message>
+        <message>
+            <source>The signed payload is of the type {0}, not {1}.</source>
+            <translation>Der unterschriebene Inhalt hat die Art {0}, nicht {1}.</translation>
+        </message>
+        <message>
+            <source>The subjects of the run's claim are not the order and the run that it speaks of.</source>
+            <translation>Die Erklärung des Laufs gilt nicht dem Auftrag und dem Lauf, von denen sie spricht.</translation>
+        </message>
+        <message>
             <source>The trainer signed a run of the order {0}, but the bundle holds the order {1}.</source>
             <translation>Der Trainer hat einen Lauf des Auftrags {0} unterschrieben, das Bündel enthält aber den Auftrag {1}.</translation>
         </message>
@@ -1471,12 +1635,40 @@
             <translation>Die Unterschrift des Trainers ist gültig</translation>
         </message>
         <message>
+            <source>The work was cancelled; nothing was concluded.</source>
+            <translation>Die Arbeit wurde abgebrochen; es wurde nichts geschlossen.</translation>
+        </message>
+        <message>
+            <source>The {0} has a user block in front of it, which is not allowed.</source>
+            <translation>Vor dem Inhalt ({0}) steht ein Benutzerblock; das ist nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>The {0} has format {1}; this Counterfoil reads format {2}.</source>
+            <translation>Die Datei ({0}) hat das Format {1}; dieses Counterfoil liest Format {2}.</translation>
+        </message>
+        <message>
+            <source>The {0} holds more than {1} objects.</source>
+            <translation>Die Datei ({0}) enthält mehr als {1} Objekte.</translation>
+        </message>
+        <message>
             <source>The {0} steps have the signed run root {1}.</source>
             <translation>Die {0} Schritte haben die unterschriebene Laufwurzel {1}.</translation>
         </message>
         <message>
+            <source>The {0}'s groups are nested more than {1} deep.</source>
+            <translation>Die Gruppen der Datei ({0}) sind tiefer als {1} verschachtelt.</translation>
+        </message>
+        <message>
+            <source>There is no key file {0}.</source>
+            <translation>Es gibt keine Schlüsseldatei {0}.</translation>
+        </message>
+        <message>
             <source>This is an order that nobody has run yet.</source>
             <translation>Das ist ein Auftrag, den noch niemand ausgeführt hat.</translation>
+        </message>
+        <message>
+            <source>This is not a public key in PEM form.</source>
+            <translation>Das ist kein öffentlicher Schlüssel in PEM-Form.</translation>
         </message>
         <message>
             <source>This machine computes as it should</source>
@@ -1487,8 +1679,36 @@
             <translation>Dieser Rechner rechnet falsch ({0}); aus einer Nachrechnung auf ihm lässt sich daher nichts schließen.</translation>
         </message>
         <message>
+            <source>This machine has no device {0}.</source>
+            <translation>Dieser Rechner hat kein Gerät {0}.</translation>
+        </message>
+        <message>
+            <source>Two datasets of the {0} share the same place, which is not allowed.</source>
+            <translation>Zwei Datensätze der Datei ({0}) liegen an derselben Stelle; das ist nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>Use a Counterfoil of the version that wrote it.</source>
+            <translation>Benutzen Sie ein Counterfoil der Version, die sie geschrieben hat.</translation>
+        </message>
+        <message>
             <source>Use another machine; if this one is sound, report the versions of torch and numpy.</source>
             <translation>Nehmen Sie einen anderen Rechner; ist dieser in Ordnung, so melden Sie die Versionen von torch und numpy.</translation>
+        </message>
+        <message>
+            <source>Use cpu, or cuda:0.</source>
+            <translation>Benutzen Sie cpu oder cuda:0.</translation>
+        </message>
+        <message>
+            <source>Use cuda:0 to cuda:{0}.</source>
+            <translation>Benutzen Sie cuda:0 bis cuda:{0}.</translation>
+        </message>
+        <message>
+            <source>Use the device cpu.</source>
+            <translation>Benutzen Sie das Gerät cpu.</translation>
+        </message>
+        <message>
+            <source>What is signed is not the claim of a run.</source>
+            <translation>Was unterschrieben wurde, ist nicht die Erklärung eines Laufs.</translation>
         </message>
         <message>
             <source>float64 at half the rate of float32</source>
@@ -1507,8 +1727,96 @@
             <translation>{0} Über das Training wurde nichts geschlossen.</translation>
         </message>
         <message>
+            <source>{0} declares {1} bytes of data and does not hold as many.</source>
+            <translation>{0} gibt {1} Bytes Daten an und enthält nicht so viele.</translation>
+        </message>
+        <message>
+            <source>{0} declares {1} bytes of data, more than {2} times what it holds.</source>
+            <translation>{0} gibt {1} Bytes Daten an, mehr als das {2}-Fache dessen, was es enthält.</translation>
+        </message>
+        <message>
+            <source>{0} declares {1} chunks and holds {2}.</source>
+            <translation>{0} gibt {1} Blöcke an und enthält {2}.</translation>
+        </message>
+        <message>
             <source>{0} entries for {1} rounded values: {2} corrections, {3} contradictions, {4} omissions.</source>
             <translation>{0} Einträge für {1} gerundete Werte: {2} Korrekturen, {3} Widersprüche, {4} Auslassungen.</translation>
+        </message>
+        <message>
+            <source>{0} exists already; a key is never overwritten.</source>
+            <translation>{0} gibt es schon; ein Schlüssel wird nie überschrieben.</translation>
+        </message>
+        <message>
+            <source>{0} has a chunk of {1} bytes instead of {2}.</source>
+            <translation>{0} hat einen Block von {1} statt {2} Bytes.</translation>
+        </message>
+        <message>
+            <source>{0} has a data type that a bundle does not know.</source>
+            <translation>{0} hat einen Datentyp, den ein Bündel nicht kennt.</translation>
+        </message>
+        <message>
+            <source>{0} has an attribute; only the root of a bundle has one.</source>
+            <translation>{0} hat ein Attribut; nur die Wurzel eines Bündels hat eines.</translation>
+        </message>
+        <message>
+            <source>{0} has an old object header without a checksum.</source>
+            <translation>{0} hat einen alten Objektkopf ohne Prüfsumme.</translation>
+        </message>
+        <message>
+            <source>{0} has chunks of {1} bytes; at most {2} are allowed.</source>
+            <translation>{0} hat Blöcke von {1} Bytes; höchstens {2} sind erlaubt.</translation>
+        </message>
+        <message>
+            <source>{0} has its data outside the file.</source>
+            <translation>{0} hat seine Daten außerhalb der Datei.</translation>
+        </message>
+        <message>
+            <source>{0} has no shape.</source>
+            <translation>{0} hat keine Form.</translation>
+        </message>
+        <message>
+            <source>{0} holds a private key; a public one is needed.</source>
+            <translation>{0} enthält einen privaten Schlüssel; gebraucht wird ein öffentlicher.</translation>
+        </message>
+        <message>
+            <source>{0} holds an object with the name {1}, which cannot stand in a bundle.</source>
+            <translation>{0} enthält ein Objekt mit dem Namen {1}, das in keinem Bündel stehen kann.</translation>
+        </message>
+        <message>
+            <source>{0} holds no Ed25519 public key in PEM form.</source>
+            <translation>{0} enthält keinen öffentlichen Ed25519-Schlüssel in PEM-Form.</translation>
+        </message>
+        <message>
+            <source>{0} holds no private key in PEM form.</source>
+            <translation>{0} enthält keinen privaten Schlüssel in PEM-Form.</translation>
+        </message>
+        <message>
+            <source>{0} holds two objects of the same name.</source>
+            <translation>{0} enthält zwei Objekte desselben Namens.</translation>
+        </message>
+        <message>
+            <source>{0} in {1} is a link to somewhere else; a {2} holds hard links only.</source>
+            <translation>{0} in {1} verweist anderswohin; erlaubt sind hier ({2}) nur harte Verweise.</translation>
+        </message>
+        <message>
+            <source>{0} is a second name for another object, which is not allowed.</source>
+            <translation>{0} ist ein zweiter Name für ein anderes Objekt; das ist nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>{0} is neither a group nor a dataset.</source>
+            <translation>{0} ist weder Gruppe noch Datensatz.</translation>
+        </message>
+        <message>
+            <source>{0} is not the name of a device.</source>
+            <translation>{0} ist kein Name eines Geräts.</translation>
+        </message>
+        <message>
+            <source>{0} is put together from other datasets or files, which is not allowed.</source>
+            <translation>{0} ist aus anderen Datensätzen oder Dateien zusammengesetzt; das ist nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>{0} keeps its data in another file, which is not allowed.</source>
+            <translation>{0} hat seine Daten in einer anderen Datei; das ist nicht erlaubt.</translation>
         </message>
         <message>
             <source>{0} of {1} steps were replayed and judged.</source>
@@ -1517,6 +1825,18 @@
         <message>
             <source>{0} of {1} steps were replayed, and every one has the trainer's Merkle leaf bit for bit. {2}</source>
             <translation>{0} von {1} Schritten wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers. {2}</translation>
+        </message>
+        <message>
+            <source>{0} threads cannot be used.</source>
+            <translation>{0} Threads sind nicht benutzbar.</translation>
+        </message>
+        <message>
+            <source>{0} uses the HDF5 filter number {1}; allowed are {2}.</source>
+            <translation>{0} benutzt den HDF5-Filter Nummer {1}; erlaubt sind {2}.</translation>
+        </message>
+        <message>
+            <source>{0} uses the same HDF5 filter twice.</source>
+            <translation>{0} benutzt denselben HDF5-Filter zweimal.</translation>
         </message>
     </context>
     <context>
