@@ -28,6 +28,7 @@ ENGINE_MODULES = (
     "audit/inspection.py",
     "audit/outcome.py",
     "audit/replay.py",
+    "audit/sampling.py",
     "audit/selftest.py",
     "bundle/guard.py",
     "cancel.py",
@@ -35,7 +36,13 @@ ENGINE_MODULES = (
     "signing.py",
 )
 """The engine's modules whose sentences an auditor is most likely to read; those of the others are shown in English."""
-ENGINE_TEXTS = ("float64 at half the rate of float32", "little float64: expect a slow replay")
+ENGINE_TEXTS = (
+    "float64 at half the rate of float32",
+    "little float64: expect a slow replay",
+    "{0} segment",
+    "{0} segments",
+)
+"""Short texts of the engine that do not look like a sentence."""
 
 
 class UntranslatableError(Exception):
@@ -134,8 +141,18 @@ def sentences(source: str) -> Iterator[str]:
             template = node.value
         else:
             continue
-        if re.match(r"(\{\d+\}|[A-Z][\w'-]*,?) \S", template) and template.count(" ") >= 3:
-            yield template.strip()
+        template = _one_sentence(template)
+        start = r"[A-Z][\w'-]*,? \S" if template[-1:] not in (".", "?") else r"([A-Z][\w'-]*,?|\{\d+\}) \S"
+        if re.match(start, template) and template.count(" ") >= 2:
+            yield template
+
+
+def _one_sentence(template: str) -> str:
+    """The template without other sentences in its places: before it, or after its stop."""
+    template = re.sub(r"^\{\d+\} (?=[A-Z])", "", template.strip())
+    template = re.sub(r"(?<=[.!?]) ?\{\d+\}$", "", template)
+    numbers = iter(range(template.count("{")))
+    return re.sub(r"\{\d+\}", lambda _place: f"{{{next(numbers)}}}", template)
 
 
 def _template(node: ast.JoinedStr) -> str:

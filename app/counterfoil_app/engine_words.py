@@ -17,6 +17,8 @@ from PySide6.QtCore import QCoreApplication
 from counterfoil_app.worker import Failure
 
 CONTEXT = "engine"
+SHORT = 12
+"""A template with less fixed text than this must be the whole text: in a longer one it would be found by accident."""
 _PLACE = re.compile(r"\{\d+\}")
 
 
@@ -35,9 +37,12 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 def _pattern(template: str) -> re.Pattern[str]:
+    fixed = _PLACE.split(template)
+    if len("".join(fixed)) < SHORT:
+        return re.compile(r"(\S*?)".join(map(re.escape, fixed)) + "$")
     # A sentence ends at its stop; a value at the end of a template goes on to the end of the text.
-    end = "$" if _PLACE.search(template[-3:]) else "(?= |$)"
-    return re.compile("(.*?)".join(map(re.escape, _PLACE.split(template))) + end, re.DOTALL)
+    end = "$" if not fixed[-1] else "(?= |$)"
+    return re.compile("(.*?)".join(map(re.escape, fixed)) + end, re.DOTALL)
 
 
 def failure_text(failure: Failure) -> str:

@@ -47,7 +47,8 @@ from counterfoil_app.views.welcome import WelcomeView
 from counterfoil_app.worker import Failure
 
 FIRST_SIZE = (1366, 768)
-FIRST_WIDTHS = [400, 966]
+OVERVIEW_CHARACTERS = 66
+OVERVIEW_PART = 0.42
 FIRST_HEIGHTS = [270, 360]
 MESSAGE_MILLISECONDS = 15_000
 
@@ -105,7 +106,7 @@ class MainWindow(QMainWindow):
             self.tr("&Open a run\u2026"), "open", self.choose_bundle, QKeySequence(keys.Open), self.tr("Open a bundle")
         )
         self.compare_action = self._action(
-            self.tr("Compare with &order\u2026"),
+            self.tr("Co&mpare with order\u2026"),
             "compare",
             self.choose_order,
             "Ctrl+Shift+O",
@@ -119,7 +120,7 @@ class MainWindow(QMainWindow):
             self.tr("Choose the file with the data that the order names and does not hold"),
         )
         self.drop_order_action = self._action(
-            self.tr("&Take the order from the bundle"), "", lambda: self.session.compare_with(None)
+            self.tr("Ta&ke the order from the bundle"), "", lambda: self.session.compare_with(None)
         )
         self.clear_recent_action = self._action(self.tr("&Clear recent files"), "", self._clear_recent)
         self.verdict_action = self._action(
@@ -215,7 +216,10 @@ class MainWindow(QMainWindow):
         """Give the docks their first sizes; Qt takes them only once the desk is shown."""
         self._laid_out = True
         docks = self.docks
-        self.desk.resizeDocks([docks["overview"], docks["plots"]], FIRST_WIDTHS, Qt.Orientation.Horizontal)
+        # Larger text needs a wider overview, but never more than its part of the window.
+        left = min(self.fontMetrics().averageCharWidth() * OVERVIEW_CHARACTERS, int(self.width() * OVERVIEW_PART))
+        widths = [left, self.width() - left]
+        self.desk.resizeDocks([docks["overview"], docks["plots"]], widths, Qt.Orientation.Horizontal)
         self.desk.resizeDocks([docks["plots"], docks["steps"]], FIRST_HEIGHTS, Qt.Orientation.Vertical)
         docks["steps"].raise_()
 

@@ -106,7 +106,7 @@ class Shell(QObject):
             self.tr("Record a small run on this machine, as an honest trainer does, and open it"),
         )
         self.tampered_sample_action = make(
-            self.tr("Sample: a &tampered run"),
+            self.tr("Sample: a t&ampered run"),
             "failed",
             partial(self._make_sample, SampleKind.TAMPERED),
             "Ctrl+Alt+T",

@@ -124,7 +124,7 @@ class LogView(QWidget):
         count = len(self._journal)
         errors = sum(entry.kind is Kind.ERROR for entry in self._journal)
         lines = self.tr("{0} lines").format(text.count(count))
-        self.counts.setText(self.tr("{0}, {1} errors").format(lines, text.count(errors)) if errors else lines)
+        self.counts.setText(self.tr("{0}, errors: {1}").format(lines, text.count(errors)) if errors else lines)
         self.copy_button.setEnabled(count > 0)
         self.clear_button.setEnabled(count > 0)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from counterfoil_app import icons
 from counterfoil_app.views.header import ActionButton
@@ -77,13 +77,25 @@ class WelcomeView(QWidget):
         self._recent = QVBoxLayout(recent)
         self._recent.setContentsMargins(0, 0, 0, 0)
         self._recent.setSpacing(2)
+        column = QVBoxLayout()
+        column.addStretch(2)
+        for widget in (self.drop, self._recent_title, recent):
+            column.addWidget(widget)
+        column.addStretch(3)
+        # Stretches beside the column, and no alignment: an aligned widget is not asked how high its wrapped text is.
+        page = QWidget()
+        row = QHBoxLayout(page)
+        row.addStretch(1)
+        row.addLayout(column)
+        row.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidgetResizable(True)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setWidget(page)
         outer = QVBoxLayout(self)
-        outer.addStretch(2)
-        outer.addWidget(self.drop, 0, Qt.AlignmentFlag.AlignHCenter)
-        outer.addSpacing(12)
-        outer.addWidget(self._recent_title, 0, Qt.AlignmentFlag.AlignHCenter)
-        outer.addWidget(recent, 0, Qt.AlignmentFlag.AlignHCenter)
-        outer.addStretch(3)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(scroll)
 
     def show_recent(self, paths: Sequence[Path]) -> None:
         """List the recent bundles."""

@@ -248,11 +248,11 @@
         </message>
         <message>
             <source>ERROR</source>
-            <translation>FEHLER (ERROR)</translation>
+            <translation>ERROR</translation>
         </message>
         <message>
             <source>INCONCLUSIVE</source>
-            <translation>OHNE ERGEBNIS (INCONCLUSIVE)</translation>
+            <translation>INCONCLUSIVE</translation>
         </message>
         <message>
             <source>Not yet replayed</source>
@@ -280,7 +280,7 @@
         </message>
         <message>
             <source>REFUSED</source>
-            <translation>ABGELEHNT (REFUSED)</translation>
+            <translation>REFUSED</translation>
         </message>
         <message>
             <source>Reading {0}</source>
@@ -416,8 +416,8 @@
             <translation>{0} Zeilen</translation>
         </message>
         <message>
-            <source>{0}, {1} errors</source>
-            <translation>{0}, {1} Fehler</translation>
+            <source>{0}, errors: {1}</source>
+            <translation>{0}, Fehler: {1}</translation>
         </message>
     </context>
     <context>
@@ -498,10 +498,6 @@
             <translation>&amp;Abbrechen</translation>
         </message>
         <message>
-            <source>&amp;Take the order from the bundle</source>
-            <translation>Auftrag aus dem &amp;Bündel nehmen</translation>
-        </message>
-        <message>
             <source>&amp;Theme</source>
             <translation>&amp;Farben</translation>
         </message>
@@ -526,12 +522,12 @@
             <translation>Die Datei mit den Daten wählen, die der Auftrag nennt und nicht enthält</translation>
         </message>
         <message>
-            <source>Compare the open run with the client's own order file</source>
-            <translation>Den geöffneten Lauf mit der eigenen Auftragsdatei des Auftraggebers vergleichen</translation>
+            <source>Co&amp;mpare with order…</source>
+            <translation>Mit dem &amp;Auftrag vergleichen…</translation>
         </message>
         <message>
-            <source>Compare with &amp;order…</source>
-            <translation>Mit dem &amp;Auftrag vergleichen…</translation>
+            <source>Compare the open run with the client's own order file</source>
+            <translation>Den geöffneten Lauf mit der eigenen Auftragsdatei des Auftraggebers vergleichen</translation>
         </message>
         <message>
             <source>Compare with the client's order</source>
@@ -636,6 +632,10 @@
         <message>
             <source>Stop the replay</source>
             <translation>Die Nachrechnung abbrechen</translation>
+        </message>
+        <message>
+            <source>Ta&amp;ke the order from the bundle</source>
+            <translation>Auftrag a&amp;us dem Bündel nehmen</translation>
         </message>
         <message>
             <source>Written: {0}</source>
@@ -1050,7 +1050,7 @@
         </message>
         <message>
             <source>&amp;Preferences…</source>
-            <translation>&amp;Einstellungen…</translation>
+            <translation>E&amp;instellungen…</translation>
         </message>
         <message>
             <source>&amp;Undo layout change</source>
@@ -1117,7 +1117,7 @@
             <translation>Ein Beispiel wird in {0} aufgezeichnet.</translation>
         </message>
         <message>
-            <source>Sample: a &amp;tampered run</source>
+            <source>Sample: a t&amp;ampered run</source>
             <translation>Beispiel: &amp;manipulierter Lauf</translation>
         </message>
         <message>
@@ -1335,6 +1335,22 @@
     <context>
         <name>engine</name>
         <message>
+            <source>A confidence of {0} cannot be had.</source>
+            <translation>Eine Sicherheit von {0} ist nicht zu haben.</translation>
+        </message>
+        <message>
+            <source>A nonce draws a sample.</source>
+            <translation>Eine Nonce zieht eine Stichprobe.</translation>
+        </message>
+        <message>
+            <source>A nonce is 64 lower-case hexadecimal digits.</source>
+            <translation>Eine Nonce besteht aus 64 kleinen Hexadezimalziffern.</translation>
+        </message>
+        <message>
+            <source>A sample has at least one segment.</source>
+            <translation>Eine Stichprobe hat mindestens ein Segment.</translation>
+        </message>
+        <message>
             <source>A step of this order needs at least {0} GiB of memory; {1} has {2}.</source>
             <translation>Ein Schritt dieses Auftrags braucht mindestens {0} GiB Speicher; {1} hat {2}.</translation>
         </message>
@@ -1355,6 +1371,10 @@
             <translation>Ein leeres Passwort schützt nichts.</translation>
         </message>
         <message>
+            <source>Ask for fewer, or all.</source>
+            <translation>Verlangen Sie weniger oder alle.</translation>
+        </message>
+        <message>
             <source>Ask the trainer for a run of this order.</source>
             <translation>Bitten Sie den Trainer um einen Lauf dieses Auftrags.</translation>
         </message>
@@ -1369,6 +1389,26 @@
         <message>
             <source>Checking the data file: {0} %.</source>
             <translation>Die Datendatei wird geprüft: {0} %.</translation>
+        </message>
+        <message>
+            <source>Choose a count or a confidence too.</source>
+            <translation>Wählen Sie auch eine Anzahl oder eine Sicherheit.</translation>
+        </message>
+        <message>
+            <source>Choose another name.</source>
+            <translation>Wählen Sie einen anderen Namen.</translation>
+        </message>
+        <message>
+            <source>Choose numbers as in 1,4,7-9, or a count, or all.</source>
+            <translation>Wählen Sie Nummern wie 1,4,7-9, eine Anzahl oder alle.</translation>
+        </message>
+        <message>
+            <source>Choose one such as 0.01.</source>
+            <translation>Wählen Sie etwa 0.01.</translation>
+        </message>
+        <message>
+            <source>Choose one such as 0.99.</source>
+            <translation>Wählen Sie etwa 0.99.</translation>
         </message>
         <message>
             <source>Counterfoil itself failed: {0}: {1}</source>
@@ -1411,12 +1451,32 @@
             <translation>Bekannte Antworten für SHA-256, Philox und einen gerundeten Trainingsschritt kamen auf {0} richtig heraus.</translation>
         </message>
         <message>
+            <source>Later steps that differ, judged from the trainer's own checkpoints: {0}.</source>
+            <translation>Spätere Schritte, die abweichen, beurteilt von den gespeicherten Zuständen des Trainers aus: {0}.</translation>
+        </message>
+        <message>
+            <source>Leave it empty.</source>
+            <translation>Lassen Sie es leer.</translation>
+        </message>
+        <message>
+            <source>Leave it out to have one drawn.</source>
+            <translation>Lassen Sie sie weg, damit eine gezogen wird.</translation>
+        </message>
+        <message>
             <source>Make one with 'counterfoil keygen'.</source>
             <translation>Erzeugen Sie eine mit 'counterfoil keygen'.</translation>
         </message>
         <message>
             <source>No CUDA device can be used on this machine.</source>
             <translation>Auf diesem Rechner ist kein CUDA-Gerät benutzbar.</translation>
+        </message>
+        <message>
+            <source>Nothing can be concluded about the training.</source>
+            <translation>Über das Training lässt sich nichts schließen.</translation>
+        </message>
+        <message>
+            <source>Nothing was concluded about the training.</source>
+            <translation>Über das Training wurde nichts geschlossen.</translation>
         </message>
         <message>
             <source>Nothing was concluded. Please report this with the details below.</source>
@@ -1459,6 +1519,14 @@
             <translation>Rechnen Sie den Lauf auf einem anderen Rechner nach; endet er auch dort, so fragen Sie den Trainer, wie es weiterging.</translation>
         </message>
         <message>
+            <source>Segments are chosen by --segments or by --confidence, not by both.</source>
+            <translation>Segmente werden mit --segments oder mit --confidence gewählt, nicht mit beiden.</translation>
+        </message>
+        <message>
+            <source>Segments are chosen by number, by count, or by confidence; only one of them.</source>
+            <translation>Segmente werden nach Nummer, nach Anzahl oder nach Sicherheit gewählt; nur nach einem davon.</translation>
+        </message>
+        <message>
             <source>Signed by {0}, {1}.</source>
             <translation>Unterschrieben von {0}, {1}.</translation>
         </message>
@@ -1471,16 +1539,20 @@
             <translation>Schritt {0} kam anders heraus als beim Trainer, aber dieser Rechner liefert sein eigenes Ergebnis nicht wieder, wenn in anderer Reihenfolge summiert wird: Seine Arithmetik liegt außerhalb der Toleranz. Niemandem wird etwas vorgeworfen; rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
-            <source>Step {0} cannot be replayed, although the trainer recorded it. {1}</source>
-            <translation>Schritt {0} kann nicht nachgerechnet werden, obwohl der Trainer ihn aufgezeichnet hat. {1}</translation>
+            <source>Step {0} cannot be replayed, although the trainer recorded it.</source>
+            <translation>Schritt {0} kann nicht nachgerechnet werden, obwohl der Trainer ihn aufgezeichnet hat.</translation>
         </message>
         <message>
-            <source>Step {0} is not what was ordered: replayed from the agreed state before it, it gives other values than the trainer signed (in {1}). A second replay with every reduction in another order confirms this machine's result.{2}</source>
-            <translation>Schritt {0} ist nicht, was bestellt war: Vom anerkannten Zustand davor aus nachgerechnet, ergibt er andere Werte, als der Trainer unterschrieben hat (in: {1}). Eine zweite Nachrechnung mit anderer Reihenfolge jeder Summe bestätigt das Ergebnis dieses Rechners.{2}</translation>
+            <source>Step {0} is not what was ordered: replayed from the agreed state before it, it gives other values than the trainer signed (in {1}). A second replay with every reduction in another order confirms this machine's result.</source>
+            <translation>Schritt {0} ist nicht, was bestellt war: Vom anerkannten Zustand davor aus nachgerechnet, ergibt er andere Werte, als der Trainer unterschrieben hat (in: {1}). Eine zweite Nachrechnung mit anderer Reihenfolge jeder Summe bestätigt das Ergebnis dieses Rechners.</translation>
         </message>
         <message>
             <source>The audit was stopped after {0} of {1} steps; all of these match.</source>
             <translation>Die Prüfung wurde nach {0} von {1} Schritten abgebrochen; diese stimmen alle überein.</translation>
+        </message>
+        <message>
+            <source>The bad fraction {0} is no share.</source>
+            <translation>Der schlechte Anteil {0} ist kein Anteil.</translation>
         </message>
         <message>
             <source>The bundle was made for the order {0}; the client's order is {1}.</source>
@@ -1492,7 +1564,7 @@
         </message>
         <message>
             <source>The file has an HDF5 superblock of version {0}; a {1}'s is 2 or 3.</source>
-            <translation>Die Datei hat einen HDF5-Superblock der Version {0}; erlaubt ist 2 oder 3.</translation>
+            <translation>Die Datei hat einen HDF5-Superblock der Version {0}; bei dieser Art ({1}) ist er 2 oder 3.</translation>
         </message>
         <message>
             <source>The file is a Counterfoil {0}, where a {1} is needed.</source>
@@ -1567,6 +1639,14 @@
             <translation>Der Lauf legt sich vor seinem ersten Schritt auf einen anderen Zustand fest als auf den bestellten Anfangszustand.</translation>
         </message>
         <message>
+            <source>The run has the segments 1 to {0}.</source>
+            <translation>Der Lauf hat die Segmente 1 bis {0}.</translation>
+        </message>
+        <message>
+            <source>The run has {0} segments; {1} were asked for.</source>
+            <translation>Der Lauf hat {0} Segmente; verlangt wurden {1}.</translation>
+        </message>
+        <message>
             <source>The run is signed and complete. Compare it with the client's own order before you rely on it.</source>
             <translation>Der Lauf ist unterschrieben und vollständig. Vergleichen Sie ihn mit dem eigenen Auftrag des Auftraggebers, bevor Sie sich darauf verlassen.</translation>
         </message>
@@ -1589,6 +1669,10 @@
         <message>
             <source>The run's claim names no Ed25519 public key.</source>
             <translation>Die Erklärung des Laufs nennt keinen öffentlichen Ed25519-Schlüssel.</translation>
+        </message>
+        <message>
+            <source>The segments {0} cannot be read.</source>
+            <translation>Die Segmente {0} sind nicht lesbar.</translation>
         </message>
         <message>
             <source>The signature does not hold for the key {0}.</source>
@@ -1651,6 +1735,14 @@
             <translation>Die Datei ({0}) enthält mehr als {1} Objekte.</translation>
         </message>
         <message>
+            <source>The {0} of {1} were chosen by the auditor; nothing follows for the others.</source>
+            <translation>Von allen ({1}) hat der Prüfer {0} gewählt; für die anderen folgt daraus nichts.</translation>
+        </message>
+        <message>
+            <source>The {0} of {1} were drawn at random after the run was signed; a run with at least {2} bad segment{3} would have passed with probability {4}.</source>
+            <translation>Von allen ({1}) wurden {0} zufällig gezogen, nachdem der Lauf unterschrieben war; ein Lauf, in dem mindestens {2} davon schlecht sind, wäre mit der Wahrscheinlichkeit {4} durchgekommen.</translation>
+        </message>
+        <message>
             <source>The {0} steps have the signed run root {1}.</source>
             <translation>Die {0} Schritte haben die unterschriebene Laufwurzel {1}.</translation>
         </message>
@@ -1661,6 +1753,10 @@
         <message>
             <source>There is no key file {0}.</source>
             <translation>Es gibt keine Schlüsseldatei {0}.</translation>
+        </message>
+        <message>
+            <source>These are all {0}.</source>
+            <translation>Das ist der ganze Lauf ({0}).</translation>
         </message>
         <message>
             <source>This is an order that nobody has run yet.</source>
@@ -1717,14 +1813,6 @@
         <message>
             <source>little float64: expect a slow replay</source>
             <translation>wenig float64: Das Nachrechnen wird langsam</translation>
-        </message>
-        <message>
-            <source>{0} Nothing can be concluded about the training.</source>
-            <translation>{0} Über das Training lässt sich nichts schließen.</translation>
-        </message>
-        <message>
-            <source>{0} Nothing was concluded about the training.</source>
-            <translation>{0} Über das Training wurde nichts geschlossen.</translation>
         </message>
         <message>
             <source>{0} declares {1} bytes of data and does not hold as many.</source>
@@ -1807,6 +1895,10 @@
             <translation>{0} ist weder Gruppe noch Datensatz.</translation>
         </message>
         <message>
+            <source>{0} is no range of segments.</source>
+            <translation>{0} ist kein Bereich von Segmenten.</translation>
+        </message>
+        <message>
             <source>{0} is not the name of a device.</source>
             <translation>{0} ist kein Name eines Geräts.</translation>
         </message>
@@ -1823,8 +1915,16 @@
             <translation>{0} von {1} Schritten wurden nachgerechnet und beurteilt.</translation>
         </message>
         <message>
-            <source>{0} of {1} steps were replayed, and every one has the trainer's Merkle leaf bit for bit. {2}</source>
-            <translation>{0} von {1} Schritten wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers. {2}</translation>
+            <source>{0} of {1} steps were replayed, and every one has the trainer's Merkle leaf bit for bit.</source>
+            <translation>{0} von {1} Schritten wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers.</translation>
+        </message>
+        <message>
+            <source>{0} segment</source>
+            <translation>{0} Segment</translation>
+        </message>
+        <message>
+            <source>{0} segments</source>
+            <translation>{0} Segmente</translation>
         </message>
         <message>
             <source>{0} threads cannot be used.</source>
