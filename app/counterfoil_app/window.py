@@ -282,6 +282,7 @@ class MainWindow(QMainWindow):
         self.shell.samples.made.connect(lambda files: self.open_bundle(files.run, files.order))
         self.shell.samples.progress_changed.connect(self._show_sample)
         self.shell.samples.ended.connect(lambda: self.welcome.show_sample(""))
+        self.shell.settings_changed.connect(self._show_theme)
         self.welcome.sample_cancelled.connect(self.shell.samples.cancel)
         self._show_devices()
 
@@ -499,6 +500,9 @@ class MainWindow(QMainWindow):
     def _choose_theme(self, choice: ThemeChoice, _checked: bool = False) -> None:
         self.settings.theme = choice
         self.theme.choose(choice)
+
+    def _show_theme(self) -> None:
+        self.theme_actions[self.settings.theme].setChecked(True)
 
     def _draw_icons(self) -> None:
         tokens = self.theme.tokens

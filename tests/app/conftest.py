@@ -29,13 +29,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(HERE):
             # The offscreen platform says this of every window; it is no fault of ours.
-            item.add_marker(pytest.mark.qt_log_ignore(r"This plugin does not support (propagateSizeHints|raise)\(\)"))
+            item.add_marker(
+                pytest.mark.qt_log_ignore(r"This plugin does not support (propagateSizeHints\(\)|raise\(\)|grabbing)")
+            )
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     result = Settings(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
     result.language = "en"
+    result.notify = result.stay_awake = False  # tests leave the developer's own desktop alone
     return result
 
 

@@ -50,4 +50,6 @@ class AboutDialog(QDialog):
         column.addWidget(self.buttons)
         self.buttons.rejected.connect(self.reject)
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(versions_text()))
-        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 70)
+        width = self.fontMetrics().averageCharWidth() * 70
+        # A window does not ask its layout how high wrapped text is in this width.
+        self.setMinimumSize(width, column.totalHeightForWidth(width))

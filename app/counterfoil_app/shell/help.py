@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QTextDocument
+from PySide6.QtGui import QDesktopServices, QKeyEvent, QKeySequence, QShortcut, QTextDocument
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
@@ -93,8 +93,6 @@ class HelpWindow(QWidget):
         self.search.textChanged.connect(self._filter)
         self.search.returnPressed.connect(self._find_next)
         self.close_button.clicked.connect(self.close)
-        escape = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
-        escape.activated.connect(self.close)
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
         find.activated.connect(self.search.setFocus)
         metrics = self.fontMetrics()
@@ -110,6 +108,13 @@ class HelpWindow(QWidget):
         self.show()
         self.raise_()
         self.activateWindow()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        """Close on Escape, as a dialog does."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
 
     def _show_row(self, row: int) -> None:
         if 0 <= row < len(self.pages):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QByteArray, QObject, QTimer, Signal
+from PySide6.QtCore import QByteArray, QEvent, QObject, QTimer, Signal
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
 DEPTH = 50
@@ -29,6 +29,7 @@ class LayoutHistory(QObject):
         self._docks = docks
         self._past: list[QByteArray] = []
         self._future: list[QByteArray] = []
+        self._started = False
         self._shape = self._look()
         self._state = desk.saveState()
         # One action of the user sends several signals, and some of them before the docks have moved.
@@ -36,11 +37,12 @@ class LayoutHistory(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(0)
         self._timer.timeout.connect(self.note)
+        desk.installEventFilter(self)
         for dock in docks.values():
-            dock.dockLocationChanged.connect(self._timer.start)
-            dock.topLevelChanged.connect(self._timer.start)
-            dock.toggleViewAction().toggled.connect(self._timer.start)
-            dock.visibilityChanged.connect(self._timer.start)
+            dock.dockLocationChanged.connect(self._soon)
+            dock.topLevelChanged.connect(self._soon)
+            dock.toggleViewAction().toggled.connect(self._soon)
+            dock.visibilityChanged.connect(self._soon)
 
     @property
     def can_undo(self) -> bool:
@@ -52,14 +54,22 @@ class LayoutHistory(QObject):
         """Whether there is a layout that was undone."""
         return bool(self._future)
 
-    def start(self) -> None:
-        """Take the present layout as the first; nothing before it can be brought back."""
-        self._past.clear()
-        self._future.clear()
-        self._remember()
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        """Start when the desk is first shown: before that the docks are not what the user will see."""
+        if event.type() == QEvent.Type.Show and not self._started:
+            self._started = True
+            QTimer.singleShot(0, self, self._remember)
+        return super().eventFilter(watched, event)
+
+    def stop(self) -> None:
+        """Look no more: a window that closes hides its docks, and that is no change of the user's."""
+        self._started = False
+        self._timer.stop()
 
     def note(self) -> None:
         """Compare the layout with the last one, and remember that one if they differ."""
+        if not self._started:
+            return
         if self._look() != self._shape:
             self._past.append(self._state)
             del self._past[:-DEPTH]
@@ -81,6 +91,10 @@ class LayoutHistory(QObject):
         if self._future:
             self._past.append(self._state)
             self._restore(self._future.pop())
+
+    def _soon(self) -> None:
+        if self._started:
+            self._timer.start()
 
     def _restore(self, state: QByteArray) -> None:
         self._desk.restoreState(state)

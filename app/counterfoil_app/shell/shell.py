@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Protocol
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QMenu
 
@@ -67,6 +67,9 @@ class Shell(QObject):
         settings: The user's settings.
         theme: The theme of the window.
     """
+
+    settings_changed = Signal()
+    """The user has changed the preferences."""
 
     def __init__(self, window: QMainWindow, engine: Engine, session: Session, settings: Settings, theme: Theme) -> None:
         super().__init__(window)
@@ -171,6 +174,8 @@ class Shell(QObject):
         """Leave nothing behind: no helper, no help window, no hook."""
         self.samples.cancel()
         self.long_jobs.close()
+        if self.layouts is not None:
+            self.layouts.stop()
         if self._help is not None:
             self._help.close()
 
@@ -239,6 +244,7 @@ class Shell(QObject):
         self._session.threads = self._settings.threads
         self._session.devices_changed.emit()
         self.long_jobs.refresh()
+        self.settings_changed.emit()
 
     def _undo_layout(self) -> None:
         if self.layouts is not None:
