@@ -60,8 +60,10 @@ class Journal(QObject):
         clock: Gives the local time with its offset.
     """
 
+    removing_first = Signal()
+    """The oldest entry is about to go, to make room."""
     removed_first = Signal()
-    """The oldest entry is gone, to make room."""
+    """It is gone."""
     added = Signal()
     """A new entry stands at the end."""
     cleared = Signal()
@@ -86,6 +88,7 @@ class Journal(QObject):
     def note(self, kind: Kind, message: str, detail: str = "") -> None:
         """Write an entry."""
         if len(self._entries) == self._capacity:
+            self.removing_first.emit()
             self._entries.popleft()
             self.removed_first.emit()
         self._entries.append(Entry(self._clock(), kind, message, detail[:DETAIL_CHARACTERS]))

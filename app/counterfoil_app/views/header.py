@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
 from counterfoil_app import icons, text
@@ -17,6 +17,7 @@ from counterfoil_app.views.parts import label, restyle
 from counterfoil_app.views.words import Look
 
 ICON_PIXELS = 44
+SENTENCE_CHARACTERS = 60
 
 
 @dataclass(frozen=True)
@@ -91,19 +92,22 @@ class HeaderView(QFrame):
         self.device.setToolTip(self.tr("The device on which the replay runs"))
         self.primary = ActionButton()
         self.secondary = ActionButton()
-        right = QHBoxLayout()
-        right.setSpacing(8)
+        self._right = QHBoxLayout()
+        self._right.setSpacing(8)
+        self._right.addStretch(1)
         for widget in (self.device, self.secondary, self.primary):
-            right.addWidget(widget)
+            self._right.addWidget(widget)
+        self._below = False
         grid = QGridLayout(self)
+        self._grid = grid
         grid.setContentsMargins(14, 10, 14, 10)
         grid.setHorizontalSpacing(14)
         grid.setVerticalSpacing(3)
         grid.addWidget(self.icon, 0, 0, 2, 1)
         grid.addWidget(self.outcome, 0, 1)
         grid.addWidget(self.sentence, 1, 1)
-        grid.addLayout(right, 0, 2, 2, 1)
-        grid.addWidget(self.progress, 2, 0, 1, 3)
+        grid.addLayout(self._right, 0, 2, 2, 1)
+        grid.addWidget(self.progress, 3, 0, 1, 3)
         grid.setColumnStretch(1, 1)
         self.device.activated.connect(self._choose_device)
         session.phase_changed.connect(self.refresh)
@@ -114,6 +118,21 @@ class HeaderView(QFrame):
         theme.changed.connect(self.refresh)
         self.show_devices()
         self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Put the buttons where they leave room for the sentence."""
+        self._place_buttons()
+        super().resizeEvent(event)
+
+    def _place_buttons(self) -> None:
+        """Beside the sentence, or below it when large text leaves the sentence too little width."""
+        left = self.width() - self._right.sizeHint().width() - ICON_PIXELS
+        below = left < SENTENCE_CHARACTERS * self.fontMetrics().averageCharWidth()
+        if below != self._below:
+            self._below = below
+            self._grid.removeItem(self._right)
+            row, column, rows, columns = (2, 1, 1, 2) if below else (0, 2, 2, 1)
+            self._grid.addLayout(self._right, row, column, rows, columns)
 
     def show_devices(self) -> None:
         """List the devices; until they are known, the one that is chosen."""
@@ -145,6 +164,7 @@ class HeaderView(QFrame):
         if self.secondary.shown is not second:
             self.secondary.show_action(second, primary=False)
         self.device.setVisible(self._session.can_replay and self._session.report is None)
+        self._place_buttons()
 
     def _headline(self) -> Look:
         session = self._session

@@ -39,7 +39,8 @@ class LogTable(RecordTable[Entry]):
             Column(self.tr("What happened"), lambda entry: entry.message, 60, tip=lambda entry: entry.line),
         )
         journal.added.connect(self._add)
-        journal.removed_first.connect(self._remove_first)
+        journal.removing_first.connect(lambda: self.beginRemoveRows(QModelIndex(), 0, 0))
+        journal.removed_first.connect(self._removed_first)
         journal.cleared.connect(self._clear)
 
     def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's signature
@@ -55,8 +56,7 @@ class LogTable(RecordTable[Entry]):
         self._count += 1
         self.endInsertRows()
 
-    def _remove_first(self) -> None:
-        self.beginRemoveRows(QModelIndex(), 0, 0)
+    def _removed_first(self) -> None:
         self._count -= 1
         self.endRemoveRows()
 

@@ -451,7 +451,7 @@
         </message>
         <message>
             <source>&amp;Export signed verdict…</source>
-            <translation>Unterschriebenes Urteil &amp;exportieren…</translation>
+            <translation>Urteil &amp;unterschreiben…</translation>
         </message>
         <message>
             <source>&amp;File</source>
@@ -483,7 +483,7 @@
         </message>
         <message>
             <source>&amp;Replay again</source>
-            <translation>Noch einmal &amp;nachrechnen</translation>
+            <translation>Erneut &amp;nachrechnen</translation>
         </message>
         <message>
             <source>&amp;Restore layout</source>
