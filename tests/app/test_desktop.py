@@ -254,12 +254,14 @@ def test_launcher_entry_sends_each_percent_once() -> None:
     assert sent[-1] == {"progress": 0.0, "progress-visible": False}
 
 
-def test_badge_shows_percents() -> None:
+def test_badge_shows_percents(qapp: object) -> None:
     numbers: list[int] = []
     bar = BadgeTaskBar(numbers.append)
     bar.show_progress(0.374)
     bar.clear()
     assert numbers == [37, 0]
+    BadgeTaskBar().show_progress(0.5)  # the real one; off screen it shows nothing
+    BadgeTaskBar().clear()
 
 
 def test_nothing_is_sent_from_off_screen(qapp: object) -> None:

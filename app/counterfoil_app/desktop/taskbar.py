@@ -54,10 +54,16 @@ class LauncherEntry:
             self._send({"progress": 0.0, "progress-visible": False})
 
 
+def _set_badge(number: int) -> None:
+    application = QGuiApplication.instance()
+    if isinstance(application, QGuiApplication):
+        application.setBadgeNumber(number)
+
+
 class BadgeTaskBar:
     """The percentage as a badge on the icon, for macOS and Windows."""
 
-    def __init__(self, set_badge: Callable[[int], object] = QGuiApplication.setBadgeNumber) -> None:
+    def __init__(self, set_badge: Callable[[int], object] = _set_badge) -> None:
         self._set_badge = set_badge
 
     def show_progress(self, fraction: float) -> None:

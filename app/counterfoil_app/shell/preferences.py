@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -109,7 +110,7 @@ class PreferencesDialog(QDialog):
             line.textChanged.connect(self._refresh)
         self._refresh()
 
-    def _choices(self, choices: list[tuple[str, object]] | list[tuple[str, str]], chosen: object) -> QComboBox:
+    def _choices(self, choices: Sequence[tuple[str, object]], chosen: object) -> QComboBox:
         box = QComboBox()
         for name, value in choices:
             box.addItem(name, value)

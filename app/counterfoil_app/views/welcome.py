@@ -79,8 +79,8 @@ class WelcomeView(QWidget):
         self._recent.setSpacing(2)
         column = QVBoxLayout()
         column.addStretch(2)
-        for widget in (self.drop, self._recent_title, recent):
-            column.addWidget(widget)
+        for part in (self.drop, self._recent_title, recent):
+            column.addWidget(part)
         column.addStretch(3)
         # Stretches beside the column, and no alignment: an aligned widget is not asked how high its wrapped text is.
         page = QWidget()
