@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 import counterfoil
-from counterfoil import AuditReport, BundleSummary, CancelToken, Event, StepRow
+from counterfoil import AuditReport, BundleSummary, CancelToken, CounterfoilError, Event, StepRow
 from counterfoil_app.sample import SampleFiles, SampleKind, record_sample
 
 
@@ -77,9 +77,18 @@ class Engine(Protocol):
     ) -> SampleFiles:
         """Record a run of the sample; raises CounterfoilError."""
 
+    def write_capsule(self, report: AuditReport, path: Path) -> None:
+        """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
+
 
 class LibraryEngine:
-    """The engine of the installed library."""
+    """The engine of the installed library.
+
+    The evidence of the last audit stays in here: it holds a whole state, which the window has no use for.
+    """
+
+    def __init__(self) -> None:
+        self._last: counterfoil.AuditFinished | None = None
 
     def devices(self) -> Sequence[DeviceInfo]:
         """Return the devices of this machine."""
@@ -94,7 +103,12 @@ class LibraryEngine:
         request = counterfoil.AuditRequest(
             run=plan.run, order=plan.order, device=plan.device, data=plan.data, threads=plan.threads
         )
-        yield from counterfoil.run_audit(request, cancel)
+        self._last = None
+        for event in counterfoil.run_audit(request, cancel):
+            if isinstance(event, counterfoil.AuditFinished):
+                self._last = event
+                event = counterfoil.AuditFinished(event.report)
+            yield event
 
     def create_key(self, private: Path, passphrase: str | None) -> Path:
         """Write a new key pair and return where the public key lies; raises CounterfoilError."""
@@ -113,3 +127,17 @@ class LibraryEngine:
     ) -> SampleFiles:
         """Record a run of the sample; raises CounterfoilError."""
         return record_sample(folder, kind, cancel, report)
+
+    def write_capsule(self, report: AuditReport, path: Path) -> None:
+        """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
+        if self._last is None or self._last.evidence is None or _disputed(self._last.report) != _disputed(report):
+            raise CounterfoilError(
+                "What a capsule of this dispute would hold is no longer at hand.", remedy="Replay the run again."
+            )
+        counterfoil.write_capsule(self._last.evidence, path)
+
+
+def _disputed(report: AuditReport) -> tuple[object, ...]:
+    """What tells the dispute of one report from that of another."""
+    dispute = report.dispute
+    return report.bundle_digest, *((dispute.trainer_leaf, dispute.replay_leaf) if dispute is not None else ())

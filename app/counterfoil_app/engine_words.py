@@ -52,7 +52,8 @@ def failure_text(failure: Failure) -> str:
 
 def translated(sentence: str) -> str:
     """An English text of the engine in the language of the window; several sentences in a row are taken one by one."""
-    done, rest = [], sentence
+    rest = sentence.lstrip(" ")
+    done = [] if rest == sentence else [""]  # a value may begin with the space before it
     while rest:
         for pattern, template in _patterns():
             match = pattern.match(rest)

@@ -75,9 +75,42 @@ def test_a_tampered_run_is_disputed_at_its_step(job: Path, tmp_path: Path, capsy
     assert main(["audit", str(job / "tampered.cfoil"), "--verdict", str(verdict), "--key", key]) == 1
     shown = capsys.readouterr().out
     assert "first disputed step  2" in shown
-    assert "taken from the bundle" in shown
+    assert "taken from the file itself" in shown
     # A verdict that holds and says DISPUTED must not pass for success in a script.
     assert main(["verify", str(verdict), "--key", str(job / "auditor.pub.pem")]) == 1
+
+
+def test_a_sample_as_the_command_line_asks_for_it(
+    job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = str(job / "run.cfoil")
+    assert main(["plan", run]) == 0
+    assert "whole run" in capsys.readouterr().out
+    assert main(["plan", run, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["steps"] == 3
+    assert main(["audit", run, "--segments", "1-1", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["sample"]["selection"], report["sample"]["spans"]) == ("listed", [[1, 1]])
+    assert main(["audit", run, "--segments", "1", "--nonce", "0" * 64]) == 0
+    assert f"nonce {'0' * 64}" in capsys.readouterr().out
+    assert main(["audit", run, "--segments", "99"]) == 4
+    assert main(["audit", run, "--segments", "1", "--confidence", "0.9"]) == 4
+    assert "not by both" in capsys.readouterr().err
+
+
+def test_a_referee_and_a_panel(job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run, bad = str(job / "run.cfoil"), str(job / "tampered.cfoil")
+    assert main(["referee", run, bad, "--order", str(job / "job.cfoil")]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "part at step 2 of 3" in shown
+    assert "EXPOSED Not what was ordered: tampered.cfoil." in shown
+    assert main(["referee", run, run]) == 0
+    assert "AGREED" in capsys.readouterr().out
+    assert main(["panel", run, bad, run, "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert [member["standing"] for member in report["members"]] == ["right there", "wrong", "right there"]
+    assert main(["panel", run, str(tmp_path / "none.cfoil")]) == 3
+    assert main(["panel", run]) == 4
 
 
 def test_audit_as_json_keeps_progress_off_standard_output(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,10 +150,39 @@ def test_gpt2_on_the_bytes_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "gpt2" in capsys.readouterr().out
 
 
+def test_a_dispute_as_a_capsule(job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsule, signed = tmp_path / "dispute.cfoil", tmp_path / "adjudication.json"
+    assert main(["audit", str(job / "tampered.cfoil"), "--capsule", str(capsule)]) == 1
+    assert "Anybody can check it" in capsys.readouterr().out
+    judge = ["adjudicate", str(capsule), "--order", str(job / "job.cfoil")]
+    sign = ["--verdict", str(signed), "--key", str(job / "auditor.pem")]
+    assert main([*judge, "--trainer-key", str(job / "trainer.pub.pem"), *sign]) == 1
+    assert "CONFIRMED  Step 2 is not what was ordered" in " ".join(capsys.readouterr().out.split(" "))
+    check = ["verify", str(signed), "--key", str(job / "auditor.pub.pem"), "--bundle", str(capsule)]
+    assert main(check) == 1
+    assert "step 2 of 3, replayed from the state after step 1" in capsys.readouterr().out
+    assert main([*judge, "--json"]) == 1
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["outcome"], shown["step"], shown["dispute"]["step"]) == ("CONFIRMED", 2, 2)
+    assert main(["adjudicate", str(capsule), "--order", str(job / "other.cfoil")]) == 3
+    assert main(["adjudicate", str(capsule), "--trainer-key", str(job / "auditor.pub.pem")]) == 3
+
+
+def test_without_a_dispute_no_capsule_is_written(job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsule = tmp_path / "dispute.cfoil"
+    assert main(["audit", str(job / "run.cfoil"), "--capsule", str(capsule)]) == 0
+    assert "No capsule was written: there is no confirmed dispute" in capsys.readouterr().out
+    assert not capsule.exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
         (["audit", "none.cfoil"], 3, "none.cfoil"),
+        (["audit", "{job}/tampered.cfoil", "--capsule", "{job}/run.cfoil"], 4, "exists"),
+        (["adjudicate", "none.cfoil"], 3, "none.cfoil"),
+        (["adjudicate", "{job}/run.cfoil"], 3, "where a capsule is needed"),
+        (["adjudicate", "{job}/run.cfoil", "--verdict", "v.json"], 4, "--key"),
         (["inspect", "none.cfoil"], 3, "none.cfoil"),
         (["inspect", "{job}/trainer.pem"], 3, "not a Counterfoil bundle"),
         (["audit", "{job}/job.cfoil"], 3, "nobody has run"),

@@ -46,7 +46,7 @@ TENSORS = {
 }
 OPERATORS = 40
 # The sentences are the engine's own, so that their translations are tried too.
-OTHER_ORDER = "The bundle was made for the order 3eeb7e96e59c; the client's order is 5f4dcc3b5aa7."
+OTHER_ORDER = "The file was made for the order 3eeb7e96e59c; the client's order is 5f4dcc3b5aa7."
 SELF_TEST_SENTENCE = "Known answers for SHA-256, Philox and a rounded training step came out right on cpu."
 
 
@@ -179,6 +179,12 @@ class FakeEngine:
         files.run.touch()
         return files
 
+    def write_capsule(self, report: AuditReport, path: Path) -> None:
+        if not path.parent.is_dir():
+            raise CounterfoilError(f"There is no folder {path.parent}.", remedy="Choose another.")
+        assert report.dispute is not None
+        path.write_text(f"step {report.dispute.step}")
+
     # What it reports
 
     def loss(self, step: int) -> float:
@@ -198,7 +204,7 @@ class FakeEngine:
         result = {number: Check(number, CheckState.PASSED, text) for number, text in details.items()}
         if order is None:
             text = (
-                "The order 3eeb7e96e59c was taken from the bundle; without the client's own file nobody knows whether "
+                "The order 3eeb7e96e59c was taken from the file itself; without the client's own nobody knows whether "
                 "it is what the client ordered."
             )
             result[CheckNumber.ORDER] = Check(CheckNumber.ORDER, CheckState.WARNING, text)

@@ -5,7 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from counterfoil.audit.events import AuditReport, Dispute, DisputedOperator, StepMatch, StepRow, TensorDivergence
+from counterfoil.audit.events import (
+    AuditReport,
+    Dispute,
+    DisputedOperator,
+    Steering,
+    SteeringRow,
+    StepMatch,
+    StepRow,
+    TensorDivergence,
+)
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.sampling import Sample, Selection
 from counterfoil.commit.digest import Digest
@@ -53,6 +62,13 @@ def verified_report() -> AuditReport:
         environment=(("device", "cpu"), ("torch", "2.13.0")),
         trainer_environment=(("device", "cuda:0"),),
         sample=Sample(12, ((1, 12),), Selection.ALL),
+        steering=Steering(
+            (
+                SteeringRow("convolution", 2**59, 12000, 10, 11500, 0),
+                SteeringRow("sum", 2**59, 345, 2, 330, 1),
+            ),
+            24,
+        ),
     )
 
 

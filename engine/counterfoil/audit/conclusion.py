@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from counterfoil.audit.events import Dispute, StepMatch, StepRow
+from counterfoil.audit.events import Dispute, Right, Steering, StepMatch, StepRow
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.sampling import Sample
 from counterfoil.errors import CounterfoilError, NonFiniteError, RefusedError
-
-STEERED_SHARE = 0.25
-"""A trainer who picks directions at will differs from the replay's own rounding in half of the steerable entries;
-honest hardware in none."""
-STEERED_ENTRIES = 100
-"""Below this many steerable entries a share says nothing."""
 
 
 @dataclass
@@ -30,8 +24,6 @@ class Tally:
         contradictions: Sum over matching steps.
         omissions: Sum over matching steps.
         log_entries: Sum over matching steps.
-        steerable: Sum over matching steps.
-        steered: Sum over matching steps.
         log_bytes: Sum over judged steps.
         rounded_values: Sum over judged steps.
         seconds: Wall-clock time.
@@ -44,8 +36,6 @@ class Tally:
     contradictions: int = 0
     omissions: int = 0
     log_entries: int = 0
-    steerable: int = 0
-    steered: int = 0
     log_bytes: int = 0
     rounded_values: int = 0
     seconds: float = 0.0
@@ -64,13 +54,6 @@ class Tally:
         self.contradictions += row.contradictions
         self.omissions += row.omissions
         self.log_entries += row.log_entries
-        self.steerable += row.steerable
-        self.steered += row.steered
-
-    @property
-    def looks_chosen(self) -> bool:
-        """Whether the trainer's directions look chosen rather than computed."""
-        return self.steerable >= STEERED_ENTRIES and self.steered > STEERED_SHARE * self.steerable
 
 
 @dataclass(frozen=True)
@@ -94,7 +77,12 @@ class Coverage:
 
 
 def conclude(
-    tally: Tally, *, coverage: Coverage, error: CounterfoilError | None, cancelled: bool
+    tally: Tally,
+    *,
+    coverage: Coverage,
+    error: CounterfoilError | None,
+    cancelled: bool,
+    steering: Steering | None = None,
 ) -> tuple[Outcome, str, tuple[Check, ...]]:
     """Return the outcome, its reason in plain sentences, and the final state of checks 8 to 10.
 
@@ -103,13 +91,17 @@ def conclude(
         coverage: What it set out to replay.
         error: What ended the audit early, or None.
         cancelled: Whether the user stopped it.
+        steering: How far the trainer could have steered the matching steps; None when nothing was replayed.
     """
-    checks = _checks(tally, coverage) if tally.judged else ()
+    checks = _checks(tally, coverage, steering) if tally.judged else ()
     dispute = tally.dispute
     if isinstance(error, RefusedError) and dispute is None:
         return Outcome.REFUSED, f"{error.sentence} Nothing was concluded about the training.", checks
-    if dispute is not None and dispute.confirmed:
+    if dispute is not None and dispute.accuses:
         return Outcome.DISPUTED, _disputed(tally, dispute), checks
+    if dispute is not None and dispute.confirmed and dispute.finding is not None:
+        sentence = f"Step {dispute.step} came out different from the trainer's. {dispute.finding.sentence}"
+        return Outcome.INCONCLUSIVE, sentence, checks
     if dispute is not None:
         return (
             Outcome.INCONCLUSIVE,
@@ -143,11 +135,12 @@ def conclude(
             "altered, or this machine's arithmetic lies outside the margin.",
             checks,
         )
-    if tally.looks_chosen:
+    if steering is not None and steering.suspects:
         return (
             Outcome.INCONCLUSIVE,
-            f"Every replayed step matches, but {tally.steered} of {tally.steerable} logged directions that hardware "
-            "hardly flips differ from this machine's own rounding: the trainer seems to have chosen them at will.",
+            f"Every replayed step matches, but {steering.steered} of {steering.steerable} logged directions that "
+            "hardware does not flip differ from this machine's own rounding, more than chance explains in "
+            f"{', '.join(steering.suspects)}: the trainer seems to have chosen them at will.",
             checks,
         )
     if tally.judged < coverage.planned:
@@ -174,15 +167,17 @@ def _disputed(tally: Tally, dispute: Dispute) -> str:
     *before, last = dispute.parts
     what = f"{', '.join(before)} and {last}" if before else last
     more = len(tally.mismatched) - 1
+    proven = dispute.finding is not None and dispute.finding.right is Right.REPLAY
+    exactly = " and exact arithmetic confirm" if proven else " confirms"
     others = f" Later steps that differ, judged from the trainer's own checkpoints: {more}." if more else ""
     return (
         f"Step {dispute.step} is not what was ordered: replayed from the agreed state before it, it gives other values "
-        f"than the trainer signed (in {what}). A second replay with every reduction in another order confirms this "
+        f"than the trainer signed (in {what}). A second replay with every reduction in another order{exactly} this "
         f"machine's result.{others}"
     )
 
 
-def _checks(tally: Tally, coverage: Coverage) -> tuple[Check, ...]:
+def _checks(tally: Tally, coverage: Coverage, steering: Steering | None) -> tuple[Check, ...]:
     replay = (
         Check(
             CheckNumber.REPLAY,
@@ -192,12 +187,14 @@ def _checks(tally: Tally, coverage: Coverage) -> tuple[Check, ...]:
         if tally.mismatched
         else Check(CheckNumber.REPLAY, CheckState.PASSED, f"All {tally.judged} replayed steps match.")
     )
-    bad = tally.contradictions or tally.omissions or tally.looks_chosen
+    suspects = steering.suspects if steering is not None else ()
+    bad = tally.contradictions or tally.omissions or suspects
+    chosen = f" Directions look chosen in {', '.join(suspects)}." if suspects else ""
     log = Check(
         CheckNumber.LOG,
         CheckState.FAILED if bad else CheckState.PASSED,
         f"{tally.log_entries} entries for {tally.rounded_values} rounded values: {tally.corrections} corrections, "
-        f"{tally.contradictions} contradictions, {tally.omissions} omissions.",
+        f"{tally.contradictions} contradictions, {tally.omissions} omissions.{chosen}",
     )
     detail = f"{tally.judged} of {coverage.ordered} steps were replayed and judged."
     if coverage.partial is not None:

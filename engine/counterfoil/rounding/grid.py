@@ -30,10 +30,15 @@ FLOAT64_SIGNIFICAND_BITS = 52
 
 OMISSION_SHARE = 4
 """An own value within tau / 4 of a midpoint must be in the trainer's log."""
-STEERABLE_SHARE = 16
-"""Farther than tau / 16 from the midpoint honest hardware agrees on the direction: only there a choice shows."""
+CALIBRATED_STEERABLE = 1 / 16
+"""Under calibrated margins honest hardware hardly ever differs by more than tau / 16."""
+GUARANTEED_STEERABLE = 3 / 4
+"""Under guaranteed margins it may differ by up to 3/4 tau, and by proof never by more (docs/numerics.md)."""
 ACCEPTANCE_FACTOR = 2
 """A logged direction is taken only when the own value lies within 2 tau of the midpoint."""
+
+SCALE_TOLERANCE = 2.0**-10
+"""Honest machines compute the scale of equal tensors alike within this share: it is a sum of magnitudes, or a norm."""
 
 
 @dataclass(frozen=True)
@@ -76,3 +81,18 @@ def scale_exponent(scale: float) -> int | None:
         return ZERO_SCALE
     exponent = math.frexp(scale)[1] - 1
     return exponent if exponent <= LARGEST_EXPONENT else None
+
+
+def is_explained(exponent: int, scale: float) -> bool:
+    """Return whether an honest machine may have ``exponent`` where this one computed ``scale``.
+
+    Exponents of honest machines differ only where the scale lies at a power of two.
+
+    Args:
+        exponent: The trainer's E, or ZERO_SCALE.
+        scale: The own S, finite.
+    """
+    if ZERO_SCALE in (exponent, scale_exponent(scale)):
+        return exponent == scale_exponent(scale)
+    low, high = scale * (1 - SCALE_TOLERANCE), scale * (1 + SCALE_TOLERANCE)
+    return math.frexp(low)[1] - 1 <= exponent <= math.frexp(high)[1] - 1

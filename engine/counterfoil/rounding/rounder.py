@@ -17,11 +17,13 @@ from counterfoil.errors import NonFiniteError
 from counterfoil.program.graph import Node, Program
 from counterfoil.rounding.grid import (
     ACCEPTANCE_FACTOR,
+    CALIBRATED_STEERABLE,
+    GUARANTEED_STEERABLE,
     LARGEST_EXPONENT,
     OMISSION_SHARE,
-    STEERABLE_SHARE,
     ZERO_SCALE,
     Grid,
+    is_explained,
     scale_exponent,
 )
 from counterfoil.rounding.guaranteed import site_margins
@@ -29,6 +31,7 @@ from counterfoil.rounding.kernel_cpu import CpuKernel, mix_values
 from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.magnitude import using
+from counterfoil.rounding.neighbours import neighbours
 from counterfoil.rounding.result import Rounded
 from counterfoil.rounding.scale import Scale
 from counterfoil.rounding.scale_profiles import rule_for
@@ -47,17 +50,45 @@ def site_key(key: int, site: int) -> int:
     return (key + (site + 1) * 0xD6E8FEB86659FD93) & _MASK64
 
 
+@dataclass(frozen=True)
+class Observation:
+    """What happened at one rounding site, kept for a closer look.
+
+    Attributes:
+        node: The operator.
+        output: Which of its outputs.
+        arguments: Its arguments by name.
+        grid: The grid that was used.
+        key: The fingerprint key of the site.
+        before: ``[n]``: the output before rounding, flat.
+        after: ``[n]``: the same after rounding, the trainer's directions applied.
+        fingerprint: Its fingerprint.
+    """
+
+    node: Node
+    output: int
+    arguments: dict[str, Any]
+    grid: Grid
+    key: int
+    before: Tensor
+    after: Tensor
+    fingerprint: int
+
+
 @dataclass
 class SiteCounts:
     """What following the trainer's log at one rounding site brought to light.
 
     Attributes:
         corrections: Entries whose direction differed from the own rounding.
-        contradictions: Entries that no honest trainer writes, and a scale exponent off by more than one.
+        contradictions: Entries that no honest trainer writes, and a scale exponent that the own scale does not explain.
         omissions: Own values within a quarter of the margin that the trainer did not log.
-        steerable: Accepted entries whose own value is farther than a sixteenth of the margin from the midpoint.
-        steered: Corrections among these. Exact ties, frequent where inputs are small integers, do not count: there
-            the direction may honestly depend on the last bit.
+        steerable: Accepted entries whose own value is so far from the midpoint that honest hardware agrees on the
+            direction: a sixteenth of a calibrated margin, three quarters of a guaranteed one.
+        steered: Corrections among these.
+        ties: Accepted entries whose own value is the midpoint itself, frequent where inputs are small integers.
+        broken_ties: Corrections among these. They say nothing alone: where sums are not exact, the direction of a tie
+            honestly depends on the last bit (:mod:`counterfoil.audit.steering`).
     """
 
     corrections: int = 0
@@ -65,6 +96,8 @@ class SiteCounts:
     omissions: int = 0
     steerable: int = 0
     steered: int = 0
+    ties: int = 0
+    broken_ties: int = 0
 
 
 class Kernels:
@@ -98,6 +131,7 @@ class Rounder:
         self._kernels = kernels
         self._key = 0
         self._site = 0
+        self._scale = 0.0
         self.fingerprints = np.zeros(len(program.sites), np.uint64)
         """uint64 ``[sites]``: the fingerprints of the step so far."""
 
@@ -129,7 +163,8 @@ class Rounder:
                 result.append(output)
                 continue
             contiguous = output.contiguous()
-            exponent = scale_exponent(_number(scales[position]))
+            self._scale = _number(scales[position])
+            exponent = scale_exponent(self._scale)
             if exponent is None:
                 raise _non_finite(node)
             flat = contiguous.view(-1)
@@ -192,13 +227,26 @@ class RecordingRounder(Rounder):
 class ReplayingRounder(Rounder):
     """The auditor's side: rounds by its own values, and takes the trainer's direction only where it is close itself."""
 
-    def __init__(self, program: Program, precision: Precision, kernels: Kernels, *, keep_log: bool = False) -> None:
+    def __init__(
+        self,
+        program: Program,
+        precision: Precision,
+        kernels: Kernels,
+        *,
+        keep_log: bool = False,
+        observe: int | None = None,
+    ) -> None:
         super().__init__(program, precision, kernels)
+        self.observation: Observation | None = None
+        """With ``observe`` what happened at that rounding site."""
+        self._observe = observe
+        self._arguments: Callable[[], dict[str, Any]] = dict
         self.counts: list[SiteCounts] = []
         """What came to light at each rounding site of the step so far."""
         self.own_logs: list[SiteLog] = []
         """With ``keep_log`` the own log of each site: what another replay must follow to give the same values."""
         self._keep_log = keep_log
+        self._steerable = GUARANTEED_STEERABLE if precision.guaranteed else CALIBRATED_STEERABLE
         self._logs: Sequence[SiteLog] = ()
 
     def follow(self, key: int, logs: Sequence[SiteLog]) -> None:
@@ -207,6 +255,14 @@ class ReplayingRounder(Rounder):
         self._logs = logs
         self.counts = []
         self.own_logs = []
+        self.observation = None
+
+    def __call__(
+        self, node: Node, arguments: Callable[[], dict[str, Any]], outputs: list[Tensor | None]
+    ) -> list[Tensor | None]:
+        """Round, as :meth:`Rounder.__call__`."""
+        self._arguments = arguments
+        return super().__call__(node, arguments, outputs)
 
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
         log = self._logs[self._site]
@@ -216,9 +272,10 @@ class ReplayingRounder(Rounder):
             agreed = log.exponent == exponent
         else:
             agreed = abs(log.exponent - exponent) <= 1
-        if not agreed:
+        if not is_explained(log.exponent, self._scale):
             counts.contradictions += 1
         grid = self._grid(node, log.exponent if agreed else exponent)
+        unrounded = flat.clone() if self._site == self._observe else None
         logged = torch.from_numpy(log.indices).to(flat.device)
         own = flat[logged].double().cpu().numpy()
         rounded = self._checked(node, flat, grid, grid.tau if self._keep_log else grid.tau / OMISSION_SHARE)
@@ -228,10 +285,14 @@ class ReplayingRounder(Rounder):
         fingerprint = rounded.fingerprint
         if len(log.indices):
             before = flat[logged].double().cpu().numpy()
-            after, accepted, steerable = _directed(own, before, log.ups, grid)
+            after, distance = _directed(own, before, log.ups, grid)
             changed = after != before
+            accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
+            steerable, ties = accepted & (distance > self._steerable * grid.tau), distance == 0
             counts.steerable += int(np.count_nonzero(steerable))
             counts.steered += int(np.count_nonzero(steerable & changed))
+            counts.ties += int(np.count_nonzero(ties))
+            counts.broken_ties += int(np.count_nonzero(ties & changed))
             counts.contradictions += int(np.count_nonzero(~accepted))
             counts.corrections += int(np.count_nonzero(changed))
             if changed.any():
@@ -242,6 +303,17 @@ class ReplayingRounder(Rounder):
                 fingerprint = (fingerprint + difference) & _MASK64
         if self._keep_log:
             self.own_logs.append(_merged(grid.exponent, rounded, log.indices[changed], log.ups[changed]))
+        if unrounded is not None:
+            self.observation = Observation(
+                node=node,
+                output=self._program.sites[self._site].output,
+                arguments=self._arguments(),
+                grid=grid,
+                key=site_key(self._key, self._site),
+                before=unrounded,
+                after=flat.clone(),
+                fingerprint=fingerprint,
+            )
         return fingerprint
 
 
@@ -255,7 +327,7 @@ def _merged(exponent: int, rounded: Rounded, indices: npt.NDArray[np.int64], ups
 
 def _directed(
     own: npt.NDArray[np.float64], rounded: npt.NDArray[np.float64], ups: npt.NDArray[np.bool_], grid: Grid
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Apply logged directions to single values.
 
     Args:
@@ -265,16 +337,10 @@ def _directed(
         grid: The grid.
 
     Returns:
-        The values in the trainer's direction where the own value lies within 2 tau of the midpoint, else the own
-        rounding; whether each direction was accepted; and whether it was although the midpoint is not that close.
+        float64 ``[k]`` each: the values in the trainer's direction where the own value lies within 2 tau of the
+        midpoint, else the own rounding; and the distances from the midpoint.
     """
-    exponent = np.maximum(np.frexp(own)[1] - 1, grid.floor_exponent)
-    quantum = np.ldexp(1.0, exponent - grid.significand_bits + 1)
-    remainder = own - rounded
-    distance = quantum / 2 - np.abs(remainder)
-    accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
-    # The midpoint lies on the side of the remainder; its neighbours are the rounded value and the next on that side.
-    other = rounded + np.copysign(quantum, remainder)
-    is_up = remainder < 0
-    result = np.where(accepted & (ups != is_up), other, rounded)
-    return result + 0.0, accepted, accepted & (distance > grid.tau / STEERABLE_SHARE)
+    beside = neighbours(own, rounded, grid)
+    accepted = beside.distance <= ACCEPTANCE_FACTOR * grid.tau
+    result = np.where(accepted & (ups != beside.is_up), beside.other, rounded)
+    return result + 0.0, beside.distance

@@ -546,6 +546,10 @@
             <translation>Streitfall</translation>
         </message>
         <message>
+            <source>Dispute capsules (*.cfoil)</source>
+            <translation>Streitfallkapseln (*.cfoil)</translation>
+        </message>
+        <message>
             <source>Export step &amp;table…</source>
             <translation>Schritt&amp;tabelle exportieren…</translation>
         </message>
@@ -608,6 +612,18 @@
         <message>
             <source>Run the checks and conclude REFUSED, so that a verdict can be signed</source>
             <translation>Die Prüfungen ausführen und mit REFUSED abschließen, damit ein Urteil unterschrieben werden kann</translation>
+        </message>
+        <message>
+            <source>Save dispute &amp;capsule…</source>
+            <translation>Streitfall&amp;kapsel speichern…</translation>
+        </message>
+        <message>
+            <source>Save dispute capsule</source>
+            <translation>Streitfallkapsel speichern</translation>
+        </message>
+        <message>
+            <source>Save the disputed step with its proofs, so that anybody can replay it on another machine</source>
+            <translation>Den strittigen Schritt mit seinen Beweisen speichern, damit ihn jeder auf einem anderen Rechner nachrechnen kann</translation>
         </message>
         <message>
             <source>Save the replayed steps as CSV</source>
@@ -1367,6 +1383,10 @@
             <translation>Alle {0} Schritte wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers.</translation>
         </message>
         <message>
+            <source>An earlier difference could be rounding within the margin; this one cannot.</source>
+            <translation>Ein früherer Unterschied könnte Rundung innerhalb der Toleranz sein; dieser nicht.</translation>
+        </message>
+        <message>
             <source>An empty passphrase protects nothing.</source>
             <translation>Ein leeres Passwort schützt nichts.</translation>
         </message>
@@ -1385,6 +1405,18 @@
         <message>
             <source>Ask the trainer for the run of this order.</source>
             <translation>Bitten Sie den Trainer um den Lauf dieses Auftrags.</translation>
+        </message>
+        <message>
+            <source>At the operator {0} the trainer's log says that a value was rounded one way, and its fingerprint that it was rounded the other way: what it signed contradicts itself.</source>
+            <translation>Beim Operator {0} sagt das Protokoll des Trainers, ein Wert sei in die eine Richtung gerundet, und sein Fingerabdruck, er sei in die andere gerundet: Was er unterschrieben hat, widerspricht sich.</translation>
+        </message>
+        <message>
+            <source>At the operator {0}, whose inputs agree, the trainer's fingerprint shows {1} other value{2} than the exact one{3}, which no hardware within the margin gives.</source>
+            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, zeigt der Fingerabdruck des Trainers andere Werte als die exakten (Anzahl: {1}), die keine Hardware innerhalb der Toleranz liefert.</translation>
+        </message>
+        <message>
+            <source>At the operator {0}, whose inputs agree, {1} {2} elements were recomputed exactly, and this machine's values are right, to {3} of the margin. The trainer's fingerprint belongs to other values.</source>
+            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, wurden {1} Elemente exakt nachgerechnet, und die Werte dieses Rechners sind richtig, auf {3} der Toleranz. Der Fingerabdruck des Trainers gehört zu anderen Werten.</translation>
         </message>
         <message>
             <source>Checking the data file: {0} %.</source>
@@ -1415,6 +1447,14 @@
             <translation>Counterfoil selbst ist gescheitert: {0}: {1}</translation>
         </message>
         <message>
+            <source>Directions look chosen in {0}.</source>
+            <translation>Richtungen sehen gewählt aus in {0}.</translation>
+        </message>
+        <message>
+            <source>Every fingerprint that the trainer signed for this step agrees with the replay, and what follows the last of them is arithmetic that is exact on all hardware: the result that it signed does not follow from what it signed on the way.</source>
+            <translation>Jeder Fingerabdruck, den der Trainer für diesen Schritt unterschrieben hat, stimmt mit der Nachrechnung überein, und was auf den letzten folgt, ist Arithmetik, die auf jeder Hardware exakt ist: Das unterschriebene Ergebnis folgt nicht aus dem, was er unterwegs unterschrieben hat.</translation>
+        </message>
+        <message>
             <source>Every operator of the program is supported</source>
             <translation>Jeder Operator des Programms wird unterstützt</translation>
         </message>
@@ -1427,8 +1467,8 @@
             <translation>Jeder nachgerechnete Schritt stimmt überein, aber das Rundungsprotokoll hat {0} Widersprüche und {1} Auslassungen, die ein ehrlicher Lauf auf einwandfreier Hardware nicht hat: Entweder wurde das Protokoll verändert, oder die Arithmetik dieses Rechners liegt außerhalb der Toleranz.</translation>
         </message>
         <message>
-            <source>Every replayed step matches, but {0} of {1} logged directions that hardware hardly flips differ from this machine's own rounding: the trainer seems to have chosen them at will.</source>
-            <translation>Jeder nachgerechnete Schritt stimmt überein, aber {0} von {1} protokollierten Richtungen, die Hardware kaum umkehrt, weichen von der eigenen Rundung dieses Rechners ab: Der Trainer scheint sie nach Belieben gewählt zu haben.</translation>
+            <source>Every replayed step matches, but {0} of {1} logged directions that hardware does not flip differ from this machine's own rounding, more than chance explains in {2}: the trainer seems to have chosen them at will.</source>
+            <translation>Jeder nachgerechnete Schritt stimmt überein, aber {0} von {1} protokollierten Richtungen, die Hardware nicht umkehrt, weichen von der eigenen Rundung dieses Rechners ab, mehr als der Zufall erklärt in {2}: Der Trainer scheint sie nach Belieben gewählt zu haben.</translation>
         </message>
         <message>
             <source>Every rule of the format is kept.</source>
@@ -1445,6 +1485,10 @@
         <message>
             <source>Give a passphrase, or none at all.</source>
             <translation>Geben Sie ein Passwort an oder gar keines.</translation>
+        </message>
+        <message>
+            <source>Give it to 'counterfoil adjudicate'.</source>
+            <translation>Geben Sie sie 'counterfoil adjudicate'.</translation>
         </message>
         <message>
             <source>Known answers for SHA-256, Philox and a rounded training step came out right on {0}.</source>
@@ -1531,6 +1575,10 @@
             <translation>Unterschrieben von {0}, {1}.</translation>
         </message>
         <message>
+            <source>Some values lie close enough to a midpoint for hardware to round them differently, but rounding them to the other side does not lead to what the trainer signed.</source>
+            <translation>Einige Werte liegen so nahe an einer Mitte, dass Hardware sie verschieden rundet; sie zur anderen Seite zu runden führt aber nicht zu dem, was der Trainer unterschrieben hat.</translation>
+        </message>
+        <message>
             <source>Step {0} came out different from the trainer's, but the audit was stopped before a second replay of it could confirm this machine's result. Audit the run again.</source>
             <translation>Schritt {0} kam anders heraus als beim Trainer, aber die Prüfung wurde abgebrochen, bevor eine zweite Nachrechnung das Ergebnis dieses Rechners bestätigen konnte. Prüfen Sie den Lauf noch einmal.</translation>
         </message>
@@ -1539,12 +1587,16 @@
             <translation>Schritt {0} kam anders heraus als beim Trainer, aber dieser Rechner liefert sein eigenes Ergebnis nicht wieder, wenn in anderer Reihenfolge summiert wird: Seine Arithmetik liegt außerhalb der Toleranz. Niemandem wird etwas vorgeworfen; rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
+            <source>Step {0} came out different from the trainer's.</source>
+            <translation>Schritt {0} kam anders heraus als beim Trainer.</translation>
+        </message>
+        <message>
             <source>Step {0} cannot be replayed, although the trainer recorded it.</source>
             <translation>Schritt {0} kann nicht nachgerechnet werden, obwohl der Trainer ihn aufgezeichnet hat.</translation>
         </message>
         <message>
-            <source>Step {0} is not what was ordered: replayed from the agreed state before it, it gives other values than the trainer signed (in {1}). A second replay with every reduction in another order confirms this machine's result.</source>
-            <translation>Schritt {0} ist nicht, was bestellt war: Vom anerkannten Zustand davor aus nachgerechnet, ergibt er andere Werte, als der Trainer unterschrieben hat (in: {1}). Eine zweite Nachrechnung mit anderer Reihenfolge jeder Summe bestätigt das Ergebnis dieses Rechners.</translation>
+            <source>Step {0} is not what was ordered: replayed from the agreed state before it, it gives other values than the trainer signed (in {1}). A second replay with every reduction in another order{2} this machine's result.</source>
+            <translation>Schritt {0} ist nicht, was bestellt war: Vom anerkannten Zustand davor aus nachgerechnet, ergibt er andere Werte, als der Trainer unterschrieben hat (in: {1}). Eine zweite Nachrechnung mit anderer Reihenfolge jeder Summe{2} das Ergebnis dieses Rechners.</translation>
         </message>
         <message>
             <source>The audit was stopped after {0} of {1} steps; all of these match.</source>
@@ -1555,12 +1607,12 @@
             <translation>Der schlechte Anteil {0} ist kein Anteil.</translation>
         </message>
         <message>
-            <source>The bundle was made for the order {0}; the client's order is {1}.</source>
-            <translation>Das Bündel wurde für den Auftrag {0} gemacht; der Auftrag des Auftraggebers ist {1}.</translation>
-        </message>
-        <message>
             <source>The device {0} is not supported.</source>
             <translation>Das Gerät {0} wird nicht unterstützt.</translation>
+        </message>
+        <message>
+            <source>The exact values of {0} element{1} lie within the margin of a midpoint between two grid points; rounded to the other side there, the step comes out as the trainer signed it. The margin was too small for one of the two machines. Nobody is accused; calibrate the order again, or order guaranteed margins.</source>
+            <translation>Die exakten Werte (Anzahl der Elemente: {0}) liegen innerhalb der Toleranz einer Mitte zwischen zwei Rasterpunkten; zur anderen Seite gerundet kommt der Schritt so heraus, wie der Trainer ihn unterschrieben hat. Die Toleranz war für einen der beiden Rechner zu klein. Niemandem wird etwas vorgeworfen; kalibrieren Sie den Auftrag neu, oder bestellen Sie garantierte Toleranzen.</translation>
         </message>
         <message>
             <source>The file has an HDF5 superblock of version {0}; a {1}'s is 2 or 3.</source>
@@ -1587,6 +1639,10 @@
             <translation>Die Datei ist keine Counterfoil-Datei ({0}): Ihr fehlt das Kennzeichen.</translation>
         </message>
         <message>
+            <source>The file was made for the order {0}; the client's order is {1}.</source>
+            <translation>Die Datei wurde für den Auftrag {0} gemacht; der Auftrag des Auftraggebers ist {1}.</translation>
+        </message>
+        <message>
             <source>The key file {0} cannot be read.</source>
             <translation>Die Schlüsseldatei {0} ist nicht lesbar.</translation>
         </message>
@@ -1611,8 +1667,8 @@
             <translation>Der Auftrag {0} ist der des Auftraggebers.</translation>
         </message>
         <message>
-            <source>The order {0} was taken from the bundle; without the client's own file nobody knows whether it is what the client ordered.</source>
-            <translation>Der Auftrag {0} stammt aus dem Bündel; ohne die eigene Datei des Auftraggebers weiß niemand, ob er das ist, was bestellt wurde.</translation>
+            <source>The order {0} was taken from the file itself; without the client's own nobody knows whether it is what the client ordered.</source>
+            <translation>Der Auftrag {0} stammt aus der Datei selbst; ohne den eigenen des Auftraggebers weiß niemand, ob er das ist, was bestellt wurde.</translation>
         </message>
         <message>
             <source>The passphrase of {0} is wrong, or the file is damaged.</source>
@@ -1703,12 +1759,20 @@
             <translation>Der unterschriebene Inhalt hat die Art {0}, nicht {1}.</translation>
         </message>
         <message>
+            <source>The signed tree head is malformed.</source>
+            <translation>Der unterschriebene Baumkopf ist fehlerhaft.</translation>
+        </message>
+        <message>
             <source>The subjects of the run's claim are not the order and the run that it speaks of.</source>
             <translation>Die Erklärung des Laufs gilt nicht dem Auftrag und dem Lauf, von denen sie spricht.</translation>
         </message>
         <message>
-            <source>The trainer signed a run of the order {0}, but the bundle holds the order {1}.</source>
-            <translation>Der Trainer hat einen Lauf des Auftrags {0} unterschrieben, das Bündel enthält aber den Auftrag {1}.</translation>
+            <source>The subjects of the tree head are not the order and the history that it speaks of.</source>
+            <translation>Der Baumkopf gilt nicht dem Auftrag und dem Verlauf, von denen er spricht.</translation>
+        </message>
+        <message>
+            <source>The trainer signed a run of the order {0}, but the file holds the order {1}.</source>
+            <translation>Der Trainer hat einen Lauf des Auftrags {0} unterschrieben, die Datei enthält aber den Auftrag {1}.</translation>
         </message>
         <message>
             <source>The trainer signed {0} steps, but the order has {1}.</source>
@@ -1717,6 +1781,18 @@
         <message>
             <source>The trainer's signature holds</source>
             <translation>Die Unterschrift des Trainers ist gültig</translation>
+        </message>
+        <message>
+            <source>The trainer's values at the operator {0} are the exact ones. This machine's are off by up to {1} times the margin, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
+            <translation>Die Werte des Trainers beim Operator {0} sind die exakten. Die dieses Rechners liegen um bis zu das {1}-Fache der Toleranz daneben; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+        </message>
+        <message>
+            <source>The tree head names another public key than the one that signed it.</source>
+            <translation>Der Baumkopf nennt einen anderen öffentlichen Schlüssel als den, der ihn unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>The tree head names another public key than the one that signs it.</source>
+            <translation>Der Baumkopf nennt einen anderen öffentlichen Schlüssel als den, der ihn unterschreibt.</translation>
         </message>
         <message>
             <source>The work was cancelled; nothing was concluded.</source>
@@ -1751,6 +1827,10 @@
             <translation>Die Gruppen der Datei ({0}) sind tiefer als {1} verschachtelt.</translation>
         </message>
         <message>
+            <source>There is no exact value to hold the operator {0} against, because {1}: the second replay decides.</source>
+            <translation>Es gibt keinen exakten Wert, an dem der Operator {0} zu messen wäre ({1}): Die zweite Nachrechnung entscheidet.</translation>
+        </message>
+        <message>
             <source>There is no key file {0}.</source>
             <translation>Es gibt keine Schlüsseldatei {0}.</translation>
         </message>
@@ -1779,6 +1859,10 @@
             <translation>Dieser Rechner hat kein Gerät {0}.</translation>
         </message>
         <message>
+            <source>This machine's values at the operator {0} are off the exact ones by up to {1} times the margin, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
+            <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1}-Fache der Toleranz neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+        </message>
+        <message>
             <source>Two datasets of the {0} share the same place, which is not allowed.</source>
             <translation>Zwei Datensätze der Datei ({0}) liegen an derselben Stelle; das ist nicht erlaubt.</translation>
         </message>
@@ -1803,8 +1887,20 @@
             <translation>Benutzen Sie das Gerät cpu.</translation>
         </message>
         <message>
+            <source>What is signed is not a tree head.</source>
+            <translation>Was unterschrieben wurde, ist kein Baumkopf.</translation>
+        </message>
+        <message>
             <source>What is signed is not the claim of a run.</source>
             <translation>Was unterschrieben wurde, ist nicht die Erklärung eines Laufs.</translation>
+        </message>
+        <message>
+            <source>and exact arithmetic confirm</source>
+            <translation>und exakte Arithmetik bestätigen</translation>
+        </message>
+        <message>
+            <source>confirms</source>
+            <translation>bestätigt</translation>
         </message>
         <message>
             <source>float64 at half the rate of float32</source>

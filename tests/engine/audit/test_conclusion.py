@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.conclusion import STEERED_ENTRIES, Coverage, Tally, conclude
-from counterfoil.audit.events import StepMatch
+from counterfoil.audit.conclusion import Coverage, Tally, conclude
+from counterfoil.audit.events import Steering, SteeringRow, StepMatch
 from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.errors import BundleError, CommitmentError, DeviceError, LogError, NonFiniteError
 from support.reports import dispute, step_row
@@ -36,17 +36,6 @@ CASES: dict[str, tuple[Tally, Any, bool, Outcome, str, tuple[CheckState, ...]]] 
         found(contradictions=1), None, False, Outcome.INCONCLUSIVE, "1 contradictions", (PASSED, FAILED, PASSED),
     ),
     "omissions": (found(omissions=2), None, False, Outcome.INCONCLUSIVE, "2 omissions", (PASSED, FAILED, PASSED)),
-    "a quarter steered": (
-        found(steerable=1000, steered=250), None, False, Outcome.VERIFIED, "All 10", (PASSED, PASSED, PASSED),
-    ),
-    "steered": (
-        found(steerable=1000, steered=251), None, False,
-        Outcome.INCONCLUSIVE, "at will", (PASSED, FAILED, PASSED),
-    ),
-    "too few to tell": (
-        found(steerable=STEERED_ENTRIES - 1, steered=STEERED_ENTRIES - 1),
-        None, False, Outcome.VERIFIED, "All 10", (PASSED, PASSED, PASSED),
-    ),
     "disputed": (
         found(mismatched=[37], dispute=CONFIRMED),
         None, False, Outcome.DISPUTED, "Step 37 is not what was ordered", (FAILED, PASSED, PASSED),
@@ -116,6 +105,18 @@ def test_only_a_whole_clean_replay_is_verified():
         assert outcome is not Outcome.VERIFIED
 
 
+@pytest.mark.parametrize(("suspects", "outcome"), [((), Outcome.VERIFIED), (("all mm",), Outcome.INCONCLUSIVE)])
+def test_directions_that_look_chosen_take_verified_away(suspects, outcome):
+    steering = Steering((SteeringRow("mm", 5000, 100, 60, 90, 50),), 24, suspects)
+    found_outcome, reason, checks = conclude(
+        found(), coverage=Coverage(10, 10), error=None, cancelled=False, steering=steering
+    )
+    assert found_outcome is outcome
+    assert ("50 of 90" in reason and "all mm" in reason) == bool(suspects)
+    assert (checks[1].state is FAILED) == bool(suspects)
+    assert ("look chosen in all mm" in checks[1].detail) == bool(suspects)
+
+
 # The tally.
 
 
@@ -127,12 +128,11 @@ def tallied(*rows: Any) -> Tally:
 
 
 def test_the_log_is_judged_on_matching_steps_only():
-    match = replace(step_row(1), log_entries=10, corrections=1, contradictions=2, omissions=3, steerable=5, steered=4)
+    match = replace(step_row(1), log_entries=10, corrections=1, contradictions=2, omissions=3)
     other = replace(match, step=2, match=StepMatch.MISMATCH)
     unjudged = replace(match, step=3, match=StepMatch.UNJUDGED)
     tally = tallied(match, other, unjudged)
     assert tally.judged == 2
     assert tally.mismatched == [2]
     assert (tally.log_entries, tally.corrections, tally.contradictions, tally.omissions) == (10, 1, 2, 3)
-    assert (tally.steerable, tally.steered) == (5, 4)
     assert tally.log_bytes == 2 * match.log_bytes

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from counterfoil.audit.events import StepReplayed
 from counterfoil.audit.locate import first_differing_operator
 from counterfoil.audit.selftest import tiny_program
 from counterfoil.execution.interpreter import StepInputs
@@ -76,3 +77,22 @@ def test_a_doctored_update_shows_in_the_pass_where_it_first_counts(tmp_path: Pat
     dispute = audited(job.run, job.order).report.dispute
     assert dispute is not None
     assert (dispute.step, dispute.parts, dispute.operator) == (2, ("state",), None)
+
+
+@pytest.mark.parametrize("step", [1, 17, 40])
+def test_one_replay_finds_step_and_operator_between_two_distant_checkpoints(
+    tmp_path: Path, trainer_key: SigningKey, step: int
+) -> None:
+    """Only the first and the last state are committed to; fingerprints tell where in between the runs part."""
+    draft = digits_order(steps=40, commit_every=40, checkpoint_every=40)
+    job = record_job(tmp_path, draft, trainer_key, tamper=LabelFlip(step))
+    result = audited(job.run, job.order)
+    dispute = result.report.dispute
+    assert dispute is not None
+    assert dispute.step == step
+    assert dispute.operator is not None
+    assert dispute.operator.name == "aten.nll_loss_forward.default"
+    assert dispute.compared_at == 40
+    assert result.report.mismatched_steps == (step,)
+    steps = [event.row.step for event in result.of(StepReplayed)]
+    assert steps == list(range(1, 41))

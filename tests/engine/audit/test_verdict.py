@@ -260,3 +260,57 @@ def test_the_documented_openssl_lines_check_a_verdict(key: SigningKey, key_path:
     # Control: one other character in the signed payload, and the same lines refuse it.
     (tmp_path / "verdict.json").write_bytes(envelope.replace(b'"payload":"ey', b'"payload":"eX'))
     assert check().returncode != 0
+
+
+# The steering account.
+
+
+def steered(**fields: Any) -> Any:
+    report = verified_report()
+    assert report.steering is not None
+    return replace(report, outcome=Outcome.INCONCLUSIVE, steering=replace(report.steering, **fields))
+
+
+def test_the_steering_account_is_read_as_it_was_written(key: SigningKey) -> None:
+    report = verified_report()
+    assert verify_verdict(sign_verdict(report, key), key.public).steering == report.steering
+    suspected = steered(suspects=("aten.mm.default (backward of head)",))
+    assert verify_verdict(sign_verdict(suspected, key), key.public).steering == suspected.steering
+
+
+def test_verified_with_suspects_contradicts_itself(key: SigningKey) -> None:
+    report = replace(steered(suspects=("all mm",)), outcome=Outcome.VERIFIED)
+    with pytest.raises(SignatureError, match="contradicts itself"):
+        verify_verdict(sign_verdict(report, key), key.public)
+
+
+def test_verified_without_an_account_contradicts_itself(key: SigningKey) -> None:
+    with pytest.raises(SignatureError, match="contradicts itself"):
+        verify_verdict(sign_verdict(replace(verified_report(), steering=None), key), key.public)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"values": "11999"}, "larger than the whole"),
+        ({"steerable": "12001"}, "larger than the whole"),
+        ({"steered": "11"}, "larger than the whole"),
+        ({"corrections": "9"}, "do not add up"),
+        ({"entries": "12001"}, "do not add up"),
+        ({"entries": "0012000"}, "not a whole number"),
+        ({"entries": 12000}, "entries"),
+        ({"kind": "tanh"}, "not in order"),
+        ({"kind": "sum"}, "not in order"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_an_account_that_contradicts_itself_is_refused(key: SigningKey, change: dict[str, Any], sentence: str) -> None:
+    changed = statement(verified_report())
+    changed["predicate"]["steering"]["operators"][0] |= change
+    with pytest.raises(SignatureError, match=sentence):
+        verify_verdict(sign_statement(changed, key), key.public)
+
+
+def test_more_suspects_than_operators_are_refused(key: SigningKey) -> None:
+    with pytest.raises(SignatureError, match="too many suspects"):
+        verify_verdict(sign_verdict(steered(suspects=("x",) * 11), key), key.public)

@@ -10,13 +10,15 @@ import torch
 from torch import Tensor
 
 from counterfoil.execution.interpreter import native
-from counterfoil.execution.perturbed import PERTURBATIONS, kinds, perturbed
+from counterfoil.execution.perturbed import IMITATIONS, PERTURBATIONS, kinds, perturbed
+from counterfoil.execution.reordering import BACKWARDS, Order
 from counterfoil.program.operators import classify
 from support.operator_calls import CALLS, Call, listed, operation_of, t
 
+REORDERINGS = ("reversed", "split", "shuffled-1", "split-3", "shuffled-5+split-4")
 CASES = [
     pytest.param(name, call, id=f"{name}-{kind}-{number}")
-    for name in ("reversed", "split")
+    for name in REORDERINGS
     for kind in sorted(kinds(name))
     for number, call in enumerate(CALLS.get(kind, [("missing", [], {})]))
 ]
@@ -68,7 +70,7 @@ def test_nearly_the_same_result(name, call):
         assert float((a - b).abs().max()) <= 1e-12 * scale_of(a)
 
 
-@pytest.mark.parametrize("name", ["reversed", "split"])
+@pytest.mark.parametrize("name", REORDERINGS)
 @pytest.mark.parametrize("kind", MUST_DIFFER)
 def test_the_perturbation_does_something(kind, name):
     assert not all(same(*results(call, name)) for call in CALLS[kind])
@@ -115,12 +117,63 @@ def test_jitter_leaves_products_and_exact_operators(call):
     assert same(*results(call, "jitter"))
 
 
-@pytest.mark.parametrize("name", ["reversed", "split"])
+@pytest.mark.parametrize("name", IMITATIONS)
 def test_exact_operators_are_left_alone(name):
     assert same(*results(("aten.mul.Tensor", [t(99), t(99, number=1)], {}), name))
 
 
-def test_an_unknown_perturbation():
-    with pytest.raises(ValueError, match="no perturbation"):
-        perturbed("sideways")
-    assert {"reversed", "split", "jitter"} == set(PERTURBATIONS)
+# Names.
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "", "sideways", "shuffled", "reversed-1", "split-1", "split-0", "split-2000", "jitter--1", "reversed+",
+        "+jitter", "reversed+shuffled-1", "split+split-3", "jitter-1+jitter-2", "Reversed", "shuffled-12345678901",
+    ],
+)  # fmt: skip
+def test_an_unknown_perturbation(name):
+    with pytest.raises(ValueError, match=r"There is no perturbation .* joined by"):
+        perturbed(name)
+
+
+def test_at_least_ten_machines_are_imitated():
+    assert len(set(IMITATIONS)) == len(IMITATIONS) >= 10
+    assert set(PERTURBATIONS) <= set(IMITATIONS)
+
+
+@pytest.mark.parametrize(("short", "long"), [("split", "split-2"), ("jitter", "jitter-0")])
+def test_short_names(short, long):
+    for call in (CALLS["mm"][0], ("aten.exp.default", [t(400)], {})):
+        assert same(results(call, short)[1], results(call, long)[1])
+
+
+@pytest.mark.parametrize("call", [CALLS["mm"][0], CALLS["sum"][0]], ids=["mm", "sum"])
+def test_machines_differ_from_each_other(call):
+    """Sums of many terms; whichever way they are added, some last bits differ."""
+    wide = ("aten.mm.default", [t(30, 3000), t(3000, 30)], {}) if call is CALLS["mm"][0] else call
+    if call is CALLS["sum"][0]:
+        wide = ("aten.sum.dim_IntList", [t(30, 3000), [1]], {})
+    names = ["reversed", "shuffled-1", "shuffled-2", "split", "split-3", "split-8"]
+    found = [results(wide, name)[1][0] for name in names]
+    assert all(not torch.equal(a, b) for i, a in enumerate(found) for b in found[:i])
+
+
+def test_jitter_patterns_differ():
+    call = ("aten.exp.default", [t(4000)], {})
+    assert not same(results(call, "jitter")[1], results(call, "jitter-1")[1])
+
+
+def test_combined_reordering_and_jitter():
+    product, function = ("aten.mm.default", [t(30, 3000), t(3000, 30)], {}), ("aten.exp.default", [t(4000)], {})
+    assert same(results(product, "reversed+jitter")[1], results(product, "reversed")[1])
+    assert same(results(function, "reversed+jitter")[1], results(function, "jitter")[1])
+
+
+@pytest.mark.parametrize("order", [BACKWARDS, Order(1), Order(2)])
+def test_an_order_is_undone(order):
+    x = t(5, 7, 11)
+    turned = order.apply(x, 0, -1)
+    assert not torch.equal(turned, x)
+    assert torch.equal(order.undo(turned, 0, -1), x)
+    assert sorted(turned.flatten().tolist()) == sorted(x.flatten().tolist())

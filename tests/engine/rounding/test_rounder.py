@@ -14,6 +14,7 @@ from counterfoil.bundle.schema import Precision
 from counterfoil.errors import NonFiniteError
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
 from counterfoil.rounding.grid import ZERO_SCALE, Grid
+from counterfoil.rounding.guaranteed import site_margins
 from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.result import Rounded
@@ -134,13 +135,31 @@ def test_every_direction_flipped_moves_only_logged_elements_by_a_quantum(kernels
     assert found.steered == found.steerable > 0.8 * len(log.indices)
 
 
-def test_flipped_ties_are_corrections_but_no_sign_of_a_choice(kernels: Kernels) -> None:
+def test_flipped_ties_are_counted_apart(kernels: Kernels) -> None:
     ties = 1 + (torch.arange(200, dtype=torch.float64) + 0.5) * 2.0**-23
     _, log, _ = record(kernels, ties)
     assert len(log.indices) == 200
     _, rounder = replay(kernels, ties, SiteLog(log.exponent, log.indices, ~log.ups))
     (found,) = rounder.counts
     assert (found.corrections, found.steerable, found.steered) == (200, 0, 0)
+    assert (found.ties, found.broken_ties) == (200, 200)
+
+
+@pytest.mark.parametrize(("guaranteed", "share"), [(False, 1 / 16), (True, 3 / 4)])
+def test_an_entry_is_steerable_farther_from_the_midpoint_than_honest_hardware_differs(
+    kernels: Kernels, guaranteed: bool, share: float
+) -> None:
+    precision = Precision(guaranteed=True) if guaranteed else PRECISION
+    node_program = program(2)
+    tau = Grid.of(0, precision, site_margins(node_program, precision)[0]).tau
+    midpoint = 1 + 2.0**-24
+    values = torch.tensor([midpoint + 0.99 * share * tau, midpoint + 1.02 * share * tau], dtype=torch.float64)
+    log = SiteLog(0, np.array([0, 1]), np.array([False, False]))
+    rounder = ReplayingRounder(node_program, precision, kernels)
+    rounder.follow(KEY, [log])
+    apply(rounder, values)
+    (found,) = rounder.counts
+    assert (found.corrections, found.steerable, found.steered) == (2, 1, 1)
 
 
 def test_an_entry_far_from_a_midpoint_is_a_contradiction_and_has_no_effect(kernels: Kernels) -> None:
@@ -166,14 +185,29 @@ def test_a_dropped_entry_is_an_omission_only_close_to_the_midpoint(kernels: Kern
     assert counts(rounder) == (0, 0, 1)
 
 
-@pytest.mark.parametrize(("offset", "contradictions"), [(0, 0), (1, 0), (-1, 0), (2, 1), (-2, 1)])
-def test_the_trainers_scale_is_used_when_it_is_within_one(kernels: Kernels, offset: int, contradictions: int) -> None:
+@pytest.mark.parametrize(
+    ("offset", "used", "contradictions"), [(0, 0, 0), (1, 1, 1), (-1, -1, 1), (2, 0, 1), (-2, 0, 1)]
+)
+def test_the_trainers_scale_is_used_when_it_is_within_one(
+    kernels: Kernels, offset: int, used: int, contradictions: int
+) -> None:
+    """Where the own scale is far from a power of two, another exponent is a contradiction all the same."""
     values = numbers(40, 50)
     _, log, _ = record(kernels, values)
     _, rounder = replay(kernels, values, SiteLog(log.exponent + offset, log.indices[:0], log.ups[:0]), keep_log=True)
     assert counts(rounder)[1] == contradictions
     (own,) = rounder.own_logs
-    assert own.exponent == log.exponent + (0 if contradictions else offset)
+    assert own.exponent == log.exponent + used
+
+
+@pytest.mark.parametrize("largest", [4 - 2.0**-50, 4.0, 4 + 2.0**-49])
+@pytest.mark.parametrize(("exponent", "contradictions"), [(0, 1), (1, 0), (2, 0), (3, 1)])
+def test_at_a_power_of_two_either_exponent_is_honest(
+    kernels: Kernels, largest: float, exponent: int, contradictions: int
+) -> None:
+    values = torch.tensor([largest, 1.5], dtype=torch.float64)
+    _, rounder = replay(kernels, values, SiteLog(exponent, np.zeros(0, np.int64), np.zeros(0, np.bool_)))
+    assert counts(rounder)[1] == contradictions
 
 
 def test_a_kept_log_carries_another_replay(kernels: Kernels) -> None:

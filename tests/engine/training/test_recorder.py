@@ -121,5 +121,5 @@ def test_no_such_device_or_threads(tmp_path, digits_job, trainer_key, settings):
 
 
 def test_an_unknown_perturbation(tmp_path, digits_job, trainer_key):
-    with pytest.raises(ValueError, match="no perturbation"):
+    with pytest.raises(ValueError, match="There is no perturbation"):
         record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key, perturbation="sideways")

@@ -1,0 +1,119 @@
+"""Small jobs of every recipe, and of a model of one's own, to be recorded honestly and replayed on other machines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from counterfoil.bundle.schema import PROFILES, Precision
+from counterfoil.program.capture import capture
+from counterfoil.program.graph import TensorType
+from counterfoil.program.update import AdamW
+from counterfoil.training.initial import fan_in_uniform
+from counterfoil.training.order import OrderDraft, draft_order
+from counterfoil.training.recipes.digits import order_digits
+from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
+from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
+from counterfoil.training.recipes.resnet import BasicBlock, Bottleneck, ResNetLayout, order_resnet
+from counterfoil.training.recipes.vgg import VggLayout, order_vgg
+from counterfoil.training.schedules import shuffled_epochs
+from counterfoil_resources.digits import load_digits
+
+BFLOAT16 = PROFILES["float32-bfloat16"]
+GUARANTEED = replace(Precision(), guaranteed=True)
+_TEXT = b"Whoever pays for a training may ask what happened in it. " * 60
+
+
+class Recurrent(nn.Module):
+    """A model of one's own: an LSTM over the rows of an image, layer norm, and a classifier with GELU."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(8, 12, batch_first=True)
+        self.norm = nn.LayerNorm(12)
+        self.hidden = nn.Linear(12, 16)
+        self.head = nn.Linear(16, 10)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Map images ``[N, 8, 8]`` to logits ``[N, 10]``."""
+        states, _ = self.lstm(images)
+        logits: Tensor = self.head(functional.gelu(self.hidden(self.norm(states[:, -1]))))
+        return logits
+
+
+def _recurrent_objective(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
+    return functional.cross_entropy(model(batch["images"].to(torch.float32) * 0.0625), batch["labels"])
+
+
+def own_model(steps: int) -> OrderDraft:
+    """Order a model that no recipe knows."""
+    images, labels = load_digits()
+    model, rule = Recurrent(), AdamW()
+    fan_in_uniform(model, 3)
+    batch = {"images": TensorType("uint8", (16, 8, 8)), "labels": TensorType("int64", (16,))}
+    return draft_order(
+        title="A recurrent network on the rows of digits",
+        recipe="own",
+        captured=capture(model, _recurrent_objective, rule, batch),
+        rule=rule,
+        learning_rates=[0.01] * steps,
+        schedule=shuffled_epochs(400, 16, steps, 3),
+        data={"images": images[:400], "labels": labels[:400]},
+        seed=3,
+        checkpoint_every=4,
+    )
+
+
+def _digits(steps: int, precision: Precision | None = None) -> OrderDraft:
+    images, labels = load_digits()
+    return order_digits(
+        images[:400], labels[:400], steps=steps, batch_size=16, width=8, checkpoint_every=4, precision=precision
+    )
+
+
+def _gpt2(steps: int, precision: Precision | None = None) -> OrderDraft:
+    size = Gpt2Size(layers=2, heads=2, width=32, context=24)
+    return order_gpt2(_TEXT, size=size, steps=steps, batch_size=4, warmup=2, checkpoint_every=4, precision=precision)
+
+
+def _colour_images() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    return rng.integers(0, 256, (64, 3, 16, 16), dtype=np.uint8), np.arange(64, dtype=np.int64) * 7 % 10
+
+
+def _resnet(steps: int, layout: ResNetLayout) -> OrderDraft:
+    return order_resnet(*_colour_images(), model=layout, steps=steps, batch_size=8, checkpoint_every=4)
+
+
+def _vgg(steps: int) -> OrderDraft:
+    layout = VggLayout(16, 7, 0.5, ((4,), (8, 8)))
+    return order_vgg(*_colour_images(), layout=layout, steps=steps, batch_size=8, checkpoint_every=4)
+
+
+def _logistic(steps: int, precision: Precision | None = None) -> OrderDraft:
+    table = synthetic_table(2000, 30, 5)
+    return order_logistic(
+        table.features, table.labels, steps=steps, batch_size=256, momentum=0.5, checkpoint_every=4, precision=precision
+    )
+
+
+JOBS: Mapping[str, Callable[[int], OrderDraft]] = {
+    "digits-cnn": _digits,
+    "digits-cnn, float32-bfloat16": lambda steps: _digits(steps, BFLOAT16),
+    "digits-cnn, guaranteed margins": lambda steps: _digits(steps, GUARANTEED),
+    "resnet, basic blocks": lambda steps: _resnet(steps, ResNetLayout(BasicBlock, (1, 1, 1, 1), 4)),
+    "resnet, bottlenecks": lambda steps: _resnet(steps, ResNetLayout(Bottleneck, (1, 1, 1, 1), 4)),
+    "vgg11": _vgg,
+    "logistic": _logistic,
+    "logistic, guaranteed margins": lambda steps: _logistic(steps, GUARANTEED),
+    "gpt2": _gpt2,
+    "gpt2, float32-bfloat16": lambda steps: _gpt2(steps, BFLOAT16),
+    "gpt2, guaranteed margins": lambda steps: _gpt2(steps, GUARANTEED),
+    "own model (LSTM)": own_model,
+}
+"""How to order each job, given the number of steps."""

@@ -1,0 +1,128 @@
+"""How far a trainer could have steered a run through its rounding log, and whether it looks as if it did.
+
+A logged direction is followed where the replay's own value lies within twice the margin of the midpoint, so each entry
+lets the trainer choose between two neighbouring grid points: by one quantum, at most 2^(1-p) of the tensor's scale 2^E.
+Two kinds of entries leave honest hardware no choice, and are called *steerable*:
+
+* The own value is farther from the midpoint than honest hardware differs: a sixteenth of a calibrated margin, three
+  quarters of a guaranteed one.
+* The own value is the midpoint itself, at a site where nearly every close decision is such a tie. Sums that are exact
+  give ties, for instance of pixels times weights; sums that are not would scatter around the midpoint. Exact sums
+  are the same on all hardware, and so is the direction, ties to even.
+
+A direction of a steerable entry that differs from the replay's own was *steered*. The share is judged for every
+rounding site, every operator kind and the whole run. Suppose that honest hardware steered a share q of the steerable
+entries, independently. Chernoff's bound (Hoeffding 1963, theorem 1) says that k or more of n occur with probability at
+most exp(-n D(k/n || q)), where D is the relative entropy of two coins. Directions look chosen where this is below
+2^-40. With q = 2^-8 that takes 6 of 6, 10 of 50, 37 of 2,000, or a share of 0.44 % of a million.
+docs/threat-model.md has the shares measured in honest runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from counterfoil.audit.events import Steering, SteeringRow
+from counterfoil.program.graph import Program
+
+if TYPE_CHECKING:  # torch, which the reader of a verdict does not need
+    from counterfoil.rounding.rounder import SiteCounts
+
+Counts = npt.NDArray[np.int64]
+_COLUMNS = ("entries", "corrections", "steerable", "steered", "ties", "broken ties")
+
+HONEST_SHARE = 2.0**-8
+"""q: generous; honest replays on other machines have shown fewer than one in a million."""
+DOUBT = 2.0**-40
+"""Directions look chosen where chance explains them with a smaller probability than this."""
+TIES_TO_OTHERS = 8
+"""Arithmetic of a site counts as exact where ties are so many times as frequent as other values next to a midpoint."""
+NAMED_SITES = 10
+"""So many sites at most are named as steered."""
+
+
+class SteeringAccount:
+    """Adds up, for each rounding site, what following the log of matching steps brought to light.
+
+    Args:
+        program: The program of a step.
+        significand_bits: p of the precision profile.
+    """
+
+    def __init__(self, program: Program, significand_bits: int) -> None:
+        self._program = program
+        self._significand_bits = significand_bits
+        self._elements = np.array([site.elements for site in program.sites], np.int64)
+        self._sums = np.zeros((len(program.sites), len(_COLUMNS)), np.int64)
+        self._steps = 0
+
+    def add(self, entries: Iterable[int], counts: Iterable[SiteCounts]) -> None:
+        """Add a step whose leaf matched.
+
+        Args:
+            entries: Number of logged entries, for each site.
+            counts: What came to light, for each site.
+        """
+        rows = [
+            (n, c.corrections, c.steerable, c.steered, c.ties, c.broken_ties)
+            for n, c in zip(entries, counts, strict=True)
+        ]
+        self._sums += np.array(rows, np.int64).reshape(self._sums.shape)
+        self._steps += 1
+
+    def result(self) -> Steering:
+        """Return the account: one row for each operator kind, and what looks chosen."""
+        kinds = [site.kind for site in self._program.sites]
+        sites = _with_exact_ties(self._sums)
+        rows = []
+        for kind in sorted(set(kinds)):
+            of_kind = np.array([name == kind for name in kinds])
+            values = int(self._elements[of_kind].sum()) * self._steps
+            rows.append(SteeringRow(kind, values, *(int(n) for n in sites[of_kind].sum(0))))
+        return Steering(tuple(rows), self._significand_bits, self._suspects(sites, rows))
+
+    def _suspects(self, sums: Counts, rows: Sequence[SteeringRow]) -> tuple[str, ...]:
+        """Name the sites that look steered; where no single one does, the kinds; then the run."""
+        sites = self._program.sites
+        chosen = [number for number in range(len(sites)) if looks_chosen(int(sums[number, 2]), int(sums[number, 3]))]
+        if chosen:
+            chosen.sort(key=lambda number: -int(sums[number, 3]))
+            names = dict.fromkeys(self._program.nodes[sites[number].node].where for number in chosen)
+            return tuple(names)[:NAMED_SITES]
+        kinds = tuple(f"all {row.kind}" for row in rows if looks_chosen(row.steerable, row.steered))
+        if kinds:
+            return kinds
+        whole = looks_chosen(sum(row.steerable for row in rows), sum(row.steered for row in rows))
+        return ("all operators",) if whole else ()
+
+
+def _with_exact_ties(sums: Counts) -> Counts:
+    """Return entries, corrections, steerable and steered of each site; ties count where arithmetic is exact.
+
+    Args:
+        sums: int64 ``[sites, 6]``, columns as in ``_COLUMNS``.
+    """
+    entries, _, steerable, _, ties, broken = sums.T
+    exact = ties >= TIES_TO_OTHERS * np.maximum(entries - steerable - ties, 0)
+    result = sums[:, :4].copy()
+    result[exact, 2] += ties[exact]
+    result[exact, 3] += broken[exact]
+    return result
+
+
+def looks_chosen(steerable: int, steered: int) -> bool:
+    """Whether so many steered entries among the steerable ones are more than chance explains on honest hardware."""
+    if steered <= HONEST_SHARE * steerable:
+        return False
+    return steerable * _relative_entropy(steered / steerable, HONEST_SHARE) > -math.log(DOUBT)
+
+
+def _relative_entropy(share: float, expected: float) -> float:
+    """D(share || expected) of two coins, in nats."""
+    rest = (1 - share) * math.log((1 - share) / (1 - expected)) if share < 1 else 0.0
+    return share * math.log(share / expected) + rest

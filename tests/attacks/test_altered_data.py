@@ -1,0 +1,29 @@
+"""The data of the order is altered while its digests are kept, or altered together with them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from counterfoil.audit.outcome import CheckNumber
+from counterfoil.training.recipes.digits import order_digits
+from counterfoil_resources.digits import load_digits
+from support.bundles import change
+from support.expectations import refused, verified
+from support.jobs import record_job
+
+
+@pytest.mark.parametrize(("array", "shift"), [("labels", lambda a: (a + 1) % 10), ("images", lambda a: 16 - a)])
+def test_the_root_is_kept(forge, digits_job, array, shift):
+    run = forge(lambda run: change(run, f"/order/data/{array}", shift))
+    refused(run, digits_job.order, CheckNumber.ORDER_CONTENTS, f"data array '{array}'")
+
+
+def test_the_root_is_altered_too(tmp_path, digits_job, trainer_key):
+    """The trainer writes an order of its own around the altered data: consistent, and not the client's."""
+    images, labels = load_digits()
+    shifted = (np.array(labels[:200]) + 1) % 10
+    draft = order_digits(images[:200], shifted, steps=6, batch_size=8, width=4, checkpoint_every=2, seed=11)
+    own = record_job(tmp_path, draft, trainer_key)
+    verified(own.run, own.order)
+    refused(own.run, digits_job.order, CheckNumber.ORDER, "the client's order is")

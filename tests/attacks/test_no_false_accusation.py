@@ -1,0 +1,137 @@
+"""Honest runs, replayed on many machines: nobody is accused, and nobody is doubted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from benchmarks.false_accusations import (
+    END,
+    START,
+    Machine,
+    Replay,
+    machines,
+    record_honestly,
+    replay,
+    summary,
+    write_between_markers,
+)
+from benchmarks.honest_jobs import JOBS
+
+from counterfoil.audit import steps
+from counterfoil.audit.outcome import Outcome
+from counterfoil.execution.interpreter import native
+from counterfoil.execution.perturbed import IMITATIONS
+from counterfoil.program.operators import OperatorClass
+from support.jobs import replaced
+
+QUICK_JOBS = ("digits-cnn", "logistic, guaranteed margins", "gpt2, float32-bfloat16")
+QUICK_MACHINES = ("2 threads", "shuffled-1", "split-3", "reversed+jitter", IMITATIONS[-1])
+IN_PROCESS = tuple(machine for machine in machines() if machine.instruction_set is None and machine.device == "cpu")
+OTHER_SETS = tuple(machine for machine in machines() if machine.instruction_set is not None)
+Recorded = Callable[[str], tuple[Path, Path]]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory) -> Recorded:
+    made: dict[str, tuple[Path, Path]] = {}
+
+    def job(name: str) -> tuple[Path, Path]:
+        if name not in made:
+            made[name] = record_honestly(tmp_path_factory.mktemp("honest"), name, steps=3)
+        return made[name]
+
+    return job
+
+
+def assert_clean(found: Replay) -> None:
+    assert found.clean, found
+    assert (found.outcome, found.steps) == ("VERIFIED", 3)
+    assert (found.disputed, found.contradictions, found.omissions) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("machine", [m for m in IN_PROCESS if m.name in QUICK_MACHINES], ids=lambda m: m.name)
+@pytest.mark.parametrize("job", QUICK_JOBS)
+def test_a_few_machines(recorded, job, machine):
+    assert_clean(replay(job, *recorded(job), machine))
+
+
+def test_enough_machines_and_every_recipe():
+    assert len(QUICK_MACHINES) == sum(m.name in QUICK_MACHINES for m in IN_PROCESS)
+    assert len(IMITATIONS) >= 10
+    assert {m.perturbation for m in IN_PROCESS} == {None, *IMITATIONS}
+    for recipe in ("digits-cnn", "resnet", "vgg11", "logistic", "gpt2", "own model"):
+        assert any(name.startswith(recipe) for name in JOBS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("machine", IN_PROCESS, ids=lambda m: m.name)
+@pytest.mark.parametrize("job", JOBS)
+def test_every_job_on_every_machine(recorded, job, machine):
+    assert_clean(replay(job, *recorded(job), machine))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("machine", OTHER_SETS, ids=lambda m: m.name)
+@pytest.mark.parametrize("job", JOBS)
+def test_other_instruction_sets(recorded, job, machine):
+    assert_clean(replay(job, *recorded(job), machine))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("perturbation", [None, "reversed+jitter"])
+@pytest.mark.parametrize("job", JOBS)
+def test_on_a_gpu(recorded, job, perturbation):
+    assert_clean(replay(job, *recorded(job), Machine("gpu", perturbation=perturbation, device="cuda:0")))
+
+
+@pytest.mark.parametrize("job", QUICK_JOBS)
+def test_control_a_machine_beyond_the_margin_is_noticed(recorded, job):
+    """Errors of 2^-12 in every rounded operator are no honest hardware: the counts above could have come out bad."""
+
+    def unsound(operation, args, kwargs):
+        result = native(operation, args, kwargs)
+        if operation.node.entry.operator_class is not OperatorClass.ROUNDED or not isinstance(result, torch.Tensor):
+            return result
+        return result * (1 + 2.0**-12)
+
+    with replaced(steps, "perturbed", lambda name: unsound):
+        found = replay(job, *recorded(job), Machine("unsound", perturbation="reversed"))
+    assert not found.clean
+    assert found.disputed > 0 or found.contradictions > 0 or found.outcome != Outcome.VERIFIED.value
+
+
+# The page that keeps the count.
+
+
+def counted(**fields) -> Replay:
+    base = {
+        "job": "a job", "machine": "a machine", "outcome": "VERIFIED", "steps": 3, "values": 10, "entries": 5,
+        "corrections": 1, "contradictions": 0, "omissions": 0, "disputed": 0, "steerable": 4, "steered": 0,
+    }  # fmt: skip
+    return Replay(**base | fields)
+
+
+def test_the_summary_counts_what_is_not_clean():
+    text = summary([counted(), counted(job="another", machine="m2", disputed=1, steered=1)], 1.0, "the command")
+    assert "1 of 2 replays: VERIFIED" in text
+    assert "25.00%, 1 of 4 (another, m2)" in text
+    assert "| **all** | 2 | 2 | 6 | 20 | 10 | 2 | 1 of 8 | 0 | 0 | 1 |" in text
+
+
+@pytest.mark.parametrize(
+    "bad", [{"outcome": "INCONCLUSIVE"}, {"contradictions": 1}, {"omissions": 1}, {"disputed": 1}], ids=json.dumps
+)
+def test_each_finding_takes_clean_away(bad):
+    assert counted().clean
+    assert not counted(**bad).clean
+
+
+def test_only_what_stands_between_the_markers_is_replaced(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{START}\nold\n{END}\nafter\n", encoding="utf-8")
+    write_between_markers(page, "new")
+    assert page.read_text(encoding="utf-8") == f"before\n{START}\nnew\n{END}\nafter\n"

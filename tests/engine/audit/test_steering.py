@@ -1,0 +1,105 @@
+"""The account of what the log left to the trainer: which shares look chosen, and where."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from counterfoil.audit.steering import DOUBT, HONEST_SHARE, NAMED_SITES, SteeringAccount, looks_chosen
+from counterfoil.program.graph import Input, Node, Program, TensorType, Value
+from counterfoil.rounding.rounder import SiteCounts
+
+
+def program(*operators: tuple[str, str]) -> Program:
+    """A chain of operators on eight values, each named with its module."""
+    kind = TensorType("float32", (8,))
+    nodes = tuple(
+        Node(name, (Value(number),), (), (kind,), number + 1, module, "forward")
+        for number, (name, module) in enumerate(operators)
+    )
+    return Program((Input("x", "state", kind),), nodes, {}, Value(len(nodes)))
+
+
+def account(*counts: SiteCounts, entries: int, kinds: tuple[str, ...] = ("exp", "exp", "tanh")):
+    made = SteeringAccount(program(*((f"aten.{kind}.default", f"m{i}") for i, kind in enumerate(kinds))), 24)
+    made.add([entries] * len(kinds), counts)
+    return made
+
+
+QUIET = SiteCounts(corrections=2, steerable=90, steered=0)
+
+
+def test_rows_are_summed_by_kind_over_steps():
+    made = account(QUIET, SiteCounts(corrections=5, steerable=80, steered=1), QUIET, entries=100)
+    made.add([1, 2, 3], [SiteCounts(corrections=1), SiteCounts(), SiteCounts(steerable=3)])
+    steering = made.result()
+    exp, tanh = steering.rows
+    assert (exp.kind, exp.values, exp.entries) == ("exp", 2 * 2 * 8, 203)
+    assert (exp.corrections, exp.steerable, exp.steered) == (8, 170, 1)
+    assert (tanh.kind, tanh.values, tanh.entries) == ("tanh", 2 * 8, 103)
+    assert (tanh.corrections, tanh.steerable, tanh.steered) == (2, 93, 0)
+    assert (steering.entries, steering.steerable, steering.steered) == (306, 263, 1)
+    assert steering.significand_bits == 24
+    assert steering.suspects == ()
+
+
+def test_one_site_is_named_though_the_kind_is_quiet():
+    chosen = SiteCounts(corrections=8, steerable=8, steered=8)
+    many = SiteCounts(steerable=100_000)
+    steering = account(many, chosen, QUIET, entries=100_000).result()
+    assert steering.suspects == ("aten.exp.default (forward of m1)",)
+
+
+def test_a_kind_is_named_where_no_site_is_enough():
+    few = SiteCounts(corrections=5, steerable=5, steered=5)
+    assert account(few, few, QUIET, entries=100).result().suspects == ("all exp",)
+
+
+def test_the_run_is_named_where_no_kind_is_enough():
+    few = SiteCounts(corrections=4, steerable=4, steered=4)
+    assert account(few, SiteCounts(), few, entries=4).result().suspects == ("all operators",)
+
+
+def test_not_every_site_is_named():
+    kinds = ("exp",) * (NAMED_SITES + 5)
+    chosen = SiteCounts(corrections=50, steerable=50, steered=50)
+    assert len(account(*[chosen] * len(kinds), entries=50, kinds=kinds).result().suspects) == NAMED_SITES
+
+
+@pytest.mark.parametrize(("near", "suspected"), [(0, True), (12, True), (13, False), (100, False)])
+def test_broken_ties_count_where_nearly_every_close_decision_is_one(near, suspected):
+    """Values scattered around the midpoint show that sums are not exact; then a tie is chance."""
+    ties = SiteCounts(corrections=100, ties=100, broken_ties=100)
+    steering = account(ties, SiteCounts(), SiteCounts(), entries=100 + near).result()
+    assert bool(steering.suspects) == suspected
+    assert steering.rows[0].steered == (100 if suspected else 0)
+
+
+@pytest.mark.parametrize(("steerable", "fewest"), [(6, 6), (10, 7), (50, 10), (2000, 37), (1_000_000, 4380)])
+def test_the_fewest_that_look_chosen(steerable, fewest):
+    """The figures of the module's docstring."""
+    assert looks_chosen(steerable, fewest)
+    assert not looks_chosen(steerable, fewest - 1)
+
+
+@pytest.mark.parametrize("steerable", [0, 1, 5])
+def test_too_few_to_tell(steerable):
+    assert not any(looks_chosen(steerable, steered) for steered in range(steerable + 1))
+
+
+@given(st.integers(1, 400), st.data())
+def test_chance_explains_them_less_often_than_the_doubt(steerable, data):
+    """The bound is one: the exact binomial tail is below it wherever directions look chosen."""
+    steered = data.draw(st.integers(0, steerable))
+    share = Fraction(HONEST_SHARE)
+    tail = sum(
+        math.comb(steerable, k) * share**k * (1 - share) ** (steerable - k) for k in range(steered, steerable + 1)
+    )
+    if looks_chosen(steerable, steered):
+        assert tail <= Fraction(DOUBT)
+    if tail > Fraction(DOUBT):
+        assert not looks_chosen(steerable, steered)

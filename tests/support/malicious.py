@@ -1,0 +1,152 @@
+"""A trainer who simulates: the real recorder runs, and does something else than was ordered while it does.
+
+Everything that it writes down follows from what it really did, and it signs all of it. That is stronger than a file
+edited afterwards: only replay can tell. An attack overrides one or two methods of :class:`Trainer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from torch import Tensor
+
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.cancel import CancelToken
+from counterfoil.execution.interpreter import (
+    Compute,
+    Interpreter,
+    Operation,
+    Round,
+    StepInputs,
+    StepResult,
+    native,
+)
+from counterfoil.program.graph import Node
+from counterfoil.rounding.kernel_cpu import mix_values
+from counterfoil.rounding.log import SiteLog
+from counterfoil.rounding.rounder import RecordingRounder, _directed, site_key
+from counterfoil.signing import SigningKey
+from counterfoil.training import recorder
+from counterfoil.training.order import LoadedOrder, load_order
+from support.jobs import record_run, replaced
+
+NEVER = 0
+"""No step has this number, so a trainer who acts at it does as ordered."""
+Train = Callable[[StepInputs], StepResult]
+TrainerT = TypeVar("TrainerT", bound="Trainer")
+
+
+@dataclass
+class Trainer:
+    """Does as ordered; an attack overrides what it does differently.
+
+    Attributes:
+        step: The step at which an attack acts; :data:`NEVER` for the control.
+        order: The order that is being executed.
+        now: The step that is being executed.
+    """
+
+    step: int = NEVER
+    order: LoadedOrder = field(init=False, repr=False)
+    now: int = field(init=False, default=NEVER)
+
+    @property
+    def acting(self) -> bool:
+        """Whether this is the step of the attack."""
+        return self.now == self.step != NEVER
+
+    def inputs(self, inputs: StepInputs) -> StepInputs:
+        """Return the inputs that the step really gets."""
+        return inputs
+
+    def operator(self, operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Compute an operator."""
+        return native(operation, args, kwargs)
+
+    def result(self, inputs: StepInputs, result: StepResult, train: Train) -> StepResult:
+        """Return what is recorded as the outcome; ``train`` executes a step off the record."""
+        return result
+
+    def exponent(self, node: Node, exponent: int) -> int:
+        """Return the scale exponent to round with and to log."""
+        return exponent
+
+    def directions(self, node: Node, log: SiteLog) -> SiteLog:
+        """Return the log with the directions really taken; values follow it."""
+        return log
+
+    def written(self, node: Node, log: SiteLog, elements: int) -> SiteLog:
+        """Return the log to write, whatever was done."""
+        return log
+
+    def honest(self: TrainerT) -> TrainerT:
+        """Return the same trainer with the lie switched off."""
+        return replace(self, step=NEVER)
+
+
+def record_malicious(order: Path, run: Path, key: SigningKey, trainer: Trainer, **settings: Any) -> Path:
+    """Record and sign a run of an order by ``trainer``."""
+
+    def received(reader: BundleReader) -> LoadedOrder:
+        trainer.order = load_order(reader)
+        return trainer.order
+
+    with ExitStack() as stack:
+        stack.enter_context(replaced(recorder, "load_order", received))
+        stack.enter_context(replaced(recorder, "Interpreter", lambda *args: _Interpreter(trainer, *args)))
+        stack.enter_context(replaced(recorder, "RecordingRounder", lambda *args: _Rounder(trainer, *args)))
+        return record_run(order, run, key, **settings)
+
+
+class _Interpreter(Interpreter):
+    """Executes what the trainer makes of a step."""
+
+    def __init__(self, trainer: Trainer, *args: Any) -> None:
+        super().__init__(*args)
+        self._trainer = trainer
+        self._unrecorded = Interpreter(*args)
+
+    def execute(
+        self,
+        inputs: StepInputs,
+        *,
+        rounder: Round | None = None,
+        compute: Compute = native,
+        cancel: CancelToken | None = None,
+    ) -> Generator[int, None, StepResult]:
+        self._trainer.now = inputs.draws.step
+        given = self._trainer.inputs(inputs)
+        result = yield from super().execute(
+            given, rounder=rounder, compute=self._trainer.operator if compute is native else compute, cancel=cancel
+        )
+        return self._trainer.result(inputs, result, self._unrecorded.run)
+
+
+class _Rounder(RecordingRounder):
+    """Rounds as the trainer pleases, and keeps values, fingerprints and log consistent with it."""
+
+    def __init__(self, trainer: Trainer, *args: Any) -> None:
+        super().__init__(*args)
+        self._trainer = trainer
+
+    def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
+        exponent = self._trainer.exponent(node, exponent)
+        own = flat.clone().numpy()
+        fingerprint = super()._round(node, exponent, flat)
+        honest = self.logs[-1]
+        taken = self._trainer.directions(node, honest)
+        if taken is not honest:
+            where = taken.indices
+            rounded = flat.numpy()
+            old = rounded[where].astype(np.float64)
+            new, _ = _directed(own[where].astype(np.float64), old, taken.ups, self._grid(node, exponent))
+            rounded[where] = new
+            key = np.uint64(site_key(self._key, self._site))
+            fingerprint += int(mix_values(new, where, key)) - int(mix_values(old, where, key))
+        self.logs[-1] = self._trainer.written(node, taken, flat.numel())
+        return fingerprint % 2**64
