@@ -420,6 +420,7 @@ def test_exception_is_shown_and_the_window_lives(opened: MainWindow, qtbot: QtBo
     assert opened.session.report is not None
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # pytest hears of it too
 def test_exceptions_of_slots_threads_and_qt_are_caught(qtbot: QtBot, capsys: pytest.CaptureFixture[str]) -> None:
     python, thread = sys.excepthook, threading.excepthook
     guard = ExceptionGuard()

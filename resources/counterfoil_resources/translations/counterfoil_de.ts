@@ -651,7 +651,7 @@
         </message>
         <message>
             <source>Ta&amp;ke the order from the bundle</source>
-            <translation>Auftrag a&amp;us dem Bündel nehmen</translation>
+            <translation>Auftrag aus dem Bündel ne&amp;hmen</translation>
         </message>
         <message>
             <source>Written: {0}</source>
