@@ -31,7 +31,7 @@ demo: setup
 
 screenshots: setup
 	mkdir -p build docs/images
-	cd build && QT_QPA_PLATFORM=offscreen ../$(BIN)/counterfoil demo
+	cd build && LANGUAGE=en QT_QPA_PLATFORM=offscreen ../$(BIN)/counterfoil demo
 	cp build/counterfoil-demo/honest.png build/counterfoil-demo/tampered.png docs/images/
 
 translations: setup

@@ -146,6 +146,10 @@
             <translation>Der Anfangszustand weicht ab.</translation>
         </message>
         <message>
+            <source>The trainer is not accused. A second replay gave the same result as the first, but exact arithmetic explains the difference without the trainer.</source>
+            <translation>Dem Trainer wird nichts vorgeworfen. Eine zweite Nachrechnung ergab dasselbe wie die erste, aber exakte Arithmetik erklärt den Unterschied ohne den Trainer.</translation>
+        </message>
+        <message>
             <source>The trainer stored no later state, so single tensors cannot be compared.</source>
             <translation>Der Trainer hat keinen späteren Zustand gespeichert; einzelne Tensoren lassen sich daher nicht vergleichen.</translation>
         </message>
@@ -226,6 +230,65 @@
         <message>
             <source>{0} more since</source>
             <translation>seither {0} weitere</translation>
+        </message>
+    </context>
+    <context>
+        <name>FindingView</name>
+        <message>
+            <source>Before rounding</source>
+            <translation>Vor dem Runden</translation>
+        </message>
+        <message>
+            <source>Element</source>
+            <translation>Elementindex</translation>
+        </message>
+        <message>
+            <source>Elements computed exactly</source>
+            <translation>Exakt gerechnete Elemente</translation>
+        </message>
+        <message>
+            <source>Error, in margins</source>
+            <translation>Fehler, in Toleranzen</translation>
+        </message>
+        <message>
+            <source>Exact arithmetic</source>
+            <translation>Exakte Arithmetik</translation>
+        </message>
+        <message>
+            <source>Exact value</source>
+            <translation>Exakter Wert</translation>
+        </message>
+        <message>
+            <source>Exact, nearest float64</source>
+            <translation>Exakt, nächstes float64</translation>
+        </message>
+        <message>
+            <source>Replay</source>
+            <translation>Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Replay, hexadecimal</source>
+            <translation>Nachrechnung, hexadezimal</translation>
+        </message>
+        <message>
+            <source>To the midpoint</source>
+            <translation>Bis zur Mitte</translation>
+        </message>
+        <message>
+            <source>Trainer</source>
+            <translation>Beim Trainer</translation>
+        </message>
+        <message>
+            <source>Trainer, hexadecimal</source>
+            <translation>Trainer, hexadezimal</translation>
+        </message>
+        <message>
+            <source>not known</source>
+            <translation>nicht bekannt</translation>
+        </message>
+        <message>
+            <source>{0} of {1} elements were computed exactly. One margin is {2}.</source>
+            <translation>{0} von {1} Elementen wurden exakt gerechnet. Eine Toleranz ist {2}.</translation>
         </message>
     </context>
     <context>
@@ -1669,6 +1732,10 @@
         <message>
             <source>The order {0} was taken from the file itself; without the client's own nobody knows whether it is what the client ordered.</source>
             <translation>Der Auftrag {0} stammt aus der Datei selbst; ohne den eigenen des Auftraggebers weiß niemand, ob er das ist, was bestellt wurde.</translation>
+        </message>
+        <message>
+            <source>The output of the operator {0} has no elements, so its fingerprint can only be 0, and the trainer signed another.</source>
+            <translation>Die Ausgabe des Operators {0} hat keine Elemente, ihr Fingerabdruck kann also nur 0 sein; der Trainer hat einen anderen unterschrieben.</translation>
         </message>
         <message>
             <source>The passphrase of {0} is wrong, or the file is damaged.</source>
