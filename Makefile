@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.counterfoil-is-set-up
 DEMO ?= counterfoil-demo
 
-.PHONY: help setup demo screenshots lint test test-all bench bench-paper bench-accuracy clean
+.PHONY: help setup demo screenshots translations lint test test-all bench bench-paper bench-accuracy clean
 
 help:
 	@echo "make demo         order, record and replay an honest and a tampered run of digit training"
@@ -16,6 +16,7 @@ help:
 	@echo "make bench-paper  measure the paper's experiments and write docs/paper-experiments.md"
 	@echo "make bench-accuracy  compare training on the grid with ordinary float32 training"
 	@echo "make screenshots  make the pictures of README.md again"
+	@echo "make translations collect the window's texts, and compile their translations"
 	@echo "make setup        virtual environment with everything; the others call it"
 	@echo "make clean        remove what was made, the virtual environment included"
 
@@ -30,8 +31,11 @@ demo: setup
 
 screenshots: setup
 	mkdir -p build docs/images
-	cd build && QT_QPA_PLATFORM=offscreen ../$(BIN)/counterfoil demo
+	cd build && LANGUAGE=en QT_QPA_PLATFORM=offscreen ../$(BIN)/counterfoil demo
 	cp build/counterfoil-demo/honest.png build/counterfoil-demo/tampered.png docs/images/
+
+translations: setup
+	$(BIN)/python packaging/translations.py
 
 lint: setup
 	$(BIN)/ruff format --check .

@@ -17,12 +17,13 @@ from typing import Any
 
 from counterfoil import CancelToken, OperatorDone, PlanProgress
 from counterfoil_app.engine_port import LibraryEngine
+from counterfoil_app.sample import SampleProgress
 from counterfoil_app.worker import Failure
 
 FLUSH_SECONDS = 0.02
 MOST_MESSAGES = 500
 """Most messages of one delivery: the window unpickles a delivery in one go, holding its interpreter."""
-PROGRESS = (OperatorDone, PlanProgress)
+PROGRESS = (OperatorDone, PlanProgress, SampleProgress)
 """Kinds of values of which only the newest matters."""
 
 

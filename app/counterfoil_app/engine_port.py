@@ -28,6 +28,7 @@ from counterfoil import (
     SignatureError,
     StepRow,
 )
+from counterfoil_app.sample import SampleKind, SampleProgress, record_sample
 
 if TYPE_CHECKING:
     from counterfoil import Verdict  # importing it would import what signs, which the window does without
@@ -46,6 +47,7 @@ class ReplayPlan:
         device: Name of the device, for instance ``cpu`` or ``cuda:0``.
         data: The data file; None when none was chosen.
         segments: Which segments of the run to replay; all unless said otherwise.
+        threads: Threads on the CPU; None for torch's choice.
     """
 
     run: Path
@@ -53,6 +55,7 @@ class ReplayPlan:
     device: str
     data: Path | None = None
     segments: SegmentRequest = field(default_factory=SegmentRequest)
+    threads: int | None = None
 
 
 @dataclass(frozen=True)
@@ -156,6 +159,9 @@ class Engine(Protocol):
     def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
         """Write the step table as CSV; raises CounterfoilError."""
 
+    def make_sample(self, folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterator[SampleProgress]:
+        """Record a run of the sample; raises CounterfoilError."""
+
     def write_capsule(self, report: AuditReport, path: Path) -> None:
         """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
 
@@ -190,7 +196,12 @@ class LibraryEngine:
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
         request = counterfoil.AuditRequest(
-            run=plan.run, order=plan.order, device=plan.device, data=plan.data, segments=plan.segments
+            run=plan.run,
+            order=plan.order,
+            device=plan.device,
+            data=plan.data,
+            segments=plan.segments,
+            threads=plan.threads,
         )
         self._last = None
         for event in counterfoil.run_audit(request, cancel):
@@ -225,6 +236,10 @@ class LibraryEngine:
     def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
         """Write the step table as CSV; raises CounterfoilError."""
         counterfoil.write_steps_csv(rows, path)
+
+    def make_sample(self, folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterator[SampleProgress]:
+        """Record a run of the sample; raises CounterfoilError."""
+        return record_sample(folder, kind, cancel)
 
     def write_capsule(self, report: AuditReport, path: Path) -> None:
         """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""

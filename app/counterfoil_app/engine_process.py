@@ -24,6 +24,7 @@ from counterfoil import (
 )
 from counterfoil_app.engine_child import Call, Item, Raised, Returned, Steer, serve
 from counterfoil_app.engine_port import DeviceInfo, ReplayPlan, VerdictReading
+from counterfoil_app.sample import SampleKind, SampleProgress
 from counterfoil_app.worker import ReportedError
 
 LOOK_SECONDS = 0.02
@@ -64,6 +65,10 @@ class ProcessEngine:
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
         return self._iterate("audit", plan, cancel=cancel)
+
+    def make_sample(self, folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterator[SampleProgress]:
+        """Record a run of the sample; raises CounterfoilError."""
+        return self._iterate("make_sample", folder, kind, cancel=cancel)
 
     def create_key(self, private: Path, passphrase: str | None) -> Path:
         """Write a new key pair and return where the public key lies; raises CounterfoilError."""

@@ -15,10 +15,14 @@ from counterfoil_app import startup
 from counterfoil_app.engine_port import Engine
 from counterfoil_app.engine_process import ProcessEngine
 from counterfoil_app.settings import Settings
+from counterfoil_app.shell.language import Translations, choose_language
+from counterfoil_app.shell.shell import DESKTOP_ID
+from counterfoil_app.shell.text_size import apply_text_size
 from counterfoil_app.theme import Theme
 from counterfoil_app.window import MainWindow
 
-DESKTOP_ID = "counterfoil"
+TRANSLATIONS = Translations()
+"""The catalogues in use: Qt keeps them for the process, and they must outlive every window."""
 
 
 def application() -> QApplication:
@@ -52,6 +56,8 @@ def make_window(*, fresh: bool = False, engine: Engine | None = None, settings: 
     """
     qt = application()
     settings = settings if settings is not None else Settings.of_user(fresh=fresh)
+    TRANSLATIONS.install(choose_language(settings.language))
+    apply_text_size(qt, settings.text_percent)
     theme = Theme(qt, settings.theme)
     window = MainWindow(engine if engine is not None else ProcessEngine(), settings, theme)
     theme.setParent(window)
@@ -79,4 +85,8 @@ def run(paths: Sequence[Path] = (), order: Path | None = None, *, fresh: bool = 
     else:
         window.open_files(paths)
     window.session.look_for_devices()
-    return application().exec()
+    window.shell.guard.install()
+    try:
+        return application().exec()
+    finally:
+        window.shell.guard.uninstall()

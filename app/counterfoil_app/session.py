@@ -170,6 +170,7 @@ class Session(QObject):
         self._operator: OperatorDone | None = None
         self.devices: tuple[DeviceInfo, ...] = ()
         self.device = "cpu"
+        self.threads: int | None = None
         self.phase = Phase.EMPTY
         self.path: Path | None = None
         self.order: Path | None = None
@@ -375,7 +376,14 @@ class Session(QObject):
         self._clear_replay()
         run = self.summary.run if self.summary is not None else None
         self._total = run.steps if run is not None else 0
-        plan = ReplayPlan(run=self.path, order=self.order, device=self.device, data=self.data, segments=self.segments)
+        plan = ReplayPlan(
+            run=self.path,
+            order=self.order,
+            device=self.device,
+            data=self.data,
+            segments=self.segments,
+            threads=self.threads,
+        )
         self._token, self._sink, self._ended = CancelToken(), ReplaySink(), None
         self._meter.restart()
         events = self._engine.audit(plan, self._token)
@@ -436,6 +444,10 @@ class Session(QObject):
         if step != self.selected_step:
             self.selected_step = step
             self.step_selected.emit(step)
+
+    def submit(self, function: Callable[[], object], handler: Callable[[JobResult], None]) -> int:
+        """Let the worker run a function after what it is at; the handler gets the result in the window's thread."""
+        return self._submit(function, handler)
 
     def shut_down(self) -> None:
         """Stop everything, let go of the engine, and end the worker thread."""

@@ -10,6 +10,8 @@ from PySide6.QtCore import QByteArray, QSettings, QStandardPaths
 SCHEMA_VERSION = 1
 MAX_RECENT = 10
 MAX_KEYS = 20
+MAX_THREADS = 1024
+TEXT_PERCENTS = (100, 125, 150, 175, 200)
 
 
 class ThemeChoice(Enum):
@@ -83,8 +85,55 @@ class Settings:
         return path if self._text("key_file") and path.is_file() else None
 
     @key_file.setter
-    def key_file(self, path: Path) -> None:
-        self._store.setValue("key_file", str(path))
+    def key_file(self, path: Path | None) -> None:
+        self._store.setValue("key_file", "" if path is None else str(path))
+
+    @property
+    def language(self) -> str:
+        """Code of the chosen language, for instance ``de``; empty follows the system."""
+        return self._text("language")
+
+    @language.setter
+    def language(self, code: str) -> None:
+        self._store.setValue("language", code)
+
+    @property
+    def text_percent(self) -> int:
+        """Size of the text in percent of the system's, one of :data:`TEXT_PERCENTS`."""
+        text = self._text("text_percent")
+        return int(text) if text in map(str, TEXT_PERCENTS) else TEXT_PERCENTS[0]
+
+    @text_percent.setter
+    def text_percent(self, percent: int) -> None:
+        self._store.setValue("text_percent", str(percent))
+
+    @property
+    def threads(self) -> int | None:
+        """Threads of a replay on the CPU; None leaves the number to torch."""
+        text = self._text("threads")
+        return int(text) if text.isascii() and text.isdigit() and 1 <= int(text) <= MAX_THREADS else None
+
+    @threads.setter
+    def threads(self, count: int | None) -> None:
+        self._store.setValue("threads", "" if count is None else str(count))
+
+    @property
+    def notify(self) -> bool:
+        """Whether the end of a replay is notified when the window is not in front."""
+        return self._text("notify") != "no"
+
+    @notify.setter
+    def notify(self, wanted: bool) -> None:
+        self._store.setValue("notify", "yes" if wanted else "no")
+
+    @property
+    def stay_awake(self) -> bool:
+        """Whether the computer is kept awake during a replay."""
+        return self._text("stay_awake") != "no"
+
+    @stay_awake.setter
+    def stay_awake(self, wanted: bool) -> None:
+        self._store.setValue("stay_awake", "yes" if wanted else "no")
 
     @property
     def recent(self) -> tuple[Path, ...]:

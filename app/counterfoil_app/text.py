@@ -48,8 +48,8 @@ def duration(seconds: float) -> str:
 def rate(steps_per_second: float) -> str:
     """A speed: steps per second, or seconds per step when that is easier to read."""
     if steps_per_second >= 1:
-        return _tr("{0} steps/s").format(f"{steps_per_second:,.1f}")
-    return _tr("{0} s/step").format(f"{1 / steps_per_second:,.1f}")
+        return _tr("{0} steps/s").format(QLocale().toString(steps_per_second, "f", 1))
+    return _tr("{0} s/step").format(QLocale().toString(1 / steps_per_second, "f", 1))
 
 
 def shape(dimensions: tuple[int, ...]) -> str:

@@ -34,9 +34,11 @@ from counterfoil_app.address_book import open_address_book
 from counterfoil_app.bundle_queue import BundleQueue
 from counterfoil_app.dialogs import ask_to_stop, show_failure
 from counterfoil_app.engine_port import Engine
+from counterfoil_app.engine_words import translated
 from counterfoil_app.plan_dialog import PlanDialog
 from counterfoil_app.session import Phase, Session
 from counterfoil_app.settings import Settings, ThemeChoice
+from counterfoil_app.shell.shell import Shell
 from counterfoil_app.theme import Theme
 from counterfoil_app.verdict_desk import VerdictDesk
 from counterfoil_app.views import words
@@ -53,10 +55,12 @@ from counterfoil_app.views.welcome import WelcomeView
 from counterfoil_app.worker import Failure
 
 FIRST_SIZE = (1366, 768)
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 """Number of the set of views: a layout that was kept with another set is not restored."""
+OVERVIEW_CHARACTERS = 66
 OVERVIEW_SHARE = 0.31
-"""Share of the window's width that the overview has at first."""
+"""Share of the window's width that the overview has at first, unless its text needs more."""
+LARGEST_OVERVIEW_SHARE = 0.42
 ROOM_FOR_TWO = 64
 """Height of a window, in lines of text, from which two views lie above each other at first."""
 QUEUE_WIDTH = 300
@@ -84,6 +88,7 @@ class MainWindow(QMainWindow):
         self._raised_dispute = False
         self.setAcceptDrops(True)
         self.setWindowIcon(QIcon(icons.pixmap("counterfoil", "#000000", 64)))
+        self.shell = Shell(self, engine, self.session, settings, theme)
         self._make_actions()
         self._make_views()
         self._make_menus()
@@ -92,6 +97,7 @@ class MainWindow(QMainWindow):
         if not settings.geometry.isEmpty():
             self.restoreGeometry(settings.geometry)
         self._laid_out = False
+        self.shell.watch_layout(self.desk, self.docks)
         self._draw_icons()
         self._refresh()
 
@@ -115,7 +121,7 @@ class MainWindow(QMainWindow):
             self.tr("&Open a run\u2026"), "open", self.choose_bundle, QKeySequence(keys.Open), self.tr("Open a bundle")
         )
         self.compare_action = self._action(
-            self.tr("Compare with &order\u2026"),
+            self.tr("Co&mpare with order\u2026"),
             "compare",
             self.choose_order,
             "Ctrl+Shift+O",
@@ -129,7 +135,7 @@ class MainWindow(QMainWindow):
             self.tr("Choose the file with the data that the order names and does not hold"),
         )
         self.drop_order_action = self._action(
-            self.tr("&Take the order from the bundle"), "", lambda: self.session.compare_with(None)
+            self.tr("Ta&ke the order from the bundle"), "", lambda: self.session.compare_with(None)
         )
         self.clear_recent_action = self._action(self.tr("&Clear recent files"), "", self._clear_recent)
         self.verdict_action = self._action(
@@ -193,6 +199,7 @@ class MainWindow(QMainWindow):
             self.tr("Stop the queue; what waits stays"),
         )
         self.layout_action = self._action(self.tr("&Restore layout"), "", self._restore_layout)
+        self.shell.make_actions(self._action)
 
     def _make_views(self) -> None:
         self.header = HeaderView(
@@ -209,7 +216,9 @@ class MainWindow(QMainWindow):
                 self.plan_action,
             ),
         )
-        self.welcome = WelcomeView(self.open_action)
+        self.welcome = WelcomeView(
+            self.open_action, (self.shell.honest_sample_action, self.shell.tampered_sample_action)
+        )
         book, problem = open_address_book(self.settings.config_folder)
         self.overview = OverviewView(self.session, self.theme, self.compare_action, book, problem)
         self.overview.trainer_key.failed.connect(self._failed)
@@ -227,6 +236,7 @@ class MainWindow(QMainWindow):
         self._add_dock("divergence", self.tr("Divergence"), self.divergence)
         self._add_dock("merkle", self.tr("Merkle"), self.merkle)
         self._add_dock("dispute", self.tr("Dispute"), self.dispute)
+        self._add_dock("log", self.tr("Log"), self.shell.log)
         self._arrange_docks()
         self.desk.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         self.message = label("", "muted")
@@ -291,7 +301,9 @@ class MainWindow(QMainWindow):
         """Arrange the docks for the size of the window."""
         self._arrange_docks()
         docks = self.docks
-        overview = int(OVERVIEW_SHARE * self.width())
+        # Larger text needs a wider overview, but never more than its part of the window.
+        wanted = max(int(OVERVIEW_SHARE * self.width()), self.fontMetrics().averageCharWidth() * OVERVIEW_CHARACTERS)
+        overview = min(wanted, int(LARGEST_OVERVIEW_SHARE * self.width()))
         widths = [overview, self.width() - overview]
         self.desk.resizeDocks([docks["overview"], docks["steps"]], widths, Qt.Orientation.Horizontal)
         if self._has_room_for_two:
@@ -303,6 +315,7 @@ class MainWindow(QMainWindow):
         file.addAction(self.open_action)
         self.recent_menu = file.addMenu(self.tr("Open &recent"))
         file.addAction(self.compare_action)
+        self.shell.fill_file_menu(file, self.compare_action)
         file.addAction(self.drop_order_action)
         file.addAction(self.data_action)
         file.addSeparator()
@@ -310,6 +323,7 @@ class MainWindow(QMainWindow):
         file.addActions(self.divergence.export_actions())
         file.addAction(self.read_verdict_action)
         file.addSeparator()
+        file.addAction(self.shell.preferences_action)
         file.addAction(self.quit_action)
         replay = self.menuBar().addMenu(self.tr("&Replay"))
         replay.addActions([self.replay_action, self.pause_action, self.stop_action, self.plan_action])
@@ -327,7 +341,9 @@ class MainWindow(QMainWindow):
         show_queue = self.queue_dock.toggleViewAction()
         show_queue.setShortcut(QKeySequence("Ctrl+0"))
         view.addAction(show_queue)
+        view.addSeparator()
         view.addAction(self.layout_action)
+        self.shell.fill_view_menu(view)
         view.addSeparator()
         themes = view.addMenu(self.tr("&Theme"))
         group = QActionGroup(self)
@@ -344,6 +360,7 @@ class MainWindow(QMainWindow):
             action.triggered.connect(partial(self._choose_theme, choice))
             group.addAction(action)
             self.theme_actions[choice] = action
+        self.shell.fill_help_menu(self.menuBar().addMenu(self.tr("&Help")))
 
     def _connect(self) -> None:
         session = self.session
@@ -360,6 +377,11 @@ class MainWindow(QMainWindow):
         self.theme.changed.connect(self._draw_icons)
         self.welcome.recent_chosen.connect(self.open_bundle)
         self.header.device.activated.connect(self._device_chosen)
+        self.shell.samples.made.connect(lambda files: self.open_bundle(files.run, files.order))
+        self.shell.samples.progress_changed.connect(self._show_sample)
+        self.shell.samples.ended.connect(lambda: self.welcome.show_sample(""))
+        self.shell.settings_changed.connect(self._show_theme)
+        self.welcome.sample_cancelled.connect(self.shell.samples.cancel)
         self._show_devices()
 
     # Opening
@@ -499,7 +521,10 @@ class MainWindow(QMainWindow):
         self.statusBar().showMessage(self.tr("Written: {0}").format(path), MESSAGE_MILLISECONDS)
 
     def _failed(self, failure: Failure) -> None:
-        show_failure(self, failure)
+        if failure.expected:
+            show_failure(self, failure)
+        else:
+            self.shell.show_exception(failure)
 
     # Showing
 
@@ -567,6 +592,13 @@ class MainWindow(QMainWindow):
             name = f"{100 * progress.done / progress.total:.0f} % \u2013 {name}"
         self.setWindowTitle(f"{name} \u2013 Counterfoil" if name else "Counterfoil")
 
+    def _show_sample(self, done: int, total: int) -> None:
+        sentence = self.tr("Recording the sample on this machine: the first step takes some seconds.")
+        if done:
+            sentence = self.tr("Recording the sample on this machine: step {0} of {1}.").format(done, total)
+        self.welcome.show_sample(sentence)
+        self.statusBar().showMessage(sentence, MESSAGE_MILLISECONDS)
+
     def _bundle_name(self) -> str:
         return self.session.path.name if self.session.path is not None else ""
 
@@ -600,7 +632,7 @@ class MainWindow(QMainWindow):
             action = self.device_menu.addAction(f"{device.name}: {device.title}")
             action.setCheckable(True)
             action.setChecked(device.name == self.session.device)
-            action.setToolTip(device.float64_note)
+            action.setToolTip(translated(device.float64_note))
             action.triggered.connect(partial(self._use_device, device.name))
             group.addAction(action)
         self.device_menu.setEnabled(bool(self.session.devices))
@@ -617,6 +649,9 @@ class MainWindow(QMainWindow):
     def _choose_theme(self, choice: ThemeChoice, _checked: bool = False) -> None:
         self.settings.theme = choice
         self.theme.choose(choice)
+
+    def _show_theme(self) -> None:
+        self.theme_actions[self.settings.theme].setChecked(True)
 
     def _draw_icons(self) -> None:
         tokens = self.theme.tokens
@@ -646,6 +681,7 @@ class MainWindow(QMainWindow):
             sentence = self.tr("A replay of {0} is running.").format(self._bundle_name())
             ask_to_stop(self, sentence, self.tr("Stop it and close"), self._stop_and_close)
             return
+        self.shell.samples.cancel()
         if self.session.busy:
             self._closing = True
             event.ignore()
@@ -654,6 +690,7 @@ class MainWindow(QMainWindow):
         self.settings.geometry = self.saveGeometry()
         if self._laid_out:
             self.settings.layout = self.desk.saveState(LAYOUT_VERSION)
+        self.shell.close()
         self.session.shut_down()
         event.accept()
 

@@ -29,12 +29,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(HERE):
             # The offscreen platform says this of every window; it is no fault of ours.
-            item.add_marker(pytest.mark.qt_log_ignore(r"This plugin does not support (propagateSizeHints|raise)\(\)"))
+            item.add_marker(
+                pytest.mark.qt_log_ignore(r"This plugin does not support (propagateSizeHints\(\)|raise\(\)|grabbing)")
+            )
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+    result = Settings(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+    result.language = "en"
+    result.notify = result.stay_awake = False  # tests leave the developer's own desktop alone
+    return result
 
 
 @pytest.fixture
@@ -53,12 +58,13 @@ MakeWindow = Callable[[Engine], MainWindow]
 
 
 @pytest.fixture
-def window_of(qtbot: QtBot, settings: Settings) -> Iterator[MakeWindow]:
+def window_of(qtbot: QtBot, settings: Settings, tmp_path: Path) -> Iterator[MakeWindow]:
     """Makes windows, shown, and takes them down completely."""
     made: list[tuple[MainWindow, Engine]] = []
 
     def make(engine: Engine) -> MainWindow:
         window = make_window(engine=engine, settings=settings)
+        window.shell.samples.folder = tmp_path / "sample"
         made.append((window, engine))
         window.show()
         qtbot.waitExposed(window)
@@ -68,6 +74,7 @@ def window_of(qtbot: QtBot, settings: Settings) -> Iterator[MakeWindow]:
     for window, engine in made:
         if isinstance(engine, FakeEngine):
             engine.open_gates()
+        window.shell.close()
         window.session.shut_down()
         window.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

@@ -17,6 +17,7 @@ from counterfoil import CheckNumber, CounterfoilError, Outcome
 from counterfoil_app.capture import replay_and_capture
 from counterfoil_app.session import Phase
 from counterfoil_app.settings import Settings
+from counterfoil_app.shell.crash import ExceptionDialog
 from counterfoil_app.signing_dialog import SigningDialog
 from counterfoil_app.views.tables import RecordTable
 from counterfoil_app.window import MainWindow
@@ -135,7 +136,7 @@ def test_tampered_run_is_disputed_at_the_step(
     assert window.overview.sentence.text() == window.session.report.reason
     assert "Step 37" in window.dispute.headline.text()
     assert "This is confirmed" in window.dispute.meaning.text()
-    assert not window.dispute.visibleRegion().isEmpty(), "the dispute was not brought to the front"
+    qtbot.waitUntil(lambda: not window.docks["dispute"].visibleRegion().isEmpty())
     assert window.dispute.model.rowCount() == 6
     merkle = window.merkle.model
     assert merkle.index(merkle.rowCount() - 1, 1).data() == "step 37"
@@ -304,10 +305,12 @@ def test_unexpected_error_shows_its_details(opened: MainWindow, engine: FakeEngi
     engine.audit_error = ZeroDivisionError("division by zero")
     replay(opened, qtbot)
     assert opened.header.outcome.text() == "ERROR"
-    box = opened.findChild(QMessageBox, "failure")
-    assert box is not None
-    assert "Traceback" in box.detailedText()
-    assert "ZeroDivisionError" in box.text()
+    dialog = opened.findChild(ExceptionDialog)
+    assert dialog is not None
+    assert "Traceback" in dialog.details.toPlainText()
+    assert "ZeroDivisionError" in dialog.sentence.text()
+    assert opened.isVisible()
+    dialog.reject()
 
 
 def test_client_order_is_compared_and_dropped(opened: MainWindow, bundle: Path, qtbot: QtBot) -> None:

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 import counterfoil
 from counterfoil import AdjudicationOutcome, CheckNumber, CheckState, LabelFlip, Outcome
+from counterfoil_app import sample
 from counterfoil_app.engine_port import Engine, LibraryEngine
 from counterfoil_app.session import Phase
 from counterfoil_app.signing_dialog import SigningDialog
@@ -152,3 +153,19 @@ def test_devices_are_listed(window_of: MakeWindow, qtbot: QtBot) -> None:
         window.session.look_for_devices()
     assert window.session.devices[0].name == "cpu"
     assert window.header.device.currentData() == "cpu"
+
+
+def test_sample_is_disputed_where_it_was_tampered(window_of: MakeWindow, qtbot: QtBot) -> None:
+    window = window_of(LibraryEngine())
+    seen: list[tuple[int, int]] = []
+    window.shell.samples.progress_changed.connect(lambda done, total: seen.append((done, total)))
+    qtbot.mouseClick(window.welcome.samples[1], LEFT)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY, timeout=120_000)
+    assert window.session.checks[CheckNumber.ORDER].state is CheckState.PASSED
+    assert any(0 < done < sample.STEPS == total for done, total in seen), seen
+    window.replay_action.trigger()
+    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=120_000)
+    assert window.session.report is not None
+    assert window.session.report.outcome is Outcome.DISPUTED
+    assert window.session.dispute is not None
+    assert window.session.dispute.step == sample.TAMPERED_STEP

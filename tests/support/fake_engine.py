@@ -49,6 +49,7 @@ from counterfoil.audit.compare import detail_difference
 from counterfoil.audit.summary import ArraySummary, OrderSummary, RunSummary
 from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil_app.engine_port import DeviceInfo, ReplayPlan, SignedVerdict, VerdictReading
+from counterfoil_app.sample import SampleKind, SampleProgress, sample_files
 
 TENSORS = {
     "blocks.0.bn1.running_mean": (16,),
@@ -60,6 +61,9 @@ TENSORS = {
 }
 OPERATORS = 40
 KEY_ID = "ab" * 32
+# The sentences are the engine's own, so that their translations are tried too.
+OTHER_ORDER = "The file was made for the order 3eeb7e96e59c; the client's order is 5f4dcc3b5aa7."
+SELF_TEST_SENTENCE = "Known answers for SHA-256, Philox and a rounded training step came out right on cpu."
 
 
 def digest(text: str) -> Digest:
@@ -166,7 +170,7 @@ class FakeEngine:
         if self.failing:
             yield AuditFinished(self.report(plan, checks, 0, Outcome.REFUSED))
             return
-        checks[CheckNumber.SELF_TEST] = Check(CheckNumber.SELF_TEST, CheckState.PASSED, "Known digests came out.")
+        checks[CheckNumber.SELF_TEST] = Check(CheckNumber.SELF_TEST, CheckState.PASSED, SELF_TEST_SENTENCE)
         yield CheckChanged(checks[CheckNumber.SELF_TEST])
         checks[CheckNumber.REPLAY] = Check(CheckNumber.REPLAY, CheckState.RUNNING)
         yield CheckChanged(checks[CheckNumber.REPLAY])
@@ -263,6 +267,19 @@ class FakeEngine:
     def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
         path.write_text("".join(f"{row.step}\n" for row in rows))
 
+    def make_sample(self, folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterator[SampleProgress]:
+        self.threads.add(threading.current_thread().name)
+        self.disputed = self.steps // 2 if kind is SampleKind.TAMPERED else None
+        for step in range(1, 4):
+            yield SampleProgress(step, 3)
+            while not self.gate.wait(0.01) and not cancel.cancelled:
+                continue
+            cancel.check()
+        files = sample_files(folder, kind)
+        folder.mkdir(parents=True, exist_ok=True)
+        files.order.touch()
+        files.run.touch()
+
     def write_capsule(self, report: AuditReport, path: Path) -> None:
         if not path.parent.is_dir():
             raise CounterfoilError(f"There is no folder {path.parent}.", remedy="Choose another.")
@@ -276,19 +293,24 @@ class FakeEngine:
 
     def checks(self, order: Path | None) -> dict[CheckNumber, Check]:
         details = {
-            CheckNumber.FORMAT: "Format version 1; 214 objects, no links.",
-            CheckNumber.ORDER: "The order digest equals that of the client's own file.",
-            CheckNumber.ORDER_CONTENTS: "All five digests agree.",
-            CheckNumber.PROGRAM: "412 operators, 43 kinds, all supported.",
-            CheckNumber.SIGNATURE: "Ed25519, made with the key in the bundle.",
-            CheckNumber.COMMITMENTS: f"{self.steps + 1} leaves lead to the signed run root.",
+            CheckNumber.FORMAT: "Every rule of the format is kept.",
+            CheckNumber.ORDER: "The order 3eeb7e96e59c is the client's.",
+            CheckNumber.ORDER_CONTENTS: (
+                "Program, schedule, scalars, 2 data arrays and the initial state match the order."
+            ),
+            CheckNumber.PROGRAM: "All 412 operators are on the allow-list; 131 are rounded.",
+            CheckNumber.SIGNATURE: "Signed by 7d1f6a0c4b92, 2026-11-20T16:42:07Z.",
+            CheckNumber.COMMITMENTS: f"The {self.steps} steps have the signed run root 9c01d2aa7f3e.",
         }
         result = {number: Check(number, CheckState.PASSED, text) for number, text in details.items()}
         if order is None:
-            text = "The order was taken from the bundle itself; compare with the client's own file to be sure."
+            text = (
+                "The order 3eeb7e96e59c was taken from the file itself; without the client's own nobody knows whether "
+                "it is what the client ordered."
+            )
             result[CheckNumber.ORDER] = Check(CheckNumber.ORDER, CheckState.WARNING, text)
         for number in self.failing:
-            result[number] = Check(number, CheckState.FAILED, "The digests differ.")
+            result[number] = Check(number, CheckState.FAILED, OTHER_ORDER)
         return result
 
     def summary(self, path: Path, order: Path | None) -> BundleSummary:
@@ -329,11 +351,11 @@ class FakeEngine:
             commit_every=1,
             checkpoint_every=5,
         )
-        sentence = "The run was made for the order it carries, and the trainer's signature covers every step."
+        sentence = "The run is signed and complete. Compare it with the client's own order before you rely on it."
         if self.failing:
-            sentence = "The run does not match the order, so it cannot be accepted."
+            sentence = f"{OTHER_ORDER} Nothing can be concluded about the training."
         elif not self.has_run:
-            sentence = "This is an order; nobody has run it yet."
+            sentence = "This is an order that nobody has run yet."
         return BundleSummary(
             path=str(path),
             file_bytes=1_482_113,
@@ -440,21 +462,32 @@ class FakeEngine:
         sample: Sample | None = None,
     ) -> AuditReport:
         reasons = {
-            Outcome.VERIFIED: f"{done} of {self.steps} ordered steps were replayed; all leaves are equal.",
-            Outcome.DISPUTED: f"Step {self.disputed} was replayed and came out different from what the trainer signed.",
-            Outcome.INCONCLUSIVE: f"The replay was stopped after {done} of {self.steps} steps.",
-            Outcome.REFUSED: "The run was not made for this order, so nothing was replayed.",
+            Outcome.VERIFIED: (
+                f"All {self.steps} steps were replayed, and every one has the trainer's Merkle leaf bit for bit."
+            ),
+            Outcome.DISPUTED: (
+                f"Step {self.disputed} is not what was ordered: replayed from the agreed state before it, it gives "
+                "other values than the trainer signed (in state, loss and fingerprints). A second replay with every "
+                "reduction in another order confirms this machine's result."
+            ),
+            Outcome.INCONCLUSIVE: f"The audit was stopped after {done} of {self.steps} steps; all of these match.",
+            Outcome.REFUSED: f"{OTHER_ORDER} Nothing was concluded about the training.",
         }
         passed, skipped = CheckState.PASSED, CheckState.SKIPPED
         full = {number: Check(number, skipped) for number in list(CheckNumber)} | checks
         if outcome is not Outcome.REFUSED:
             wrong = outcome is Outcome.DISPUTED
-            found = f"Step {self.disputed} differs." if wrong else f"{done} leaves are equal."
+            found = f"All {done} replayed steps match."
+            if wrong:
+                found = f"Of {done} replayed steps 1 differ; the first is {self.disputed}."
+            log = "24,660 entries for 72,253,440 rounded values: 180 corrections, 0 contradictions, 0 omissions."
             part = CheckState.WARNING if done < self.steps else passed
             full |= {
                 CheckNumber.REPLAY: Check(CheckNumber.REPLAY, CheckState.FAILED if wrong else passed, found),
-                CheckNumber.LOG: Check(CheckNumber.LOG, passed, "No contradiction, no omission."),
-                CheckNumber.COVERAGE: Check(CheckNumber.COVERAGE, part, f"{done} of {self.steps} steps."),
+                CheckNumber.LOG: Check(CheckNumber.LOG, passed, log),
+                CheckNumber.COVERAGE: Check(
+                    CheckNumber.COVERAGE, part, f"{done} of {self.steps} steps were replayed and judged."
+                ),
             }
         return AuditReport(
             outcome=outcome,

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from counterfoil import DisputedElement, Finding
 from counterfoil_app import text
+from counterfoil_app.engine_words import translated
 from counterfoil_app.theme import Theme
 from counterfoil_app.views.parts import label
 from counterfoil_app.views.tables import Column, RecordTable, table_view
@@ -36,7 +37,7 @@ class FindingView(QWidget):
         for widget in (self.recomputed, self.table):
             widget.setVisible(bool(elements))
         if finding is not None:
-            self.sentence.setText(finding.sentence)
+            self.sentence.setText(translated(finding.sentence))
             self.recomputed.setText(
                 self.tr("{0} of {1} elements were computed exactly. One margin is {2}.").format(
                     text.count(finding.recomputed), text.count(finding.total), text.number(finding.margin)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
 from counterfoil import SegmentRequest
 from counterfoil_app import icons, text
+from counterfoil_app.engine_words import failure_text, translated
 from counterfoil_app.session import Phase, Session
 from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
@@ -17,6 +18,7 @@ from counterfoil_app.views.parts import label, restyle
 from counterfoil_app.views.words import Look
 
 ICON_PIXELS = 44
+SENTENCE_CHARACTERS = 60
 
 
 @dataclass(frozen=True)
@@ -92,19 +94,22 @@ class HeaderView(QFrame):
         self.device.setToolTip(self.tr("The device on which the replay runs"))
         self.primary = ActionButton()
         self.secondary = ActionButton()
-        right = QHBoxLayout()
-        right.setSpacing(8)
+        self._right = QHBoxLayout()
+        self._right.setSpacing(8)
+        self._right.addStretch(1)
         for widget in (self.device, self.secondary, self.primary):
-            right.addWidget(widget)
+            self._right.addWidget(widget)
+        self._below = False
         grid = QGridLayout(self)
+        self._grid = grid
         grid.setContentsMargins(14, 10, 14, 10)
         grid.setHorizontalSpacing(14)
         grid.setVerticalSpacing(3)
         grid.addWidget(self.icon, 0, 0, 2, 1)
         grid.addWidget(self.outcome, 0, 1)
         grid.addWidget(self.sentence, 1, 1)
-        grid.addLayout(right, 0, 2, 2, 1)
-        grid.addWidget(self.progress, 2, 0, 1, 3)
+        grid.addLayout(self._right, 0, 2, 2, 1)
+        grid.addWidget(self.progress, 3, 0, 1, 3)
         grid.setColumnStretch(1, 1)
         self.device.activated.connect(self._choose_device)
         session.phase_changed.connect(self.refresh)
@@ -116,13 +121,30 @@ class HeaderView(QFrame):
         self.show_devices()
         self.refresh()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Put the buttons where they leave room for the sentence."""
+        self._place_buttons()
+        super().resizeEvent(event)
+
+    def _place_buttons(self) -> None:
+        """Beside the sentence, or below it when large text leaves the sentence too little width."""
+        left = self.width() - self._right.sizeHint().width() - ICON_PIXELS
+        below = left < SENTENCE_CHARACTERS * self.fontMetrics().averageCharWidth()
+        if below != self._below:
+            self._below = below
+            self._grid.removeItem(self._right)
+            row, column, rows, columns = (2, 1, 1, 2) if below else (0, 2, 2, 1)
+            self._grid.addLayout(self._right, row, column, rows, columns)
+
     def show_devices(self) -> None:
         """List the devices; until they are known, the one that is chosen."""
         self.device.clear()
         for device in self._session.devices:
             same = device.title.casefold() == device.name.casefold()
             self.device.addItem(device.name if same else f"{device.name}: {device.title}", device.name)
-            self.device.setItemData(self.device.count() - 1, device.float64_note, Qt.ItemDataRole.ToolTipRole)
+            self.device.setItemData(
+                self.device.count() - 1, translated(device.float64_note), Qt.ItemDataRole.ToolTipRole
+            )
         if not self._session.devices:
             self.device.addItem(self._session.device, self._session.device)
         self.device.setCurrentIndex(max(0, self.device.findData(self._session.device)))
@@ -144,6 +166,7 @@ class HeaderView(QFrame):
         if self.secondary.shown is not second:
             self.secondary.show_action(second, primary=False)
         self.device.setVisible(self._session.can_replay and self._session.report is None)
+        self._place_buttons()
 
     def _headline(self) -> Look:
         session = self._session
@@ -174,12 +197,12 @@ class HeaderView(QFrame):
     def _sentence(self) -> str:
         session = self._session
         if session.phase is Phase.CONCLUDED and session.report is not None:
-            reason: str = session.report.reason
+            reason = translated(session.report.reason)
             if session.verdict_file is not None:
                 reason += " " + self.tr("The signed verdict is in {0}.").format(session.verdict_file)
             return reason
         if session.failure is not None:
-            return f"{session.failure.sentence} {session.failure.remedy}".strip()
+            return failure_text(session.failure)
         if session.phase is Phase.LOADING and session.path is not None:
             return self.tr("Reading {0}").format(session.path.name)
         if session.running:
@@ -191,7 +214,7 @@ class HeaderView(QFrame):
         if summary is None:
             return ""
         if summary.run is None or self._session.refused_so_far:
-            return str(summary.sentence)
+            return translated(summary.sentence)
         if self._session.lacks_data:
             return self.tr("{0}: {1} steps. The data lie in a file of their own, {2}: choose it to replay.").format(
                 summary.order.title, text.count(summary.run.steps), self._session.data_file

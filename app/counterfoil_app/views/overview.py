@@ -10,6 +10,7 @@ from counterfoil import BundleSummary, Check, CheckNumber, CheckState
 from counterfoil_app import icons, text
 from counterfoil_app.address_book import AddressBook
 from counterfoil_app.comparison import ComparedField, compared_fields
+from counterfoil_app.engine_words import failure_text, translated
 from counterfoil_app.session import Session
 from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
@@ -41,7 +42,7 @@ class CheckRow:
         self.icon.setToolTip(look.word)
         word = look.word[:1].upper() + look.word[1:]
         quiet = check.state is CheckState.PENDING and not check.detail
-        self.detail.setText("" if quiet else f"{word}. {check.detail}".strip())
+        self.detail.setText("" if quiet else f"{word}. {translated(check.detail)}".strip())
         self.detail.setVisible(not quiet)
 
 
@@ -171,11 +172,11 @@ class OverviewView(Page):
         tone = Tone.WARN if self._session.refused_so_far else Tone.INFO
         sentence = ""
         if report is not None:
-            sentence, tone = report.reason, words.outcome(report.outcome, report.sample).tone
+            sentence, tone = translated(report.reason), words.outcome(report.outcome, report.sample).tone
         elif failure is not None:
-            sentence, tone = f"{failure.sentence} {failure.remedy}".strip(), Tone.WARN
+            sentence, tone = failure_text(failure), Tone.WARN
         elif summary is not None:
-            sentence = summary.sentence
+            sentence = translated(summary.sentence)
         self.sentence.setText(sentence)
         self.sentence.setVisible(bool(sentence))
         restyle(self.sentence, "tone", tone.value)

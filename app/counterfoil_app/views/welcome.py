@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from counterfoil_app import icons
 from counterfoil_app.views.header import ActionButton
@@ -20,12 +20,14 @@ class WelcomeView(QWidget):
     """Shown while no bundle is open."""
 
     recent_chosen = Signal(Path)
+    sample_cancelled = Signal()
 
-    def __init__(self, open_action: QAction, parent: QWidget | None = None) -> None:
+    def __init__(self, open_action: QAction, sample_actions: Sequence[QAction], parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        width = max(620, self.fontMetrics().averageCharWidth() * 88)
         self.drop = QFrame()
         self.drop.setObjectName("drop")
-        self.drop.setFixedWidth(620)
+        self.drop.setFixedWidth(width)
         logo = QLabel()
         logo.setPixmap(icons.pixmap("counterfoil", "#000000", LOGO_PIXELS, self.devicePixelRatioF()))
         logo.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -46,20 +48,54 @@ class WelcomeView(QWidget):
         for widget in (logo, title, sentence):
             inside.addWidget(widget)
         inside.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.samples = [ActionButton() for _ in sample_actions]
+        for button, action in zip(self.samples, sample_actions, strict=True):
+            button.show_action(action, primary=False)
+        self.sample_progress = label("", "muted")
+        self.sample_progress.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.cancel_sample = QPushButton(self.tr("Cancel"))
+        self.cancel_sample.setAccessibleName(self.tr("Cancel recording the sample"))
+        self.cancel_sample.clicked.connect(self.sample_cancelled)
+        no_run = label(self.tr("No run at hand? Try one that is recorded on this machine:"), "muted")
+        no_run.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(10)
+        buttons.addStretch(1)
+        for button in self.samples:
+            buttons.addWidget(button)
+        buttons.addWidget(self.cancel_sample)
+        buttons.addStretch(1)
+        inside.addSpacing(8)
+        inside.addWidget(no_run)
+        inside.addLayout(buttons)
+        inside.addWidget(self.sample_progress)
+        self.show_sample("")
         self._recent_title = label(self.tr("Recent"), "section")
-        self._recent_title.setFixedWidth(620)
+        self._recent_title.setFixedWidth(width)
         recent = QWidget()
-        recent.setFixedWidth(620)
+        recent.setFixedWidth(width)
         self._recent = QVBoxLayout(recent)
         self._recent.setContentsMargins(0, 0, 0, 0)
         self._recent.setSpacing(2)
+        column = QVBoxLayout()
+        column.addStretch(2)
+        for part in (self.drop, self._recent_title, recent):
+            column.addWidget(part)
+        column.addStretch(3)
+        # Stretches beside the column, and no alignment: an aligned widget is not asked how high its wrapped text is.
+        page = QWidget()
+        row = QHBoxLayout(page)
+        row.addStretch(1)
+        row.addLayout(column)
+        row.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidgetResizable(True)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setWidget(page)
         outer = QVBoxLayout(self)
-        outer.addStretch(2)
-        outer.addWidget(self.drop, 0, Qt.AlignmentFlag.AlignHCenter)
-        outer.addSpacing(12)
-        outer.addWidget(self._recent_title, 0, Qt.AlignmentFlag.AlignHCenter)
-        outer.addWidget(recent, 0, Qt.AlignmentFlag.AlignHCenter)
-        outer.addStretch(3)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(scroll)
 
     def show_recent(self, paths: Sequence[Path]) -> None:
         """List the recent bundles."""
@@ -72,6 +108,14 @@ class WelcomeView(QWidget):
             button.setToolTip(str(path))
             button.clicked.connect(lambda _checked=False, chosen=path: self.recent_chosen.emit(chosen))
             self._recent.addWidget(button)
+
+    def show_sample(self, sentence: str) -> None:
+        """Say how far the sample is; an empty sentence when none is being recorded."""
+        self.sample_progress.setText(sentence)
+        self.sample_progress.setVisible(bool(sentence))
+        self.cancel_sample.setVisible(bool(sentence))
+        for button in self.samples:
+            button.setVisible(not sentence)
 
     def show_hot(self, hot: bool) -> None:
         """Show that a dragged file would be taken."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication
 
 from counterfoil import CheckNumber, CheckState, Outcome, Sample, SegmentRequest, StepMatch
+from counterfoil_app import engine_words
 from counterfoil_app.step_data import StepState
 from counterfoil_app.theme import Tone
 
@@ -103,7 +104,7 @@ def equality(equal: bool) -> Look:
 
 def check_title(number: CheckNumber) -> str:
     """What a check asks, with its number."""
-    return f"{int(number)}. {_tr(number.title)}"
+    return f"{int(number)}. {engine_words.translated(number.title)}"
 
 
 def part(name: str) -> str:

@@ -1,0 +1,1 @@
+"""What surrounds the views: log keeping, preferences, help, layout, languages, samples and unexpected errors."""

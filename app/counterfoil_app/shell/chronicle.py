@@ -1,0 +1,117 @@
+"""Writes the journal: listens to a session and says in sentences what happened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from counterfoil import CheckNumber, CheckState, Outcome
+from counterfoil_app import text
+from counterfoil_app.engine_words import failure_text, translated
+from counterfoil_app.journal import Journal, Kind
+from counterfoil_app.session import Phase, Session
+from counterfoil_app.views import words
+from counterfoil_app.worker import Failure
+
+_OUTCOME_KINDS = {Outcome.VERIFIED: Kind.GOOD, Outcome.ERROR: Kind.ERROR}
+_CHECK_KINDS = {
+    CheckState.PASSED: Kind.GOOD,
+    CheckState.FAILED: Kind.ERROR,
+    CheckState.WARNING: Kind.WARNING,
+}
+
+
+class Chronicle(QObject):
+    """Notes what a session does: bundles, checks, replays, disputes, files written, failures.
+
+    Args:
+        session: What is listened to.
+        journal: Where it is written.
+    """
+
+    def __init__(self, session: Session, journal: Journal, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._journal = journal
+        self._phase = session.phase
+        self._disputed: int | None = None
+        self._checks: dict[CheckNumber, CheckState] = {}
+        session.phase_changed.connect(self._note_phase)
+        session.checks_changed.connect(self._note_checks)
+        session.dispute_changed.connect(self._note_dispute)
+        session.devices_changed.connect(self._note_devices)
+        session.export_finished.connect(self._note_export)
+        session.failed.connect(self._note_failure)
+
+    def _note_phase(self) -> None:
+        before, self._phase = self._phase, self._session.phase
+        if self._phase is before and self._phase is not Phase.LOADING:
+            return
+        session = self._session
+        name = session.path.name if session.path is not None else ""
+        if self._phase is Phase.LOADING:
+            self._forget()
+            self._note(self.tr("Opening {0}.").format(session.path))
+            if session.order is not None:
+                self._note(self.tr("Comparing it with the order {0}.").format(session.order))
+        elif self._phase is Phase.READY:
+            self._note(self.tr("{0} is open.").format(name))
+        elif self._phase is Phase.UNREADABLE and session.failure is not None:
+            self._journal.note(Kind.ERROR, failure_text(session.failure), session.failure.detail)
+        elif self._phase is Phase.REPLAYING:
+            if before is Phase.PAUSED:
+                self._note(self.tr("The replay goes on."))
+            else:
+                self._forget()
+                self._note(self.tr("Replaying {0} on {1}.").format(name, session.device))
+        elif self._phase is Phase.PAUSED:
+            self._note(self.tr("Paused after {0} steps.").format(text.count(session.progress.replayed)))
+        elif self._phase is Phase.STOPPING:
+            self._note(self.tr("Stopping the replay."))
+        elif self._phase is Phase.CONCLUDED and session.report is not None:
+            report = session.report
+            self._note_checks()  # the last checks come to the outcome, and stand before it
+            kind = _OUTCOME_KINDS.get(report.outcome, Kind.WARNING)
+            self._journal.note(kind, f"{report.outcome.value}: {translated(report.reason)}")
+        elif self._phase is Phase.FAILED and session.failure is not None and session.failure.expected:
+            # One that was not expected comes by the signal ``failed`` too.
+            self._journal.note(Kind.ERROR, failure_text(session.failure), session.failure.detail)
+
+    def _note_checks(self) -> None:
+        for number, check in self._session.checks.items():
+            known = self._checks.get(number)
+            self._checks[number] = check.state
+            if check.state is known or check.state not in _CHECK_KINDS:
+                continue
+            title, state = words.check_title(number), words.check_state(check.state).word
+            sentence = self.tr("Check {0}: {1}. {2}").format(title, state, translated(check.detail)).strip()
+            self._journal.note(_CHECK_KINDS[check.state], sentence)
+
+    def _note_dispute(self) -> None:
+        dispute = self._session.dispute
+        if dispute is None or dispute.step == self._disputed:
+            return
+        self._disputed = dispute.step
+        if dispute.step == 0:
+            self._journal.note(Kind.WARNING, self.tr("The initial state differs."))
+        else:
+            sentence = self.tr("Step {0} comes out different.").format(text.count(dispute.step))
+            self._journal.note(Kind.WARNING, sentence)
+
+    def _note_devices(self) -> None:
+        names = ", ".join(device.name for device in self._session.devices)
+        self._note(self.tr("Devices that can replay: {0}.").format(names))
+
+    def _note_export(self, path: Path) -> None:
+        self._journal.note(Kind.GOOD, self.tr("Written: {0}").format(path))
+
+    def _note_failure(self, failure: Failure) -> None:
+        self._journal.note(Kind.ERROR, failure_text(failure), failure.detail)
+
+    def _note(self, message: str) -> None:
+        self._journal.note(Kind.NOTE, message)
+
+    def _forget(self) -> None:
+        self._checks.clear()
+        self._disputed = None

@@ -1,0 +1,144 @@
+"""The help pages that come with the program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QKeyEvent, QKeySequence, QShortcut, QTextDocument
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QPushButton,
+    QSplitter,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
+
+from counterfoil_app.shell.language import SOURCE_LANGUAGE
+
+
+@dataclass(frozen=True)
+class HelpPage:
+    """One page.
+
+    Attributes:
+        name: Its file name, by which links lead to it: ``30-replay.md``.
+        title: Its first heading.
+        markdown: The whole page.
+    """
+
+    name: str
+    title: str
+    markdown: str
+
+
+def help_pages(language: str) -> tuple[HelpPage, ...]:
+    """The pages of a language in their order; English where it has none."""
+    root = resources.files("counterfoil_resources").joinpath("help")
+    folder = root.joinpath(language)
+    if not folder.is_dir():
+        folder = root.joinpath(SOURCE_LANGUAGE)
+    found = []
+    for item in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if item.name.endswith(".md"):
+            text = item.read_text("utf-8")
+            found.append(HelpPage(item.name, text.splitlines()[0].removeprefix("#").strip(), text))
+    return tuple(found)
+
+
+class HelpWindow(QWidget):
+    """A list of pages beside the page that is read; a window of its own, so that it can stay open beside the desk.
+
+    Args:
+        language: Whose pages are shown.
+    """
+
+    def __init__(self, language: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent, Qt.WindowType.Window)
+        self.setWindowTitle(self.tr("Counterfoil help"))
+        self.pages = help_pages(language)
+        self.list = QListWidget()
+        self.list.setAccessibleName(self.tr("Help pages"))
+        self.list.addItems([page.title for page in self.pages])
+        self.browser = QTextBrowser()
+        self.browser.setOpenLinks(False)
+        self.browser.setAccessibleName(self.tr("Help page"))
+        self.browser.document().setDocumentMargin(20)
+        self.search = QLineEdit()
+        self.search.setClearButtonEnabled(True)
+        self.search.setPlaceholderText(self.tr("Search all pages"))
+        self.search.setAccessibleName(self.tr("Search all pages"))
+        self.close_button = QPushButton(self.tr("Close"))
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.search)
+        column.addWidget(self.list, 1)
+        self.splitter = QSplitter()
+        self.splitter.addWidget(left)
+        self.splitter.addWidget(self.browser)
+        self.splitter.setStretchFactor(1, 1)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(self.close_button)
+        outer = QVBoxLayout(self)
+        outer.addWidget(self.splitter, 1)
+        outer.addLayout(foot)
+        self.list.currentRowChanged.connect(self._show_row)
+        self.browser.anchorClicked.connect(self._follow)
+        self.search.textChanged.connect(self._filter)
+        self.search.returnPressed.connect(self._find_next)
+        self.close_button.clicked.connect(self.close)
+        find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
+        find.activated.connect(self.search.setFocus)
+        metrics = self.fontMetrics()
+        self.resize(metrics.averageCharWidth() * 130, metrics.height() * 38)
+        self.splitter.setSizes([metrics.averageCharWidth() * 34, metrics.averageCharWidth() * 96])
+        self.list.setCurrentRow(0)
+
+    def open_page(self, name: str) -> None:
+        """Show a page by its file name, and the window."""
+        self.search.clear()
+        row = next((i for i, page in enumerate(self.pages) if page.name == name), 0)
+        self.list.setCurrentRow(row)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        """Close on Escape, as a dialog does."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    def _show_row(self, row: int) -> None:
+        if 0 <= row < len(self.pages):
+            # Headings and paragraphs only; what is written in a page is no HTML.
+            features = (
+                QTextDocument.MarkdownFeature.MarkdownNoHTML | QTextDocument.MarkdownFeature.MarkdownDialectGitHub
+            )
+            self.browser.document().setMarkdown(self.pages[row].markdown, features)
+            self.browser.verticalScrollBar().setValue(0)
+
+    def _follow(self, link: QUrl) -> None:
+        if link.isRelative():
+            self.open_page(link.path())
+        else:
+            QDesktopServices.openUrl(link)
+
+    def _filter(self, wanted: str) -> None:
+        matching = [wanted.casefold() in page.markdown.casefold() for page in self.pages]
+        for row, matches in enumerate(matching):
+            self.list.item(row).setHidden(not matches)
+        if wanted and any(matching) and not matching[self.list.currentRow()]:
+            self.list.setCurrentRow(matching.index(True))
+
+    def _find_next(self) -> None:
+        if not self.browser.find(self.search.text()):
+            self.browser.moveCursor(self.browser.textCursor().MoveOperation.Start)
+            self.browser.find(self.search.text())

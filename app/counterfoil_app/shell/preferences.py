@@ -1,0 +1,168 @@
+"""The preferences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QGridLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from counterfoil_app.session import Session
+from counterfoil_app.settings import MAX_THREADS, TEXT_PERCENTS, Settings, ThemeChoice
+from counterfoil_app.shell.language import LANGUAGES
+from counterfoil_app.views.parts import label
+
+
+class PreferencesDialog(QDialog):
+    """Shows the settings and stores them when the user agrees.
+
+    Args:
+        settings: What is shown and stored.
+        session: Knows the devices.
+    """
+
+    stored = Signal()
+
+    def __init__(self, settings: Settings, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Preferences"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._settings = settings
+        self.theme = self._choices(
+            [
+                (self.tr("Like the system"), ThemeChoice.SYSTEM),
+                (self.tr("Light"), ThemeChoice.LIGHT),
+                (self.tr("Dark"), ThemeChoice.DARK),
+            ],
+            settings.theme,
+        )
+        languages = [(name, code) for code, name in LANGUAGES.items()]
+        self.language = self._choices([(self.tr("Like the system"), ""), *languages], settings.language)
+        self.text_size = self._choices(
+            [(self.tr("{0} %").format(percent), percent) for percent in TEXT_PERCENTS], settings.text_percent
+        )
+        devices = [(device.name, device.name) for device in session.devices] or [(session.device, session.device)]
+        self.device = self._choices(devices, session.device)
+        self.threads = QSpinBox()
+        self.threads.setRange(0, MAX_THREADS)
+        self.threads.setSpecialValueText(self.tr("as many as there are cores"))
+        self.threads.setValue(settings.threads or 0)
+        self.stay_awake = QCheckBox(self.tr("&Keep the computer awake during a replay"))
+        self.stay_awake.setChecked(settings.stay_awake)
+        self.notify = QCheckBox(self.tr("&Notify me at the end when the window is not in front"))
+        self.notify.setChecked(settings.notify)
+        self.key = QLineEdit(str(settings.key_file or ""))
+        self.key.setPlaceholderText(self.tr("asked for at the first verdict"))
+        self.browse_key = QPushButton(self.tr("Choose\u2026"))
+        self.browse_key.setAccessibleName(self.tr("Choose the private key file"))
+        self.folder = QLineEdit(str(settings.folder))
+        self.browse_folder = QPushButton(self.tr("Choose\u2026"))
+        self.browse_folder.setAccessibleName(self.tr("Choose the folder for bundles"))
+        self.hint = label("", "muted")
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
+        self.ok.setProperty("primary", True)
+
+        self.threads.setMinimumHeight(self.device.sizeHint().height())
+        self._grid = QGridLayout()
+        self._grid.setColumnStretch(1, 1)
+        self._grid.setHorizontalSpacing(12)
+        self._grid.setVerticalSpacing(8)
+        self._section(self.tr("Appearance"))
+        self._row(self.tr("&Theme"), self.theme)
+        self._row(self.tr("&Language"), self.language)
+        self._row(self.tr("Text &size"), self.text_size)
+        self._below(label(self.tr("Language and text size change at the next start."), "muted", wrap=False))
+        self._section(self.tr("Replay"))
+        self._row(self.tr("&Device"), self.device)
+        self._row(self.tr("Threads on the &CPU"), self.threads)
+        self._below(self.stay_awake)
+        self._below(self.notify)
+        self._section(self.tr("Files"))
+        self._row(self.tr("&Private key"), self.key, self.browse_key)
+        self._row(self.tr("&Folder for bundles"), self.folder, self.browse_folder)
+        column = QVBoxLayout(self)
+        column.setSpacing(10)
+        column.addLayout(self._grid)
+        column.addWidget(self.hint)
+        column.addStretch(1)
+        column.addWidget(self.buttons)
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 84)
+        self.buttons.accepted.connect(self._store)
+        self.buttons.rejected.connect(self.reject)
+        self.browse_key.clicked.connect(self._choose_key)
+        self.browse_folder.clicked.connect(self._choose_folder)
+        for line in (self.key, self.folder):
+            line.textChanged.connect(self._refresh)
+        self._refresh()
+
+    def _choices(self, choices: Sequence[tuple[str, object]], chosen: object) -> QComboBox:
+        box = QComboBox()
+        for name, value in choices:
+            box.addItem(name, value)
+        position = next((i for i, (_name, value) in enumerate(choices) if value == chosen), 0)
+        box.setCurrentIndex(position)
+        return box
+
+    def _section(self, title: str) -> None:
+        self._grid.addWidget(label(title, "section"), self._grid.rowCount(), 0, 1, 3)
+
+    def _row(self, name: str, field: QWidget, button: QPushButton | None = None) -> None:
+        row = self._grid.rowCount()
+        field.setAccessibleName(name.replace("&", ""))
+        title = QLabel(name)
+        title.setBuddy(field)
+        self._grid.addWidget(title, row, 0)
+        self._grid.addWidget(field, row, 1, 1, 2 if button is None else 1)
+        if button is not None:
+            self._grid.addWidget(button, row, 2)
+
+    def _below(self, field: QWidget) -> None:
+        self._grid.addWidget(field, self._grid.rowCount(), 1, 1, 2)
+
+    def _refresh(self) -> None:
+        problem = ""
+        if self.key.text() and not Path(self.key.text()).expanduser().is_file():
+            problem = self.tr("There is no such key file.")
+        elif not Path(self.folder.text()).expanduser().is_dir():
+            problem = self.tr("There is no such folder.")
+        self.hint.setText(problem)
+        self.ok.setEnabled(not problem)
+
+    def _choose_key(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(self, self.tr("Private key"), self.key.text(), "*.pem")
+        if name:
+            self.key.setText(name)
+
+    def _choose_folder(self) -> None:
+        name = QFileDialog.getExistingDirectory(self, self.tr("Folder for bundles"), self.folder.text())
+        if name:
+            self.folder.setText(name)
+
+    def _store(self) -> None:
+        settings = self._settings
+        settings.theme = self.theme.currentData()
+        settings.language = self.language.currentData()
+        settings.text_percent = self.text_size.currentData()
+        settings.device = self.device.currentData()
+        settings.threads = self.threads.value() or None
+        settings.stay_awake = self.stay_awake.isChecked()
+        settings.notify = self.notify.isChecked()
+        settings.key_file = Path(self.key.text()).expanduser() if self.key.text() else None
+        settings.folder = Path(self.folder.text()).expanduser()
+        self.stored.emit()
+        self.accept()

@@ -1,0 +1,270 @@
+"""Everything around the views: sample, log, long jobs, layout history, preferences, help and unexpected errors.
+
+The window makes one and calls it in a few places; the work is in the modules beside this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QMenu
+
+from counterfoil_app.desktop.long_jobs import LongJobs
+from counterfoil_app.desktop.notification import notifier
+from counterfoil_app.desktop.sleep import sleep_inhibitor
+from counterfoil_app.desktop.taskbar import task_bar
+from counterfoil_app.engine_port import Engine
+from counterfoil_app.journal import Journal, Kind
+from counterfoil_app.sample import SampleKind
+from counterfoil_app.session import Phase, Session
+from counterfoil_app.settings import Settings
+from counterfoil_app.shell.about import AboutDialog
+from counterfoil_app.shell.chronicle import Chronicle
+from counterfoil_app.shell.crash import ExceptionDialog, ExceptionGuard
+from counterfoil_app.shell.help import HelpWindow
+from counterfoil_app.shell.language import choose_language
+from counterfoil_app.shell.layout import LayoutHistory
+from counterfoil_app.shell.preferences import PreferencesDialog
+from counterfoil_app.shell.sample_maker import SampleMaker, user_sample_folder
+from counterfoil_app.shell.shortcuts import Shortcut, ShortcutSheet
+from counterfoil_app.theme import Theme
+from counterfoil_app.views.log import LogView
+from counterfoil_app.worker import Failure
+
+DESKTOP_ID = "counterfoil"
+HELP_PAGES = {
+    "overview": "20-open.md",
+    "plots": "40-views.md",
+    "steps": "40-views.md",
+    "merkle": "40-views.md",
+    "dispute": "50-dispute.md",
+    "log": "70-trouble.md",
+}
+"""The help page of each dock, by its name; F1 opens the one of the dock that has the keyboard."""
+FIRST_HELP_PAGE = "10-start.md"
+
+
+class ActionMaker(Protocol):
+    """Makes an action of the window."""
+
+    def __call__(
+        self, text: str, icon: str, slot: Callable[[], object], shortcut: QKeySequence | str = "", tip: str = ""
+    ) -> QAction:
+        """Make an action with a text, an icon's name, what it does, a shortcut and a tool tip."""
+
+
+class Shell(QObject):
+    """What surrounds the views of a window.
+
+    Args:
+        window: The window, also the parent.
+        engine: Records the sample.
+        session: What is followed.
+        settings: The user's settings.
+        theme: The theme of the window.
+    """
+
+    settings_changed = Signal()
+    """The user has changed the preferences."""
+
+    def __init__(self, window: QMainWindow, engine: Engine, session: Session, settings: Settings, theme: Theme) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = session
+        self._settings = settings
+        self._theme = theme
+        self.journal = Journal(self)
+        self.chronicle = Chronicle(session, self.journal, self)
+        self.log = LogView(self.journal, theme)
+        self.samples = SampleMaker(engine, session, user_sample_folder(), self)
+        self.guard = ExceptionGuard(self)
+        icon = window.windowIcon()
+        self.long_jobs = LongJobs(
+            session, settings, window, notifier(icon, window), sleep_inhibitor(window), task_bar(DESKTOP_ID)
+        )
+        self.layouts: LayoutHistory | None = None
+        self._docks: Mapping[str, QDockWidget] = {}
+        self._help: HelpWindow | None = None
+        session.threads = settings.threads
+        session.phase_changed.connect(self._follow_phase)
+        self.samples.made.connect(lambda files: self.journal.note(Kind.GOOD, self._made(str(files.run))))
+        self.samples.failed.connect(self._sample_failed)
+        self.samples.ended.connect(self._refresh)
+        self.guard.caught.connect(self.show_exception)
+        self.guard.qt_complained.connect(lambda message: self.journal.note(Kind.WARNING, f"Qt: {message}"))
+
+    # Actions and menus
+
+    def make_actions(self, make: ActionMaker) -> None:
+        """Make the actions; the window's theme draws their icons."""
+        self.honest_sample_action = make(
+            self.tr("Sample: an &honest run"),
+            "passed",
+            partial(self._make_sample, SampleKind.HONEST),
+            "Ctrl+Alt+H",
+            self.tr("Record a small run on this machine, as an honest trainer does, and open it"),
+        )
+        self.tampered_sample_action = make(
+            self.tr("Sample: a t&ampered run"),
+            "failed",
+            partial(self._make_sample, SampleKind.TAMPERED),
+            "Ctrl+Alt+T",
+            self.tr("Record a small run on this machine that departs from its order in one step, and open it"),
+        )
+        self.preferences_action = make(
+            self.tr("&Preferences\u2026"),
+            "",
+            self.show_preferences,
+            "Ctrl+,",
+            self.tr("Theme, language, device, files"),
+        )
+        self.preferences_action.setMenuRole(QAction.MenuRole.PreferencesRole)
+        self.undo_layout_action = make(
+            self.tr("&Undo layout change"), "", self._undo_layout, "Ctrl+Alt+Z", self.tr("Take the last change back")
+        )
+        self.redo_layout_action = make(
+            self.tr("R&edo layout change"), "", self._redo_layout, "Ctrl+Alt+Shift+Z", self.tr("Change it once more")
+        )
+        self.help_action = make(
+            self.tr("&Help"),
+            "",
+            self.show_help,
+            QKeySequence(Qt.Key.Key_F1),
+            self.tr("Open the help page of the view that has the keyboard"),
+        )
+        self.shortcuts_action = make(
+            self.tr("&Keyboard shortcuts"), "", self.show_shortcuts, "Ctrl+F1", self.tr("All keys on one sheet")
+        )
+        self.copy_log_action = make(
+            self.tr("&Copy the log"), "", self._copy_log, "", self.tr("Copy every line of the log, for a report")
+        )
+        self.about_action = make(
+            self.tr("&About Counterfoil"), "", self.show_about, "", self.tr("Versions and licence")
+        )
+        self.about_action.setMenuRole(QAction.MenuRole.AboutRole)
+        self._refresh()
+
+    def fill_file_menu(self, menu: QMenu, before: QAction) -> None:
+        """Put the samples into the file menu."""
+        menu.insertActions(before, [self.honest_sample_action, self.tampered_sample_action])
+
+    def fill_view_menu(self, menu: QMenu) -> None:
+        """Put the layout history into the view menu."""
+        menu.addActions([self.undo_layout_action, self.redo_layout_action])
+
+    def fill_help_menu(self, menu: QMenu) -> None:
+        """Fill the help menu."""
+        menu.addActions([self.help_action, self.shortcuts_action])
+        menu.addSeparator()
+        menu.addAction(self.copy_log_action)
+        menu.addSeparator()
+        menu.addAction(self.about_action)
+
+    def watch_layout(self, desk: QMainWindow, docks: Mapping[str, QDockWidget]) -> None:
+        """Remember changes of the docks from now on."""
+        self._docks = docks
+        self.layouts = LayoutHistory(desk, docks, self)
+        self.layouts.changed.connect(self._refresh)
+
+    def close(self) -> None:
+        """Leave nothing behind: no helper, no help window, no hook."""
+        self.samples.cancel()
+        self.long_jobs.close()
+        if self.layouts is not None:
+            self.layouts.stop()
+        if self._help is not None:
+            self._help.close()
+
+    # Dialogs
+
+    def show_preferences(self) -> None:
+        """Show the preferences."""
+        dialog = PreferencesDialog(self._settings, self._session, self._window)
+        dialog.stored.connect(self._take_settings)
+        dialog.open()
+
+    def show_about(self) -> None:
+        """Show name and versions."""
+        AboutDialog(self._window).open()
+
+    def show_shortcuts(self) -> None:
+        """Show all keyboard shortcuts."""
+        ShortcutSheet(self._window.menuBar(), self._more_shortcuts(), self._theme, self._window).open()
+
+    def show_help(self) -> None:
+        """Open the help page of the dock that has the keyboard, or the first page."""
+        if self._help is None:
+            self._help = HelpWindow(choose_language(self._settings.language), self._window)
+        focus = QApplication.focusWidget()
+        inside = (name for name, dock in self._docks.items() if focus is not None and dock.isAncestorOf(focus))
+        self._help.open_page(HELP_PAGES.get(next(inside, ""), FIRST_HELP_PAGE))
+
+    def show_exception(self, failure: Failure) -> None:
+        """Show an unexpected exception, beside those that are shown already."""
+        self.journal.note(Kind.ERROR, failure.sentence, failure.detail)
+        shown = self._window.findChild(ExceptionDialog)
+        if shown is None:
+            ExceptionDialog(failure, self._window).open()
+        else:
+            shown.add(failure)
+
+    # What happens
+
+    def _make_sample(self, kind: SampleKind) -> None:
+        self.journal.note(Kind.NOTE, self.tr("Recording a sample in {0}.").format(self.samples.folder))
+        self.samples.make(kind)
+        self._refresh()
+
+    def _made(self, name: str) -> str:
+        return self.tr("The sample is ready: {0}").format(name)
+
+    def _sample_failed(self, failure: Failure) -> None:
+        self._session.failed.emit(failure)
+
+    def _follow_phase(self) -> None:
+        # The worker does one thing after the other: what the user asked for last goes first.
+        if self._session.phase in (Phase.LOADING, Phase.REPLAYING):
+            self.samples.cancel()
+        self._refresh()
+
+    def _refresh(self) -> None:
+        free = not self._session.running and not self.samples.working
+        self.honest_sample_action.setEnabled(free)
+        self.tampered_sample_action.setEnabled(free)
+        self.undo_layout_action.setEnabled(self.layouts is not None and self.layouts.can_undo)
+        self.redo_layout_action.setEnabled(self.layouts is not None and self.layouts.can_redo)
+
+    def _take_settings(self) -> None:
+        self._theme.choose(self._settings.theme)
+        self._session.device = self._settings.device
+        self._session.threads = self._settings.threads
+        self._session.devices_changed.emit()
+        self.long_jobs.refresh()
+        self.settings_changed.emit()
+
+    def _undo_layout(self) -> None:
+        if self.layouts is not None:
+            self.layouts.undo()
+
+    def _redo_layout(self) -> None:
+        if self.layouts is not None:
+            self.layouts.redo()
+
+    def _copy_log(self) -> None:
+        QApplication.clipboard().setText(self.journal.text)
+
+    def _more_shortcuts(self) -> list[Shortcut]:
+        copy = QKeySequence(QKeySequence.StandardKey.Copy).toString(QKeySequence.SequenceFormat.NativeText)
+        tables, log = self.tr("Tables"), self.tr("Log")
+        return [
+            Shortcut(tables, self.tr("Copy the cell; a shortened hash is copied whole"), copy),
+            Shortcut(tables, self.tr("Next and previous line"), "\u2191 \u2193"),
+            Shortcut(tables, self.tr("First and last line"), "Ctrl+Home, Ctrl+End"),
+            Shortcut(log, self.log.copy_lines.text(), "Ctrl+Alt+C"),
+            Shortcut(self.tr("Everywhere"), self.tr("Next and previous control"), "Tab, Shift+Tab"),
+            Shortcut(self.tr("Everywhere"), self.tr("Open the menus"), "F10, Alt"),
+        ]

@@ -1,0 +1,135 @@
+"""The log: what happened, line by line, to read and to copy."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QMenu, QPushButton, QTableView, QVBoxLayout, QWidget
+
+from counterfoil_app import text
+from counterfoil_app.journal import Entry, Journal, Kind
+from counterfoil_app.theme import Theme, Tone
+from counterfoil_app.views.parts import label
+from counterfoil_app.views.tables import AnyIndex, Column, RecordTable, table_view
+from counterfoil_app.views.words import Look
+
+
+class LogTable(RecordTable[Entry]):
+    """The journal's entries, oldest first."""
+
+    def __init__(self, journal: Journal, theme: Theme, parent: QWidget | None = None) -> None:
+        self._journal = journal
+        self._count = len(journal)
+        super().__init__([], theme, parent)
+        looks = {
+            Kind.NOTE: Look(self.tr("note"), "pending", Tone.MUTED),
+            Kind.GOOD: Look(self.tr("good"), "passed", Tone.OK),
+            Kind.WARNING: Look(self.tr("warning"), "warning", Tone.WARN),
+            Kind.ERROR: Look(self.tr("error"), "failed", Tone.BAD),
+        }
+        self.columns = (
+            Column(self.tr("Time"), lambda entry: f"{entry.time:%H:%M:%S}", 10, tip=lambda entry: entry.line),
+            Column(
+                self.tr("Kind"),
+                lambda entry: looks[entry.kind].word,
+                11,
+                look=lambda entry: looks[entry.kind],
+                tip=lambda entry: entry.line,
+            ),
+            Column(self.tr("What happened"), lambda entry: entry.message, 60, tip=lambda entry: entry.line),
+        )
+        journal.added.connect(self._add)
+        journal.removing_first.connect(lambda: self.beginRemoveRows(QModelIndex(), 0, 0))
+        journal.removed_first.connect(self._removed_first)
+        journal.cleared.connect(self._clear)
+
+    def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's signature
+        """Number of entries."""
+        return 0 if parent.isValid() else self._count
+
+    def record(self, row: int) -> Entry | None:
+        """The entry of a row."""
+        return self._journal[row]
+
+    def _add(self) -> None:
+        self.beginInsertRows(QModelIndex(), self._count, self._count)
+        self._count += 1
+        self.endInsertRows()
+
+    def _removed_first(self) -> None:
+        self._count -= 1
+        self.endRemoveRows()
+
+    def _clear(self) -> None:
+        self.beginResetModel()
+        self._count = len(self._journal)
+        self.endResetModel()
+
+
+class LogView(QWidget):
+    """The table of the journal. It stays at the end unless the user has scrolled up."""
+
+    def __init__(self, journal: Journal, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._journal = journal
+        self.model = LogTable(journal, theme, self)
+        self.table: QTableView = table_view(self.model, self.tr("Log"), self)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._show_menu)
+        self.copy_lines = QAction(self.tr("Copy the chosen lines"), self)
+        self.copy_lines.setShortcut(QKeySequence("Ctrl+Alt+C"))
+        self.copy_lines.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self.copy_lines.triggered.connect(self.copy_chosen)
+        self.addAction(self.copy_lines)
+        self.counts = label(wrap=False)
+        self.copy_button = QPushButton(self.tr("Copy all"))
+        self.copy_button.setToolTip(self.tr("Copy every line with its details, for a report"))
+        self.clear_button = QPushButton(self.tr("Clear"))
+        self.clear_button.setToolTip(self.tr("Empty the log; nothing else is forgotten"))
+        bar = QHBoxLayout()
+        bar.setContentsMargins(10, 4, 10, 4)
+        bar.setSpacing(8)
+        bar.addWidget(self.counts)
+        bar.addStretch(1)
+        bar.addWidget(self.copy_button)
+        bar.addWidget(self.clear_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(bar)
+        column.addWidget(self.table)
+        self.copy_button.clicked.connect(self._copy_all)
+        self.clear_button.clicked.connect(journal.clear)
+        journal.added.connect(self._added)
+        journal.cleared.connect(self._show_counts)
+        self._show_counts()
+
+    def copy_chosen(self) -> None:
+        """Copy the chosen lines with their details."""
+        rows = sorted({index.row() for index in self.table.selectionModel().selectedRows()})
+        if rows:
+            QGuiApplication.clipboard().setText("\n".join(self._journal[row].line for row in rows))
+
+    def _copy_all(self) -> None:
+        QGuiApplication.clipboard().setText(self._journal.text)
+
+    def _added(self) -> None:
+        bar = self.table.verticalScrollBar()
+        if bar.value() >= bar.maximum() - 1:
+            self.table.scrollToBottom()
+        self._show_counts()
+
+    def _show_counts(self) -> None:
+        count = len(self._journal)
+        errors = sum(entry.kind is Kind.ERROR for entry in self._journal)
+        lines = self.tr("{0} lines").format(text.count(count))
+        self.counts.setText(self.tr("{0}, errors: {1}").format(lines, text.count(errors)) if errors else lines)
+        self.copy_button.setEnabled(count > 0)
+        self.clear_button.setEnabled(count > 0)
+
+    def _show_menu(self, where: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(self.copy_lines)
+        menu.popup(self.table.viewport().mapToGlobal(where))

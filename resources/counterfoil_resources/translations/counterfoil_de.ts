@@ -1,0 +1,2309 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="de" sourcelanguage="en">
+    <context>
+        <name>AboutDialog</name>
+        <message>
+            <source>&amp;Copy versions</source>
+            <translation>Versionen &amp;kopieren</translation>
+        </message>
+        <message>
+            <source>About Counterfoil</source>
+            <translation>Über Counterfoil</translation>
+        </message>
+        <message>
+            <source>Find out whether the training you ordered is the training that happened.</source>
+            <translation>Finden Sie heraus, ob das Training, das Sie bestellt haben, auch das ist, das stattgefunden hat.</translation>
+        </message>
+        <message>
+            <source>Free software under the Apache License 2.0, without any warranty.</source>
+            <translation>Freie Software unter der Apache-Lizenz 2.0, ohne jede Gewährleistung.</translation>
+        </message>
+    </context>
+    <context>
+        <name>Chronicle</name>
+        <message>
+            <source>Check {0}: {1}. {2}</source>
+            <translation>Prüfung {0}: {1}. {2}</translation>
+        </message>
+        <message>
+            <source>Comparing it with the order {0}.</source>
+            <translation>Sie wird mit dem Auftrag {0} verglichen.</translation>
+        </message>
+        <message>
+            <source>Devices that can replay: {0}.</source>
+            <translation>Geräte, die nachrechnen können: {0}.</translation>
+        </message>
+        <message>
+            <source>Opening {0}.</source>
+            <translation>{0} wird geöffnet.</translation>
+        </message>
+        <message>
+            <source>Paused after {0} steps.</source>
+            <translation>Nach {0} Schritten angehalten.</translation>
+        </message>
+        <message>
+            <source>Replaying {0} on {1}.</source>
+            <translation>{0} wird auf {1} nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>Step {0} comes out different.</source>
+            <translation>Schritt {0} kommt anders heraus.</translation>
+        </message>
+        <message>
+            <source>Stopping the replay.</source>
+            <translation>Die Nachrechnung wird abgebrochen.</translation>
+        </message>
+        <message>
+            <source>The initial state differs.</source>
+            <translation>Der Anfangszustand weicht ab.</translation>
+        </message>
+        <message>
+            <source>The replay goes on.</source>
+            <translation>Die Nachrechnung geht weiter.</translation>
+        </message>
+        <message>
+            <source>Written: {0}</source>
+            <translation>Geschrieben: {0}</translation>
+        </message>
+        <message>
+            <source>{0} is open.</source>
+            <translation>{0} ist geöffnet.</translation>
+        </message>
+    </context>
+    <context>
+        <name>DisputeView</name>
+        <message>
+            <source>At step {0}, the next stored state, all tensors are equal.</source>
+            <translation>In Schritt {0}, dem nächsten gespeicherten Zustand, sind alle Tensoren gleich.</translation>
+        </message>
+        <message>
+            <source>Difference</source>
+            <translation>Unterschied</translation>
+        </message>
+        <message>
+            <source>Differing</source>
+            <translation>Verschieden</translation>
+        </message>
+        <message>
+            <source>Differing tensors</source>
+            <translation>Abweichende Tensoren</translation>
+        </message>
+        <message>
+            <source>Dispute</source>
+            <translation>Streitfall</translation>
+        </message>
+        <message>
+            <source>First operator</source>
+            <translation>Erster Operator</translation>
+        </message>
+        <message>
+            <source>L2</source>
+            <translation>L2-Norm</translation>
+        </message>
+        <message>
+            <source>Nothing has been replayed. If a step comes out different, this page says what differs.</source>
+            <translation>Es wurde noch nichts nachgerechnet. Kommt ein Schritt anders heraus, so sagt diese Seite, was abweicht.</translation>
+        </message>
+        <message>
+            <source>Replay's leaf</source>
+            <translation>Blatt der Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Replay's loss</source>
+            <translation>Verlust der Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Replay's value</source>
+            <translation>Wert der Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Shape</source>
+            <translation>Form</translation>
+        </message>
+        <message>
+            <source>So far no replayed step differs from what the trainer signed.</source>
+            <translation>Bisher weicht kein nachgerechneter Schritt von dem ab, was der Trainer unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>Step {0} is the first that differs ({1}).</source>
+            <translation>Schritt {0} ist der erste, der abweicht ({1}).</translation>
+        </message>
+        <message>
+            <source>Tensor</source>
+            <translation>Tensorname</translation>
+        </message>
+        <message>
+            <source>Tensors that differ after step {0}</source>
+            <translation>Tensoren, die nach Schritt {0} abweichen</translation>
+        </message>
+        <message>
+            <source>Tensors that differ at step {0}, the trainer's next stored state</source>
+            <translation>Tensoren, die in Schritt {0} abweichen, dem nächsten gespeicherten Zustand des Trainers</translation>
+        </message>
+        <message>
+            <source>The initial state differs.</source>
+            <translation>Der Anfangszustand weicht ab.</translation>
+        </message>
+        <message>
+            <source>The trainer is not accused. A second replay gave the same result as the first, but exact arithmetic explains the difference without the trainer.</source>
+            <translation>Dem Trainer wird nichts vorgeworfen. Eine zweite Nachrechnung ergab dasselbe wie die erste, aber exakte Arithmetik erklärt den Unterschied ohne den Trainer.</translation>
+        </message>
+        <message>
+            <source>The trainer stored no later state, so single tensors cannot be compared.</source>
+            <translation>Der Trainer hat keinen späteren Zustand gespeichert; einzelne Tensoren lassen sich daher nicht vergleichen.</translation>
+        </message>
+        <message>
+            <source>There is no dispute: no replayed step differs from what the trainer signed.</source>
+            <translation>Es gibt keinen Streitfall: Kein nachgerechneter Schritt weicht von dem ab, was der Trainer unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>This is confirmed. Starting from the state that the trainer signed before step {0}, the ordered step gives another result than the trainer signed after it. A second replay, with every sum taken in another order, gave the same result as the first, so this machine's arithmetic does not explain the difference: what was run in this step is not what was ordered.</source>
+            <translation>Das ist bestätigt. Vom Zustand aus, den der Trainer vor Schritt {0} unterschrieben hat, ergibt der bestellte Schritt ein anderes Ergebnis als das, das der Trainer danach unterschrieben hat. Eine zweite Nachrechnung, in der jede Summe in anderer Reihenfolge gebildet wurde, ergab dasselbe wie die erste; die Arithmetik dieses Rechners erklärt den Unterschied also nicht: Was in diesem Schritt gerechnet wurde, ist nicht das, was bestellt war.</translation>
+        </message>
+        <message>
+            <source>This is not confirmed. A second replay of the step, with every sum taken in another order, has not given the same result, so the difference may come from this machine. The trainer is not accused.</source>
+            <translation>Das ist nicht bestätigt. Eine zweite Nachrechnung des Schritts, in der jede Summe in anderer Reihenfolge gebildet wurde, ergab nicht dasselbe; der Unterschied kann also von diesem Rechner kommen. Dem Trainer wird nichts vorgeworfen.</translation>
+        </message>
+        <message>
+            <source>Trainer's leaf</source>
+            <translation>Blatt des Trainers</translation>
+        </message>
+        <message>
+            <source>Trainer's loss</source>
+            <translation>Verlust des Trainers</translation>
+        </message>
+        <message>
+            <source>Trainer's value</source>
+            <translation>Wert des Trainers</translation>
+        </message>
+        <message>
+            <source>Where</source>
+            <translation>Wo</translation>
+        </message>
+        <message>
+            <source>all fingerprints agree</source>
+            <translation>alle Fingerabdrücke stimmen überein</translation>
+        </message>
+        <message>
+            <source>ulps</source>
+            <translation>Ulps</translation>
+        </message>
+        <message>
+            <source>{0}, number {1} of {2}, output {3}; {4} operators differ in all</source>
+            <translation>{0}, Nummer {1} von {2}, Ausgabe {3}; insgesamt weichen {4} Operatoren ab</translation>
+        </message>
+    </context>
+    <context>
+        <name>ElidedLabel</name>
+        <message>
+            <source>Copy</source>
+            <translation>Kopieren</translation>
+        </message>
+    </context>
+    <context>
+        <name>ExceptionDialog</name>
+        <message>
+            <source>&amp;Copy details</source>
+            <translation>Einzelheiten &amp;kopieren</translation>
+        </message>
+        <message>
+            <source>Counterfoil itself made a mistake.</source>
+            <translation>Counterfoil selbst hat einen Fehler gemacht.</translation>
+        </message>
+        <message>
+            <source>Counterfoil: unexpected error</source>
+            <translation>Counterfoil: unerwarteter Fehler</translation>
+        </message>
+        <message>
+            <source>Details to copy</source>
+            <translation>Einzelheiten zum Kopieren</translation>
+        </message>
+        <message>
+            <source>Error</source>
+            <translation>Fehler</translation>
+        </message>
+        <message>
+            <source>The window stays open, and no verdict was changed by this. Please report it with the details below; they hold file names and versions, and no keys.</source>
+            <translation>Das Fenster bleibt offen, und kein Urteil wurde dadurch verändert. Bitte melden Sie den Fehler mit den Einzelheiten unten; sie enthalten Dateinamen und Versionen, aber keine Schlüssel.</translation>
+        </message>
+        <message>
+            <source>{0} more since</source>
+            <translation>seither {0} weitere</translation>
+        </message>
+    </context>
+    <context>
+        <name>FindingView</name>
+        <message>
+            <source>Before rounding</source>
+            <translation>Vor dem Runden</translation>
+        </message>
+        <message>
+            <source>Element</source>
+            <translation>Elementindex</translation>
+        </message>
+        <message>
+            <source>Elements computed exactly</source>
+            <translation>Exakt gerechnete Elemente</translation>
+        </message>
+        <message>
+            <source>Error, in margins</source>
+            <translation>Fehler, in Toleranzen</translation>
+        </message>
+        <message>
+            <source>Exact arithmetic</source>
+            <translation>Exakte Arithmetik</translation>
+        </message>
+        <message>
+            <source>Exact value</source>
+            <translation>Exakter Wert</translation>
+        </message>
+        <message>
+            <source>Exact, nearest float64</source>
+            <translation>Exakt, nächstes float64</translation>
+        </message>
+        <message>
+            <source>Replay</source>
+            <translation>Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Replay, hexadecimal</source>
+            <translation>Nachrechnung, hexadezimal</translation>
+        </message>
+        <message>
+            <source>To the midpoint</source>
+            <translation>Bis zur Mitte</translation>
+        </message>
+        <message>
+            <source>Trainer</source>
+            <translation>Beim Trainer</translation>
+        </message>
+        <message>
+            <source>Trainer, hexadecimal</source>
+            <translation>Trainer, hexadezimal</translation>
+        </message>
+        <message>
+            <source>not known</source>
+            <translation>nicht bekannt</translation>
+        </message>
+        <message>
+            <source>{0} of {1} elements were computed exactly. One margin is {2}.</source>
+            <translation>{0} von {1} Elementen wurden exakt gerechnet. Eine Toleranz ist {2}.</translation>
+        </message>
+    </context>
+    <context>
+        <name>HeaderView</name>
+        <message>
+            <source>All {0} steps replayed so far match.</source>
+            <translation>Alle {0} bisher nachgerechneten Schritte stimmen überein.</translation>
+        </message>
+        <message>
+            <source>Cannot be accepted</source>
+            <translation>Nicht annehmbar</translation>
+        </message>
+        <message>
+            <source>Checking the bundle and preparing the first step.</source>
+            <translation>Das Bündel wird geprüft und der erste Schritt vorbereitet.</translation>
+        </message>
+        <message>
+            <source>Device of the replay</source>
+            <translation>Gerät der Nachrechnung</translation>
+        </message>
+        <message>
+            <source>ERROR</source>
+            <translation>ERROR</translation>
+        </message>
+        <message>
+            <source>INCONCLUSIVE</source>
+            <translation>INCONCLUSIVE</translation>
+        </message>
+        <message>
+            <source>Not yet replayed</source>
+            <translation>Noch nicht nachgerechnet</translation>
+        </message>
+        <message>
+            <source>Nothing is open</source>
+            <translation>Nichts ist geöffnet</translation>
+        </message>
+        <message>
+            <source>Opening</source>
+            <translation>Wird geöffnet</translation>
+        </message>
+        <message>
+            <source>Order, not yet run</source>
+            <translation>Auftrag, noch nicht ausgeführt</translation>
+        </message>
+        <message>
+            <source>Paused</source>
+            <translation>Angehalten</translation>
+        </message>
+        <message>
+            <source>Progress of the replay</source>
+            <translation>Fortschritt der Nachrechnung</translation>
+        </message>
+        <message>
+            <source>REFUSED</source>
+            <translation>REFUSED</translation>
+        </message>
+        <message>
+            <source>Reading {0}</source>
+            <translation>{0} wird gelesen</translation>
+        </message>
+        <message>
+            <source>Replaying</source>
+            <translation>Wird nachgerechnet</translation>
+        </message>
+        <message>
+            <source>Step {0} differs.</source>
+            <translation>Schritt {0} weicht ab.</translation>
+        </message>
+        <message>
+            <source>Stopping</source>
+            <translation>Wird abgebrochen</translation>
+        </message>
+        <message>
+            <source>The device on which the replay runs</source>
+            <translation>Das Gerät, auf dem nachgerechnet wird</translation>
+        </message>
+        <message>
+            <source>The replay goes on from the trainer's state of step {0}.</source>
+            <translation>Die Nachrechnung geht vom Zustand des Trainers in Schritt {0} aus weiter.</translation>
+        </message>
+        <message>
+            <source>The signed verdict is in {0}.</source>
+            <translation>Das unterschriebene Urteil liegt in {0}.</translation>
+        </message>
+        <message>
+            <source>step {0}: {1} %</source>
+            <translation>Schritt {0}: {1} %</translation>
+        </message>
+        <message>
+            <source>{0} left</source>
+            <translation>noch {0}</translation>
+        </message>
+        <message>
+            <source>{0} of {1} steps</source>
+            <translation>{0} von {1} Schritten</translation>
+        </message>
+        <message>
+            <source>{0}: {1} steps. Replay them on this machine to see whether they come out the same.</source>
+            <translation>{0}: {1} Schritte. Rechnen Sie sie auf diesem Rechner nach, um zu sehen, ob dasselbe herauskommt.</translation>
+        </message>
+        <message>
+            <source>{0}: {1} steps. The data lie in a file of their own, {2}: choose it to replay.</source>
+            <translation>{0}: {1} Schritte. Die Daten liegen in einer eigenen Datei, {2}: Wählen Sie sie, um nachzurechnen.</translation>
+        </message>
+    </context>
+    <context>
+        <name>HelpWindow</name>
+        <message>
+            <source>Close</source>
+            <translation>Schließen</translation>
+        </message>
+        <message>
+            <source>Counterfoil help</source>
+            <translation>Hilfe zu Counterfoil</translation>
+        </message>
+        <message>
+            <source>Help page</source>
+            <translation>Hilfeseite</translation>
+        </message>
+        <message>
+            <source>Help pages</source>
+            <translation>Hilfeseiten</translation>
+        </message>
+        <message>
+            <source>Search all pages</source>
+            <translation>In allen Seiten suchen</translation>
+        </message>
+    </context>
+    <context>
+        <name>LogTable</name>
+        <message>
+            <source>Kind</source>
+            <translation>Art</translation>
+        </message>
+        <message>
+            <source>Time</source>
+            <translation>Zeit</translation>
+        </message>
+        <message>
+            <source>What happened</source>
+            <translation>Was geschah</translation>
+        </message>
+        <message>
+            <source>error</source>
+            <translation>Fehler</translation>
+        </message>
+        <message>
+            <source>good</source>
+            <translation>gut</translation>
+        </message>
+        <message>
+            <source>note</source>
+            <translation>Notiz</translation>
+        </message>
+        <message>
+            <source>warning</source>
+            <translation>Warnung</translation>
+        </message>
+    </context>
+    <context>
+        <name>LogView</name>
+        <message>
+            <source>Clear</source>
+            <translation>Leeren</translation>
+        </message>
+        <message>
+            <source>Copy all</source>
+            <translation>Alles kopieren</translation>
+        </message>
+        <message>
+            <source>Copy every line with its details, for a report</source>
+            <translation>Jede Zeile mit ihren Einzelheiten kopieren, für eine Fehlermeldung</translation>
+        </message>
+        <message>
+            <source>Copy the chosen lines</source>
+            <translation>Gewählte Zeilen kopieren</translation>
+        </message>
+        <message>
+            <source>Empty the log; nothing else is forgotten</source>
+            <translation>Das Protokoll leeren; sonst wird nichts vergessen</translation>
+        </message>
+        <message>
+            <source>Log</source>
+            <translation>Protokoll</translation>
+        </message>
+        <message>
+            <source>{0} lines</source>
+            <translation>{0} Zeilen</translation>
+        </message>
+        <message>
+            <source>{0}, errors: {1}</source>
+            <translation>{0}, Fehler: {1}</translation>
+        </message>
+    </context>
+    <context>
+        <name>LongJobs</name>
+        <message>
+            <source>Replaying {0}</source>
+            <translation>{0} wird nachgerechnet</translation>
+        </message>
+        <message>
+            <source>The replay of {0} ended without a verdict</source>
+            <translation>Die Nachrechnung von {0} endete ohne Urteil</translation>
+        </message>
+    </context>
+    <context>
+        <name>MainWindow</name>
+        <message>
+            <source>&amp;Clear recent files</source>
+            <translation>Zuletzt geöffnete &amp;vergessen</translation>
+        </message>
+        <message>
+            <source>&amp;Conclude as refused</source>
+            <translation>&amp;Als abgelehnt abschließen</translation>
+        </message>
+        <message>
+            <source>&amp;Dark</source>
+            <translation>&amp;Dunkel</translation>
+        </message>
+        <message>
+            <source>&amp;Device</source>
+            <translation>&amp;Gerät</translation>
+        </message>
+        <message>
+            <source>&amp;Export signed verdict…</source>
+            <translation>Urteil &amp;unterschreiben…</translation>
+        </message>
+        <message>
+            <source>&amp;File</source>
+            <translation>&amp;Datei</translation>
+        </message>
+        <message>
+            <source>&amp;Help</source>
+            <translation>&amp;Hilfe</translation>
+        </message>
+        <message>
+            <source>&amp;Light</source>
+            <translation>&amp;Hell</translation>
+        </message>
+        <message>
+            <source>&amp;Open a run…</source>
+            <translation>Lauf ö&amp;ffnen…</translation>
+        </message>
+        <message>
+            <source>&amp;Pause</source>
+            <translation>An&amp;halten</translation>
+        </message>
+        <message>
+            <source>&amp;Quit</source>
+            <translation>&amp;Beenden</translation>
+        </message>
+        <message>
+            <source>&amp;Replay</source>
+            <translation>&amp;Nachrechnen</translation>
+        </message>
+        <message>
+            <source>&amp;Replay again</source>
+            <translation>Erneut &amp;nachrechnen</translation>
+        </message>
+        <message>
+            <source>&amp;Restore layout</source>
+            <translation>Anordnung &amp;zurücksetzen</translation>
+        </message>
+        <message>
+            <source>&amp;Resume</source>
+            <translation>&amp;Fortsetzen</translation>
+        </message>
+        <message>
+            <source>&amp;Stop</source>
+            <translation>&amp;Abbrechen</translation>
+        </message>
+        <message>
+            <source>&amp;Theme</source>
+            <translation>&amp;Farben</translation>
+        </message>
+        <message>
+            <source>&amp;View</source>
+            <translation>&amp;Ansicht</translation>
+        </message>
+        <message>
+            <source>A replay of {0} is running.</source>
+            <translation>{0} wird gerade nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>Choose the &amp;data file…</source>
+            <translation>&amp;Datendatei wählen…</translation>
+        </message>
+        <message>
+            <source>Choose the data file {0}</source>
+            <translation>Datendatei {0} wählen</translation>
+        </message>
+        <message>
+            <source>Choose the file with the data that the order names and does not hold</source>
+            <translation>Die Datei mit den Daten wählen, die der Auftrag nennt und nicht enthält</translation>
+        </message>
+        <message>
+            <source>Co&amp;mpare with order…</source>
+            <translation>Mit dem &amp;Auftrag vergleichen…</translation>
+        </message>
+        <message>
+            <source>Compare the open run with the client's own order file</source>
+            <translation>Den geöffneten Lauf mit der eigenen Auftragsdatei des Auftraggebers vergleichen</translation>
+        </message>
+        <message>
+            <source>Compare with the client's order</source>
+            <translation>Mit dem Auftrag des Auftraggebers vergleichen</translation>
+        </message>
+        <message>
+            <source>Counterfoil bundles (*.cfoil);;All files (*)</source>
+            <translation>Counterfoil-Bündel (*.cfoil);;Alle Dateien (*)</translation>
+        </message>
+        <message>
+            <source>Counterfoil data files (*.cfdata);;All files (*)</source>
+            <translation>Counterfoil-Datendateien (*.cfdata);;Alle Dateien (*)</translation>
+        </message>
+        <message>
+            <source>Dispute</source>
+            <translation>Streitfall</translation>
+        </message>
+        <message>
+            <source>Dispute capsules (*.cfoil)</source>
+            <translation>Streitfallkapseln (*.cfoil)</translation>
+        </message>
+        <message>
+            <source>Export step &amp;table…</source>
+            <translation>Schritt&amp;tabelle exportieren…</translation>
+        </message>
+        <message>
+            <source>Export step table</source>
+            <translation>Schritttabelle exportieren</translation>
+        </message>
+        <message>
+            <source>Like the &amp;system</source>
+            <translation>Wie das &amp;System</translation>
+        </message>
+        <message>
+            <source>Log</source>
+            <translation>Protokoll</translation>
+        </message>
+        <message>
+            <source>Merkle</source>
+            <translation>Merkle-Baum</translation>
+        </message>
+        <message>
+            <source>Open &amp;recent</source>
+            <translation>&amp;Zuletzt geöffnet</translation>
+        </message>
+        <message>
+            <source>Open a bundle</source>
+            <translation>Ein Bündel öffnen</translation>
+        </message>
+        <message>
+            <source>Open a run</source>
+            <translation>Lauf öffnen</translation>
+        </message>
+        <message>
+            <source>Overview</source>
+            <translation>Übersicht</translation>
+        </message>
+        <message>
+            <source>Pause the replay, or let it go on</source>
+            <translation>Die Nachrechnung anhalten oder weitergehen lassen</translation>
+        </message>
+        <message>
+            <source>Plots</source>
+            <translation>Diagramme</translation>
+        </message>
+        <message>
+            <source>Reading {0}…</source>
+            <translation>{0} wird gelesen…</translation>
+        </message>
+        <message>
+            <source>Recording the sample on this machine: step {0} of {1}.</source>
+            <translation>Das Beispiel wird auf diesem Rechner aufgezeichnet: Schritt {0} von {1}.</translation>
+        </message>
+        <message>
+            <source>Recording the sample on this machine: the first step takes some seconds.</source>
+            <translation>Das Beispiel wird auf diesem Rechner aufgezeichnet: Der erste Schritt dauert einige Sekunden.</translation>
+        </message>
+        <message>
+            <source>Replay every step on this machine and compare it</source>
+            <translation>Jeden Schritt auf diesem Rechner nachrechnen und vergleichen</translation>
+        </message>
+        <message>
+            <source>Run the checks and conclude REFUSED, so that a verdict can be signed</source>
+            <translation>Die Prüfungen ausführen und mit REFUSED abschließen, damit ein Urteil unterschrieben werden kann</translation>
+        </message>
+        <message>
+            <source>Save dispute &amp;capsule…</source>
+            <translation>Streitfall&amp;kapsel speichern…</translation>
+        </message>
+        <message>
+            <source>Save dispute capsule</source>
+            <translation>Streitfallkapsel speichern</translation>
+        </message>
+        <message>
+            <source>Save the disputed step with its proofs, so that anybody can replay it on another machine</source>
+            <translation>Den strittigen Schritt mit seinen Beweisen speichern, damit ihn jeder auf einem anderen Rechner nachrechnen kann</translation>
+        </message>
+        <message>
+            <source>Save the replayed steps as CSV</source>
+            <translation>Die nachgerechneten Schritte als CSV speichern</translation>
+        </message>
+        <message>
+            <source>Sign what the replay found, and save it</source>
+            <translation>Unterschreiben und speichern, was die Nachrechnung ergab</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>Stop it and close</source>
+            <translation>Abbrechen und schließen</translation>
+        </message>
+        <message>
+            <source>Stop it and open</source>
+            <translation>Abbrechen und öffnen</translation>
+        </message>
+        <message>
+            <source>Stop the replay</source>
+            <translation>Die Nachrechnung abbrechen</translation>
+        </message>
+        <message>
+            <source>Ta&amp;ke the order from the bundle</source>
+            <translation>Auftrag aus dem Bündel ne&amp;hmen</translation>
+        </message>
+        <message>
+            <source>Written: {0}</source>
+            <translation>Geschrieben: {0}</translation>
+        </message>
+        <message>
+            <source>{0} cannot be shown. Open another run, or drop one here.</source>
+            <translation>{0} kann nicht gezeigt werden. Öffnen Sie einen anderen Lauf, oder legen Sie einen hier ab.</translation>
+        </message>
+    </context>
+    <context>
+        <name>MerkleView</name>
+        <message>
+            <source>Comparison</source>
+            <translation>Vergleich</translation>
+        </message>
+        <message>
+            <source>Comparisons</source>
+            <translation>Vergleiche</translation>
+        </message>
+        <message>
+            <source>Comparisons from the run root to the disputed step</source>
+            <translation>Vergleiche von der Laufwurzel bis zum strittigen Schritt</translation>
+        </message>
+        <message>
+            <source>Covers</source>
+            <translation>Umfasst</translation>
+        </message>
+        <message>
+            <source>Leaves</source>
+            <translation>Blätter</translation>
+        </message>
+        <message>
+            <source>Merkle tree</source>
+            <translation>Merkle-Baum</translation>
+        </message>
+        <message>
+            <source>Replay's hash</source>
+            <translation>Hash der Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Result</source>
+            <translation>Ergebnis</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>The replay found no differing leaf. </source>
+            <translation>Die Nachrechnung fand kein abweichendes Blatt. </translation>
+        </message>
+        <message>
+            <source>The trainer signed one hash, the run root, over a Merkle tree with one leaf for the initial state and one for every step. If a step of the replay comes out different, comparing a few nodes of both trees finds the first such step; the comparisons are then listed here.</source>
+            <translation>Der Trainer hat einen einzigen Hash unterschrieben, die Laufwurzel, über einem Merkle-Baum mit einem Blatt für den Anfangszustand und einem für jeden Schritt. Kommt ein Schritt der Nachrechnung anders heraus, so findet der Vergleich weniger Knoten beider Bäume den ersten solchen Schritt; die Vergleiche stehen dann hier.</translation>
+        </message>
+        <message>
+            <source>There is no run to compare.</source>
+            <translation>Es gibt keinen Lauf zu vergleichen.</translation>
+        </message>
+        <message>
+            <source>Trainer's hash</source>
+            <translation>Hash des Trainers</translation>
+        </message>
+        <message>
+            <source>about {0} to find a step</source>
+            <translation>etwa {0}, um einen Schritt zu finden</translation>
+        </message>
+        <message>
+            <source>not signed</source>
+            <translation>nicht unterschrieben</translation>
+        </message>
+        <message>
+            <source>step {0}</source>
+            <translation>Schritt {0}</translation>
+        </message>
+        <message>
+            <source>steps {0} to {1}</source>
+            <translation>Schritte {0} bis {1}</translation>
+        </message>
+        <message>
+            <source>{0} comparisons of hashes lead from the run root to step {1}, the first whose leaf differs. The trainer's leaf is part of the signed run root; {2} hashes prove it.</source>
+            <translation>{0} Vergleiche von Hashes führen von der Laufwurzel zu Schritt {1}, dem ersten mit abweichendem Blatt. Das Blatt des Trainers gehört zur unterschriebenen Laufwurzel; {2} Hashes beweisen es.</translation>
+        </message>
+    </context>
+    <context>
+        <name>OverviewView</name>
+        <message>
+            <source>Checks</source>
+            <translation>Prüfungen</translation>
+        </message>
+        <message>
+            <source>Client's digest</source>
+            <translation>Digest des Auftraggebers</translation>
+        </message>
+        <message>
+            <source>Commitments</source>
+            <translation>Festlegungen</translation>
+        </message>
+        <message>
+            <source>Data</source>
+            <translation>Daten</translation>
+        </message>
+        <message>
+            <source>Data file</source>
+            <translation>Datendatei</translation>
+        </message>
+        <message>
+            <source>Data root</source>
+            <translation>Datenwurzel</translation>
+        </message>
+        <message>
+            <source>File</source>
+            <translation>Datei</translation>
+        </message>
+        <message>
+            <source>Initial state root</source>
+            <translation>Wurzel des Anfangszustands</translation>
+        </message>
+        <message>
+            <source>Not known</source>
+            <translation>Nicht bekannt</translation>
+        </message>
+        <message>
+            <source>Optimizer</source>
+            <translation>Optimierer</translation>
+        </message>
+        <message>
+            <source>Order</source>
+            <translation>Auftrag</translation>
+        </message>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Ordered</source>
+            <translation>Bestellt</translation>
+        </message>
+        <message>
+            <source>Overview</source>
+            <translation>Übersicht</translation>
+        </message>
+        <message>
+            <source>Precision</source>
+            <translation>Genauigkeit</translation>
+        </message>
+        <message>
+            <source>Program</source>
+            <translation>Programm</translation>
+        </message>
+        <message>
+            <source>Program digest</source>
+            <translation>Digest des Programms</translation>
+        </message>
+        <message>
+            <source>Recipe</source>
+            <translation>Rezept</translation>
+        </message>
+        <message>
+            <source>Recorded</source>
+            <translation>Aufgezeichnet</translation>
+        </message>
+        <message>
+            <source>Recorded steps</source>
+            <translation>Aufgezeichnete Schritte</translation>
+        </message>
+        <message>
+            <source>Rounding log</source>
+            <translation>Rundungsprotokoll</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>Lauf</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>Seed</source>
+            <translation>Startwert</translation>
+        </message>
+        <message>
+            <source>Signed at</source>
+            <translation>Unterschrieben am</translation>
+        </message>
+        <message>
+            <source>State</source>
+            <translation>Zustand</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>Stored states</source>
+            <translation>Gespeicherte Zustände</translation>
+        </message>
+        <message>
+            <source>The bundle could not be read.</source>
+            <translation>Das Bündel konnte nicht gelesen werden.</translation>
+        </message>
+        <message>
+            <source>This order has not been run.</source>
+            <translation>Dieser Auftrag wurde nicht ausgeführt.</translation>
+        </message>
+        <message>
+            <source>Title</source>
+            <translation>Titel</translation>
+        </message>
+        <message>
+            <source>Trainer's environment</source>
+            <translation>Umgebung des Trainers</translation>
+        </message>
+        <message>
+            <source>Trainer's key</source>
+            <translation>Schlüssel des Trainers</translation>
+        </message>
+        <message>
+            <source>differs from the client's own file</source>
+            <translation>weicht von der eigenen Datei des Auftraggebers ab</translation>
+        </message>
+        <message>
+            <source>equals the client's own file</source>
+            <translation>gleich der eigenen Datei des Auftraggebers</translation>
+        </message>
+        <message>
+            <source>not signed</source>
+            <translation>nicht unterschrieben</translation>
+        </message>
+        <message>
+            <source>nothing yet: this order has not been run</source>
+            <translation>noch nichts: Dieser Auftrag wurde nicht ausgeführt</translation>
+        </message>
+        <message>
+            <source>state digested every {0}, stored every {1} steps</source>
+            <translation>Zustand alle {0} Schritte festgelegt, alle {1} gespeichert</translation>
+        </message>
+        <message>
+            <source>taken from the bundle; the client's own file was not compared</source>
+            <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
+        </message>
+        <message>
+            <source>{0} entries, {1}</source>
+            <translation>{0} Einträge, {1}</translation>
+        </message>
+        <message>
+            <source>{0} operators, {1} of them rounded</source>
+            <translation>{0} Operatoren, davon {1} gerundet</translation>
+        </message>
+        <message>
+            <source>{0} parameters; {1} state tensors, {2}</source>
+            <translation>{0} Parameter; {1} Zustandstensoren, {2}</translation>
+        </message>
+        <message>
+            <source>{0}, as the trainer says</source>
+            <translation>{0}, nach Angabe des Trainers</translation>
+        </message>
+        <message>
+            <source>{0}, not chosen yet</source>
+            <translation>{0}, noch nicht gewählt</translation>
+        </message>
+        <message>
+            <source>{0}, of {1} rows each</source>
+            <translation>{0}, zu je {1} Zeilen</translation>
+        </message>
+    </context>
+    <context>
+        <name>PlotsView</name>
+        <message>
+            <source>Tensor to highlight</source>
+            <translation>Hervorzuhebender Tensor</translation>
+        </message>
+        <message>
+            <source>The tensor drawn in colour; the others are drawn in grey</source>
+            <translation>Der farbig gezeichnete Tensor; die anderen sind grau</translation>
+        </message>
+        <message>
+            <source>largest</source>
+            <translation>größter</translation>
+        </message>
+    </context>
+    <context>
+        <name>PreferencesDialog</name>
+        <message>
+            <source>&amp;Device</source>
+            <translation>&amp;Gerät</translation>
+        </message>
+        <message>
+            <source>&amp;Folder for bundles</source>
+            <translation>&amp;Ordner für Bündel</translation>
+        </message>
+        <message>
+            <source>&amp;Keep the computer awake during a replay</source>
+            <translation>Den Rechner beim Nachrechnen &amp;wach halten</translation>
+        </message>
+        <message>
+            <source>&amp;Language</source>
+            <translation>&amp;Sprache</translation>
+        </message>
+        <message>
+            <source>&amp;Notify me at the end when the window is not in front</source>
+            <translation>Am Ende be&amp;nachrichtigen, wenn das Fenster nicht vorn ist</translation>
+        </message>
+        <message>
+            <source>&amp;Private key</source>
+            <translation>Privater Sch&amp;lüssel</translation>
+        </message>
+        <message>
+            <source>&amp;Theme</source>
+            <translation>&amp;Farben</translation>
+        </message>
+        <message>
+            <source>Appearance</source>
+            <translation>Aussehen</translation>
+        </message>
+        <message>
+            <source>Choose the folder for bundles</source>
+            <translation>Ordner für Bündel wählen</translation>
+        </message>
+        <message>
+            <source>Choose the private key file</source>
+            <translation>Datei des privaten Schlüssels wählen</translation>
+        </message>
+        <message>
+            <source>Choose…</source>
+            <translation>Wählen…</translation>
+        </message>
+        <message>
+            <source>Dark</source>
+            <translation>Dunkel</translation>
+        </message>
+        <message>
+            <source>Files</source>
+            <translation>Dateien</translation>
+        </message>
+        <message>
+            <source>Folder for bundles</source>
+            <translation>Ordner für Bündel</translation>
+        </message>
+        <message>
+            <source>Language and text size change at the next start.</source>
+            <translation>Sprache und Textgröße ändern sich beim nächsten Start.</translation>
+        </message>
+        <message>
+            <source>Light</source>
+            <translation>Hell</translation>
+        </message>
+        <message>
+            <source>Like the system</source>
+            <translation>Wie das System</translation>
+        </message>
+        <message>
+            <source>Preferences</source>
+            <translation>Einstellungen</translation>
+        </message>
+        <message>
+            <source>Private key</source>
+            <translation>Privater Schlüssel</translation>
+        </message>
+        <message>
+            <source>Replay</source>
+            <translation>Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Text &amp;size</source>
+            <translation>Te&amp;xtgröße</translation>
+        </message>
+        <message>
+            <source>There is no such folder.</source>
+            <translation>Diesen Ordner gibt es nicht.</translation>
+        </message>
+        <message>
+            <source>There is no such key file.</source>
+            <translation>Diese Schlüsseldatei gibt es nicht.</translation>
+        </message>
+        <message>
+            <source>Threads on the &amp;CPU</source>
+            <translation>Threads auf der &amp;CPU</translation>
+        </message>
+        <message>
+            <source>as many as there are cores</source>
+            <translation>so viele, wie es Kerne gibt</translation>
+        </message>
+        <message>
+            <source>asked for at the first verdict</source>
+            <translation>wird beim ersten Urteil erfragt</translation>
+        </message>
+        <message>
+            <source>{0} %</source>
+            <translation>{0} %</translation>
+        </message>
+    </context>
+    <context>
+        <name>Shell</name>
+        <message>
+            <source>&amp;About Counterfoil</source>
+            <translation>Ü&amp;ber Counterfoil</translation>
+        </message>
+        <message>
+            <source>&amp;Copy the log</source>
+            <translation>&amp;Protokoll kopieren</translation>
+        </message>
+        <message>
+            <source>&amp;Help</source>
+            <translation>&amp;Hilfe</translation>
+        </message>
+        <message>
+            <source>&amp;Keyboard shortcuts</source>
+            <translation>&amp;Tastenkürzel</translation>
+        </message>
+        <message>
+            <source>&amp;Preferences…</source>
+            <translation>E&amp;instellungen…</translation>
+        </message>
+        <message>
+            <source>&amp;Undo layout change</source>
+            <translation>Anordnung: &amp;rückgängig</translation>
+        </message>
+        <message>
+            <source>All keys on one sheet</source>
+            <translation>Alle Tasten auf einem Blatt</translation>
+        </message>
+        <message>
+            <source>Change it once more</source>
+            <translation>Die Änderung wiederherstellen</translation>
+        </message>
+        <message>
+            <source>Copy every line of the log, for a report</source>
+            <translation>Jede Zeile des Protokolls kopieren, für eine Fehlermeldung</translation>
+        </message>
+        <message>
+            <source>Copy the cell; a shortened hash is copied whole</source>
+            <translation>Die Zelle kopieren; ein gekürzter Hash wird ganz kopiert</translation>
+        </message>
+        <message>
+            <source>Everywhere</source>
+            <translation>Überall</translation>
+        </message>
+        <message>
+            <source>First and last line</source>
+            <translation>Erste und letzte Zeile</translation>
+        </message>
+        <message>
+            <source>Log</source>
+            <translation>Protokoll</translation>
+        </message>
+        <message>
+            <source>Next and previous control</source>
+            <translation>Nächstes und voriges Bedienelement</translation>
+        </message>
+        <message>
+            <source>Next and previous line</source>
+            <translation>Nächste und vorige Zeile</translation>
+        </message>
+        <message>
+            <source>Open the help page of the view that has the keyboard</source>
+            <translation>Die Hilfeseite der Ansicht öffnen, die die Tastatur hat</translation>
+        </message>
+        <message>
+            <source>Open the menus</source>
+            <translation>Die Menüs öffnen</translation>
+        </message>
+        <message>
+            <source>R&amp;edo layout change</source>
+            <translation>Anordnung: wieder&amp;herstellen</translation>
+        </message>
+        <message>
+            <source>Record a small run on this machine that departs from its order in one step, and open it</source>
+            <translation>Auf diesem Rechner einen kleinen Lauf aufzeichnen, der in einem Schritt vom Auftrag abweicht, und ihn öffnen</translation>
+        </message>
+        <message>
+            <source>Record a small run on this machine, as an honest trainer does, and open it</source>
+            <translation>Auf diesem Rechner einen kleinen Lauf aufzeichnen, wie es ein ehrlicher Trainer tut, und ihn öffnen</translation>
+        </message>
+        <message>
+            <source>Recording a sample in {0}.</source>
+            <translation>Ein Beispiel wird in {0} aufgezeichnet.</translation>
+        </message>
+        <message>
+            <source>Sample: a t&amp;ampered run</source>
+            <translation>Beispiel: &amp;manipulierter Lauf</translation>
+        </message>
+        <message>
+            <source>Sample: an &amp;honest run</source>
+            <translation>Beispiel: eh&amp;rlicher Lauf</translation>
+        </message>
+        <message>
+            <source>Tables</source>
+            <translation>Tabellen</translation>
+        </message>
+        <message>
+            <source>Take the last change back</source>
+            <translation>Die letzte Änderung zurücknehmen</translation>
+        </message>
+        <message>
+            <source>The sample is ready: {0}</source>
+            <translation>Das Beispiel ist fertig: {0}</translation>
+        </message>
+        <message>
+            <source>Theme, language, device, files</source>
+            <translation>Farben, Sprache, Gerät, Dateien</translation>
+        </message>
+        <message>
+            <source>Versions and licence</source>
+            <translation>Versionen und Lizenz</translation>
+        </message>
+    </context>
+    <context>
+        <name>ShortcutSheet</name>
+        <message>
+            <source>Filter</source>
+            <translation>Filtern</translation>
+        </message>
+        <message>
+            <source>Filter the shortcuts</source>
+            <translation>Tastenkürzel filtern</translation>
+        </message>
+        <message>
+            <source>Keyboard shortcuts</source>
+            <translation>Tastenkürzel</translation>
+        </message>
+        <message>
+            <source>Keys</source>
+            <translation>Tasten</translation>
+        </message>
+        <message>
+            <source>What</source>
+            <translation>Was</translation>
+        </message>
+        <message>
+            <source>Where</source>
+            <translation>Wo</translation>
+        </message>
+    </context>
+    <context>
+        <name>SigningDialog</name>
+        <message>
+            <source>Choose the private key file</source>
+            <translation>Datei des privaten Schlüssels wählen</translation>
+        </message>
+        <message>
+            <source>Choose the verdict file</source>
+            <translation>Datei des Urteils wählen</translation>
+        </message>
+        <message>
+            <source>Choose…</source>
+            <translation>Wählen…</translation>
+        </message>
+        <message>
+            <source>Create a &amp;new key</source>
+            <translation>&amp;Neuen Schlüssel erzeugen</translation>
+        </message>
+        <message>
+            <source>Export signed verdict</source>
+            <translation>Unterschriebenes Urteil exportieren</translation>
+        </message>
+        <message>
+            <source>New private key</source>
+            <translation>Neuer privater Schlüssel</translation>
+        </message>
+        <message>
+            <source>Passphrase</source>
+            <translation>Passwort</translation>
+        </message>
+        <message>
+            <source>Passphrase again</source>
+            <translation>Passwort noch einmal</translation>
+        </message>
+        <message>
+            <source>Private key</source>
+            <translation>Privater Schlüssel</translation>
+        </message>
+        <message>
+            <source>Private key file</source>
+            <translation>Datei des privaten Schlüssels</translation>
+        </message>
+        <message>
+            <source>Say where the key is and where the verdict goes.</source>
+            <translation>Geben Sie an, wo der Schlüssel liegt und wohin das Urteil soll.</translation>
+        </message>
+        <message>
+            <source>Sign and save</source>
+            <translation>Unterschreiben und speichern</translation>
+        </message>
+        <message>
+            <source>Sign with my &amp;key</source>
+            <translation>Mit meinem &amp;Schlüssel unterschreiben</translation>
+        </message>
+        <message>
+            <source>The public key is written beside it as {0}. Give it to whoever checks your verdicts.</source>
+            <translation>Der öffentliche Schlüssel wird daneben als {0} geschrieben. Geben Sie ihn allen, die Ihre Urteile prüfen.</translation>
+        </message>
+        <message>
+            <source>The two passphrases differ.</source>
+            <translation>Die beiden Passwörter sind verschieden.</translation>
+        </message>
+        <message>
+            <source>There is a file of this name already; a key is never overwritten.</source>
+            <translation>Eine Datei dieses Namens gibt es schon; ein Schlüssel wird nie überschrieben.</translation>
+        </message>
+        <message>
+            <source>There is no such key file.</source>
+            <translation>Diese Schlüsseldatei gibt es nicht.</translation>
+        </message>
+        <message>
+            <source>Verdict</source>
+            <translation>Urteil</translation>
+        </message>
+        <message>
+            <source>Verdict file</source>
+            <translation>Datei des Urteils</translation>
+        </message>
+        <message>
+            <source>Whoever checks the verdict needs the public key that belongs to this private key.</source>
+            <translation>Wer das Urteil prüft, braucht den öffentlichen Schlüssel, der zu diesem privaten gehört.</translation>
+        </message>
+        <message>
+            <source>You sign that you replayed {0} and found: {1}. {2}</source>
+            <translation>Sie unterschreiben, dass Sie {0} nachgerechnet haben, mit dem Ergebnis: {1}. {2}</translation>
+        </message>
+        <message>
+            <source>empty if the key has none</source>
+            <translation>leer, wenn der Schlüssel keines hat</translation>
+        </message>
+        <message>
+            <source>recommended; protects the key file</source>
+            <translation>empfohlen; schützt die Schlüsseldatei</translation>
+        </message>
+    </context>
+    <context>
+        <name>StepsView</name>
+        <message>
+            <source>Follow the replay</source>
+            <translation>Der Nachrechnung folgen</translation>
+        </message>
+        <message>
+            <source>Replayed: {0} of {1}   ·   mismatches: {2}</source>
+            <translation>Nachgerechnet: {0} von {1}   ·   Abweichungen: {2}</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>There is no recorded step to show.</source>
+            <translation>Es gibt keinen aufgezeichneten Schritt zu zeigen.</translation>
+        </message>
+    </context>
+    <context>
+        <name>WelcomeView</name>
+        <message>
+            <source>Cancel</source>
+            <translation>Abbrechen</translation>
+        </message>
+        <message>
+            <source>Cancel recording the sample</source>
+            <translation>Das Aufzeichnen des Beispiels abbrechen</translation>
+        </message>
+        <message>
+            <source>Is the training you ordered the training that happened?</source>
+            <translation>Ist das Training, das Sie bestellt haben, das Training, das stattfand?</translation>
+        </message>
+        <message>
+            <source>No run at hand? Try one that is recorded on this machine:</source>
+            <translation>Kein Lauf zur Hand? Versuchen Sie einen, der auf diesem Rechner aufgezeichnet wird:</translation>
+        </message>
+        <message>
+            <source>Open the trainer's run (a .cfoil file), or drop it here, and replay it on this machine.</source>
+            <translation>Öffnen Sie den Lauf des Trainers (eine .cfoil-Datei), oder legen Sie ihn hier ab, und rechnen Sie ihn nach.</translation>
+        </message>
+        <message>
+            <source>Recent</source>
+            <translation>Zuletzt geöffnet</translation>
+        </message>
+    </context>
+    <context>
+        <name>dialogs</name>
+        <message>
+            <source>Copy details</source>
+            <translation>Einzelheiten kopieren</translation>
+        </message>
+        <message>
+            <source>Counterfoil</source>
+            <translation>Counterfoil</translation>
+        </message>
+        <message>
+            <source>Keep replaying</source>
+            <translation>Weiter nachrechnen</translation>
+        </message>
+        <message>
+            <source>What has been replayed so far does not make a verdict.</source>
+            <translation>Was bisher nachgerechnet wurde, reicht nicht für ein Urteil.</translation>
+        </message>
+    </context>
+    <context>
+        <name>engine</name>
+        <message>
+            <source>A confidence of {0} cannot be had.</source>
+            <translation>Eine Sicherheit von {0} ist nicht zu haben.</translation>
+        </message>
+        <message>
+            <source>A nonce draws a sample.</source>
+            <translation>Eine Nonce zieht eine Stichprobe.</translation>
+        </message>
+        <message>
+            <source>A nonce is 64 lower-case hexadecimal digits.</source>
+            <translation>Eine Nonce besteht aus 64 kleinen Hexadezimalziffern.</translation>
+        </message>
+        <message>
+            <source>A sample has at least one segment.</source>
+            <translation>Eine Stichprobe hat mindestens ein Segment.</translation>
+        </message>
+        <message>
+            <source>A step of this order needs at least {0} GiB of memory; {1} has {2}.</source>
+            <translation>Ein Schritt dieses Auftrags braucht mindestens {0} GiB Speicher; {1} hat {2}.</translation>
+        </message>
+        <message>
+            <source>All {0} operators are on the allow-list; {1} are rounded.</source>
+            <translation>Alle {0} Operatoren stehen auf der Liste der erlaubten; {1} werden gerundet.</translation>
+        </message>
+        <message>
+            <source>All {0} replayed steps match.</source>
+            <translation>Alle {0} nachgerechneten Schritte stimmen überein.</translation>
+        </message>
+        <message>
+            <source>All {0} steps were replayed, and every one has the trainer's Merkle leaf bit for bit.</source>
+            <translation>Alle {0} Schritte wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers.</translation>
+        </message>
+        <message>
+            <source>An earlier difference could be rounding within the margin; this one cannot.</source>
+            <translation>Ein früherer Unterschied könnte Rundung innerhalb der Toleranz sein; dieser nicht.</translation>
+        </message>
+        <message>
+            <source>An empty passphrase protects nothing.</source>
+            <translation>Ein leeres Passwort schützt nichts.</translation>
+        </message>
+        <message>
+            <source>Ask for fewer, or all.</source>
+            <translation>Verlangen Sie weniger oder alle.</translation>
+        </message>
+        <message>
+            <source>Ask the trainer for a run of this order.</source>
+            <translation>Bitten Sie den Trainer um einen Lauf dieses Auftrags.</translation>
+        </message>
+        <message>
+            <source>Ask the trainer for the file again.</source>
+            <translation>Bitten Sie den Trainer noch einmal um die Datei.</translation>
+        </message>
+        <message>
+            <source>Ask the trainer for the run of this order.</source>
+            <translation>Bitten Sie den Trainer um den Lauf dieses Auftrags.</translation>
+        </message>
+        <message>
+            <source>At the operator {0} the trainer's log says that a value was rounded one way, and its fingerprint that it was rounded the other way: what it signed contradicts itself.</source>
+            <translation>Beim Operator {0} sagt das Protokoll des Trainers, ein Wert sei in die eine Richtung gerundet, und sein Fingerabdruck, er sei in die andere gerundet: Was er unterschrieben hat, widerspricht sich.</translation>
+        </message>
+        <message>
+            <source>At the operator {0}, whose inputs agree, the trainer's fingerprint shows {1} other value{2} than the exact one{3}, which no hardware within the margin gives.</source>
+            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, zeigt der Fingerabdruck des Trainers andere Werte als die exakten (Anzahl: {1}), die keine Hardware innerhalb der Toleranz liefert.</translation>
+        </message>
+        <message>
+            <source>At the operator {0}, whose inputs agree, {1} {2} elements were recomputed exactly, and this machine's values are right, to {3} of the margin. The trainer's fingerprint belongs to other values.</source>
+            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, wurden {1} Elemente exakt nachgerechnet, und die Werte dieses Rechners sind richtig, auf {3} der Toleranz. Der Fingerabdruck des Trainers gehört zu anderen Werten.</translation>
+        </message>
+        <message>
+            <source>Checking the data file: {0} %.</source>
+            <translation>Die Datendatei wird geprüft: {0} %.</translation>
+        </message>
+        <message>
+            <source>Choose a count or a confidence too.</source>
+            <translation>Wählen Sie auch eine Anzahl oder eine Sicherheit.</translation>
+        </message>
+        <message>
+            <source>Choose another name.</source>
+            <translation>Wählen Sie einen anderen Namen.</translation>
+        </message>
+        <message>
+            <source>Choose numbers as in 1,4,7-9, or a count, or all.</source>
+            <translation>Wählen Sie Nummern wie 1,4,7-9, eine Anzahl oder alle.</translation>
+        </message>
+        <message>
+            <source>Choose one such as 0.01.</source>
+            <translation>Wählen Sie etwa 0.01.</translation>
+        </message>
+        <message>
+            <source>Choose one such as 0.99.</source>
+            <translation>Wählen Sie etwa 0.99.</translation>
+        </message>
+        <message>
+            <source>Counterfoil itself failed: {0}: {1}</source>
+            <translation>Counterfoil selbst ist gescheitert: {0}: {1}</translation>
+        </message>
+        <message>
+            <source>Directions look chosen in {0}.</source>
+            <translation>Richtungen sehen gewählt aus in {0}.</translation>
+        </message>
+        <message>
+            <source>Every fingerprint that the trainer signed for this step agrees with the replay, and what follows the last of them is arithmetic that is exact on all hardware: the result that it signed does not follow from what it signed on the way.</source>
+            <translation>Jeder Fingerabdruck, den der Trainer für diesen Schritt unterschrieben hat, stimmt mit der Nachrechnung überein, und was auf den letzten folgt, ist Arithmetik, die auf jeder Hardware exakt ist: Das unterschriebene Ergebnis folgt nicht aus dem, was er unterwegs unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>Every operator of the program is supported</source>
+            <translation>Jeder Operator des Programms wird unterstützt</translation>
+        </message>
+        <message>
+            <source>Every replayed step has the trainer's Merkle leaf</source>
+            <translation>Jeder nachgerechnete Schritt hat das Merkle-Blatt des Trainers</translation>
+        </message>
+        <message>
+            <source>Every replayed step matches, but the rounding log has {0} contradictions and {1} omissions, which an honest run on sound hardware does not have: either the log was altered, or this machine's arithmetic lies outside the margin.</source>
+            <translation>Jeder nachgerechnete Schritt stimmt überein, aber das Rundungsprotokoll hat {0} Widersprüche und {1} Auslassungen, die ein ehrlicher Lauf auf einwandfreier Hardware nicht hat: Entweder wurde das Protokoll verändert, oder die Arithmetik dieses Rechners liegt außerhalb der Toleranz.</translation>
+        </message>
+        <message>
+            <source>Every replayed step matches, but {0} of {1} logged directions that hardware does not flip differ from this machine's own rounding, more than chance explains in {2}: the trainer seems to have chosen them at will.</source>
+            <translation>Jeder nachgerechnete Schritt stimmt überein, aber {0} von {1} protokollierten Richtungen, die Hardware nicht umkehrt, weichen von der eigenen Rundung dieses Rechners ab, mehr als der Zufall erklärt in {2}: Der Trainer scheint sie nach Belieben gewählt zu haben.</translation>
+        </message>
+        <message>
+            <source>Every rule of the format is kept.</source>
+            <translation>Jede Regel des Formats ist eingehalten.</translation>
+        </message>
+        <message>
+            <source>Every step was replayed</source>
+            <translation>Jeder Schritt wurde nachgerechnet</translation>
+        </message>
+        <message>
+            <source>Give 1 or more.</source>
+            <translation>Geben Sie 1 oder mehr an.</translation>
+        </message>
+        <message>
+            <source>Give a passphrase, or none at all.</source>
+            <translation>Geben Sie ein Passwort an oder gar keines.</translation>
+        </message>
+        <message>
+            <source>Give it to 'counterfoil adjudicate'.</source>
+            <translation>Geben Sie sie 'counterfoil adjudicate'.</translation>
+        </message>
+        <message>
+            <source>Known answers for SHA-256, Philox and a rounded training step came out right on {0}.</source>
+            <translation>Bekannte Antworten für SHA-256, Philox und einen gerundeten Trainingsschritt kamen auf {0} richtig heraus.</translation>
+        </message>
+        <message>
+            <source>Later steps that differ, judged from the trainer's own checkpoints: {0}.</source>
+            <translation>Spätere Schritte, die abweichen, beurteilt von den gespeicherten Zuständen des Trainers aus: {0}.</translation>
+        </message>
+        <message>
+            <source>Leave it empty.</source>
+            <translation>Lassen Sie es leer.</translation>
+        </message>
+        <message>
+            <source>Leave it out to have one drawn.</source>
+            <translation>Lassen Sie sie weg, damit eine gezogen wird.</translation>
+        </message>
+        <message>
+            <source>Make one with 'counterfoil keygen'.</source>
+            <translation>Erzeugen Sie eine mit 'counterfoil keygen'.</translation>
+        </message>
+        <message>
+            <source>No CUDA device can be used on this machine.</source>
+            <translation>Auf diesem Rechner ist kein CUDA-Gerät benutzbar.</translation>
+        </message>
+        <message>
+            <source>Nothing can be concluded about the training.</source>
+            <translation>Über das Training lässt sich nichts schließen.</translation>
+        </message>
+        <message>
+            <source>Nothing was concluded about the training.</source>
+            <translation>Über das Training wurde nichts geschlossen.</translation>
+        </message>
+        <message>
+            <source>Nothing was concluded. Please report this with the details below.</source>
+            <translation>Es wurde nichts geschlossen. Bitte melden Sie das mit den Einzelheiten unten.</translation>
+        </message>
+        <message>
+            <source>Of {0} replayed steps {1} differ; the first is {2}.</source>
+            <translation>Von {0} nachgerechneten Schritten weichen {1} ab; der erste ist {2}.</translation>
+        </message>
+        <message>
+            <source>Only {0} of the {1} chosen steps could be replayed and judged.</source>
+            <translation>Nur {0} der {1} gewählten Schritte konnten nachgerechnet und beurteilt werden.</translation>
+        </message>
+        <message>
+            <source>Open the trainer's run of it.</source>
+            <translation>Öffnen Sie den Lauf des Trainers dazu.</translation>
+        </message>
+        <message>
+            <source>Program, data, schedule and initial state match the order</source>
+            <translation>Programm, Daten, Ablauf und Anfangszustand passen zum Auftrag</translation>
+        </message>
+        <message>
+            <source>Program, schedule, scalars and the initial state match the order. The data ({0}) lie in the data file {1}, which is checked before a replay.</source>
+            <translation>Programm, Ablauf, Skalare und Anfangszustand passen zum Auftrag. Die Daten ({0}) liegen in der Datendatei {1}, die vor dem Nachrechnen geprüft wird.</translation>
+        </message>
+        <message>
+            <source>Program, schedule, scalars, {0} data arrays (those in {1}</source>
+            <translation>Programm, Ablauf, Skalare, {0} Datenfelder (die in {1}</translation>
+        </message>
+        <message>
+            <source>Program, schedule, scalars, {0} data arrays and the initial state match the order.</source>
+            <translation>Programm, Ablauf, Skalare, {0} Datenfelder und Anfangszustand passen zum Auftrag.</translation>
+        </message>
+        <message>
+            <source>Replay it on a device with more memory.</source>
+            <translation>Rechnen Sie ihn auf einem Gerät mit mehr Speicher nach.</translation>
+        </message>
+        <message>
+            <source>Replay the run on another machine; if it ends there too, ask the trainer how it went on.</source>
+            <translation>Rechnen Sie den Lauf auf einem anderen Rechner nach; endet er auch dort, so fragen Sie den Trainer, wie es weiterging.</translation>
+        </message>
+        <message>
+            <source>Segments are chosen by --segments or by --confidence, not by both.</source>
+            <translation>Segmente werden mit --segments oder mit --confidence gewählt, nicht mit beiden.</translation>
+        </message>
+        <message>
+            <source>Segments are chosen by number, by count, or by confidence; only one of them.</source>
+            <translation>Segmente werden nach Nummer, nach Anzahl oder nach Sicherheit gewählt; nur nach einem davon.</translation>
+        </message>
+        <message>
+            <source>Signed by {0}, {1}.</source>
+            <translation>Unterschrieben von {0}, {1}.</translation>
+        </message>
+        <message>
+            <source>Some values lie close enough to a midpoint for hardware to round them differently, but rounding them to the other side does not lead to what the trainer signed.</source>
+            <translation>Einige Werte liegen so nahe an einer Mitte, dass Hardware sie verschieden rundet; sie zur anderen Seite zu runden führt aber nicht zu dem, was der Trainer unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>Step {0} came out different from the trainer's, but the audit was stopped before a second replay of it could confirm this machine's result. Audit the run again.</source>
+            <translation>Schritt {0} kam anders heraus als beim Trainer, aber die Prüfung wurde abgebrochen, bevor eine zweite Nachrechnung das Ergebnis dieses Rechners bestätigen konnte. Prüfen Sie den Lauf noch einmal.</translation>
+        </message>
+        <message>
+            <source>Step {0} came out different from the trainer's, but this machine does not give its own result again when reductions run in another order: its arithmetic lies outside the margin. Nobody is accused; replay the run on another machine.</source>
+            <translation>Schritt {0} kam anders heraus als beim Trainer, aber dieser Rechner liefert sein eigenes Ergebnis nicht wieder, wenn in anderer Reihenfolge summiert wird: Seine Arithmetik liegt außerhalb der Toleranz. Niemandem wird etwas vorgeworfen; rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+        </message>
+        <message>
+            <source>Step {0} came out different from the trainer's.</source>
+            <translation>Schritt {0} kam anders heraus als beim Trainer.</translation>
+        </message>
+        <message>
+            <source>Step {0} cannot be replayed, although the trainer recorded it.</source>
+            <translation>Schritt {0} kann nicht nachgerechnet werden, obwohl der Trainer ihn aufgezeichnet hat.</translation>
+        </message>
+        <message>
+            <source>Step {0} is not what was ordered: replayed from the agreed state before it, it gives other values than the trainer signed (in {1}). A second replay with every reduction in another order{2} this machine's result.</source>
+            <translation>Schritt {0} ist nicht, was bestellt war: Vom anerkannten Zustand davor aus nachgerechnet, ergibt er andere Werte, als der Trainer unterschrieben hat (in: {1}). Eine zweite Nachrechnung mit anderer Reihenfolge jeder Summe{2} das Ergebnis dieses Rechners.</translation>
+        </message>
+        <message>
+            <source>The audit was stopped after {0} of {1} steps; all of these match.</source>
+            <translation>Die Prüfung wurde nach {0} von {1} Schritten abgebrochen; diese stimmen alle überein.</translation>
+        </message>
+        <message>
+            <source>The bad fraction {0} is no share.</source>
+            <translation>Der schlechte Anteil {0} ist kein Anteil.</translation>
+        </message>
+        <message>
+            <source>The device {0} is not supported.</source>
+            <translation>Das Gerät {0} wird nicht unterstützt.</translation>
+        </message>
+        <message>
+            <source>The exact values of {0} element{1} lie within the margin of a midpoint between two grid points; rounded to the other side there, the step comes out as the trainer signed it. The margin was too small for one of the two machines. Nobody is accused; calibrate the order again, or order guaranteed margins.</source>
+            <translation>Die exakten Werte (Anzahl der Elemente: {0}) liegen innerhalb der Toleranz einer Mitte zwischen zwei Rasterpunkten; zur anderen Seite gerundet kommt der Schritt so heraus, wie der Trainer ihn unterschrieben hat. Die Toleranz war für einen der beiden Rechner zu klein. Niemandem wird etwas vorgeworfen; kalibrieren Sie den Auftrag neu, oder bestellen Sie garantierte Toleranzen.</translation>
+        </message>
+        <message>
+            <source>The file has an HDF5 superblock of version {0}; a {1}'s is 2 or 3.</source>
+            <translation>Die Datei hat einen HDF5-Superblock der Version {0}; bei dieser Art ({1}) ist er 2 oder 3.</translation>
+        </message>
+        <message>
+            <source>The file is a Counterfoil {0}, where a {1} is needed.</source>
+            <translation>Die Datei hat die falsche Art ({0}); gebraucht wird {1}.</translation>
+        </message>
+        <message>
+            <source>The file is a well-formed bundle</source>
+            <translation>Die Datei ist ein wohlgeformtes Bündel</translation>
+        </message>
+        <message>
+            <source>The file is an order that nobody has run, so there is nothing to audit.</source>
+            <translation>Die Datei ist ein Auftrag, den niemand ausgeführt hat; es gibt also nichts zu prüfen.</translation>
+        </message>
+        <message>
+            <source>The file is not a Counterfoil {0}: it is not an HDF5 file.</source>
+            <translation>Die Datei ist keine Counterfoil-Datei ({0}): Sie ist keine HDF5-Datei.</translation>
+        </message>
+        <message>
+            <source>The file is not a Counterfoil {0}: it lacks the mark of one.</source>
+            <translation>Die Datei ist keine Counterfoil-Datei ({0}): Ihr fehlt das Kennzeichen.</translation>
+        </message>
+        <message>
+            <source>The file was made for the order {0}; the client's order is {1}.</source>
+            <translation>Die Datei wurde für den Auftrag {0} gemacht; der Auftrag des Auftraggebers ist {1}.</translation>
+        </message>
+        <message>
+            <source>The key file {0} cannot be read.</source>
+            <translation>Die Schlüsseldatei {0} ist nicht lesbar.</translation>
+        </message>
+        <message>
+            <source>The key file {0} cannot be written.</source>
+            <translation>Die Schlüsseldatei {0} ist nicht schreibbar.</translation>
+        </message>
+        <message>
+            <source>The key in {0} has no passphrase.</source>
+            <translation>Der Schlüssel in {0} hat kein Passwort.</translation>
+        </message>
+        <message>
+            <source>The key in {0} is not an Ed25519 key.</source>
+            <translation>Der Schlüssel in {0} ist kein Ed25519-Schlüssel.</translation>
+        </message>
+        <message>
+            <source>The key in {0} needs its passphrase.</source>
+            <translation>Der Schlüssel in {0} braucht sein Passwort.</translation>
+        </message>
+        <message>
+            <source>The order {0} is the client's.</source>
+            <translation>Der Auftrag {0} ist der des Auftraggebers.</translation>
+        </message>
+        <message>
+            <source>The order {0} was taken from the file itself; without the client's own nobody knows whether it is what the client ordered.</source>
+            <translation>Der Auftrag {0} stammt aus der Datei selbst; ohne den eigenen des Auftraggebers weiß niemand, ob er das ist, was bestellt wurde.</translation>
+        </message>
+        <message>
+            <source>The output of the operator {0} has no elements, so its fingerprint can only be 0, and the trainer signed another.</source>
+            <translation>Die Ausgabe des Operators {0} hat keine Elemente, ihr Fingerabdruck kann also nur 0 sein; der Trainer hat einen anderen unterschrieben.</translation>
+        </message>
+        <message>
+            <source>The passphrase of {0} is wrong, or the file is damaged.</source>
+            <translation>Das Passwort von {0} ist falsch, oder die Datei ist beschädigt.</translation>
+        </message>
+        <message>
+            <source>The public key is not an Ed25519 key.</source>
+            <translation>Der öffentliche Schlüssel ist kein Ed25519-Schlüssel.</translation>
+        </message>
+        <message>
+            <source>The recorded steps have the run root {0}, but the trainer signed {1}: the bundle was damaged or altered after it was signed.</source>
+            <translation>Die aufgezeichneten Schritte haben die Laufwurzel {0}, der Trainer hat aber {1} unterschrieben: Das Bündel wurde nach der Unterschrift beschädigt oder verändert.</translation>
+        </message>
+        <message>
+            <source>The recorded steps match the signed run root</source>
+            <translation>Die aufgezeichneten Schritte passen zur unterschriebenen Laufwurzel</translation>
+        </message>
+        <message>
+            <source>The rounding log is honest</source>
+            <translation>Das Rundungsprotokoll ist ehrlich</translation>
+        </message>
+        <message>
+            <source>The run commits to another state before its first step than the initial state that was ordered.</source>
+            <translation>Der Lauf legt sich vor seinem ersten Schritt auf einen anderen Zustand fest als auf den bestellten Anfangszustand.</translation>
+        </message>
+        <message>
+            <source>The run has the segments 1 to {0}.</source>
+            <translation>Der Lauf hat die Segmente 1 bis {0}.</translation>
+        </message>
+        <message>
+            <source>The run has {0} segments; {1} were asked for.</source>
+            <translation>Der Lauf hat {0} Segmente; verlangt wurden {1}.</translation>
+        </message>
+        <message>
+            <source>The run is signed and complete. Compare it with the client's own order before you rely on it.</source>
+            <translation>Der Lauf ist unterschrieben und vollständig. Vergleichen Sie ihn mit dem eigenen Auftrag des Auftraggebers, bevor Sie sich darauf verlassen.</translation>
+        </message>
+        <message>
+            <source>The run is signed, complete, and was made for the client's order. Replay it to see whether it is true.</source>
+            <translation>Der Lauf ist unterschrieben, vollständig und für den Auftrag des Auftraggebers gemacht. Rechnen Sie ihn nach, um zu sehen, ob er wahr ist.</translation>
+        </message>
+        <message>
+            <source>The run was made for this order</source>
+            <translation>Der Lauf wurde für diesen Auftrag gemacht</translation>
+        </message>
+        <message>
+            <source>The run's claim names another public key than the one that signed it.</source>
+            <translation>Die Erklärung des Laufs nennt einen anderen öffentlichen Schlüssel als den, der sie unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>The run's claim names another public key than the one that signs it.</source>
+            <translation>Die Erklärung des Laufs nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreibt.</translation>
+        </message>
+        <message>
+            <source>The run's claim names no Ed25519 public key.</source>
+            <translation>Die Erklärung des Laufs nennt keinen öffentlichen Ed25519-Schlüssel.</translation>
+        </message>
+        <message>
+            <source>The segments {0} cannot be read.</source>
+            <translation>Die Segmente {0} sind nicht lesbar.</translation>
+        </message>
+        <message>
+            <source>The signature does not hold for the key {0}.</source>
+            <translation>Die Unterschrift gilt nicht für den Schlüssel {0}.</translation>
+        </message>
+        <message>
+            <source>The signature's envelope is malformed.</source>
+            <translation>Der Umschlag der Unterschrift ist fehlerhaft.</translation>
+        </message>
+        <message>
+            <source>The signed claim of the run is malformed.</source>
+            <translation>Die unterschriebene Erklärung des Laufs ist fehlerhaft.</translation>
+        </message>
+        <message>
+            <source>The signed payload is not an in-toto statement of version 1.</source>
+            <translation>Der unterschriebene Inhalt ist kein in-toto-Statement der Version 1.</translation>
+        </message>
+        <message>
+            <source>The signed payload is not an in-toto statement.</source>
+            <translation>Der unterschriebene Inhalt ist kein in-toto-Statement.</translation>
+        </message>
+        <message>
+            <source>The signed payload is not canonical JSON.</source>
+            <translation>Der unterschriebene Inhalt ist kein kanonisches JSON.</translation>
+        </message>
+        <message>
+            <source>The signed payload is of the type {0}, not {1}.</source>
+            <translation>Der unterschriebene Inhalt hat die Art {0}, nicht {1}.</translation>
+        </message>
+        <message>
+            <source>The signed tree head is malformed.</source>
+            <translation>Der unterschriebene Baumkopf ist fehlerhaft.</translation>
+        </message>
+        <message>
+            <source>The subjects of the run's claim are not the order and the run that it speaks of.</source>
+            <translation>Die Erklärung des Laufs gilt nicht dem Auftrag und dem Lauf, von denen sie spricht.</translation>
+        </message>
+        <message>
+            <source>The subjects of the tree head are not the order and the history that it speaks of.</source>
+            <translation>Der Baumkopf gilt nicht dem Auftrag und dem Verlauf, von denen er spricht.</translation>
+        </message>
+        <message>
+            <source>The trainer signed a run of the order {0}, but the file holds the order {1}.</source>
+            <translation>Der Trainer hat einen Lauf des Auftrags {0} unterschrieben, die Datei enthält aber den Auftrag {1}.</translation>
+        </message>
+        <message>
+            <source>The trainer signed {0} steps, but the order has {1}.</source>
+            <translation>Der Trainer hat {0} Schritte unterschrieben, der Auftrag hat aber {1}.</translation>
+        </message>
+        <message>
+            <source>The trainer's signature holds</source>
+            <translation>Die Unterschrift des Trainers ist gültig</translation>
+        </message>
+        <message>
+            <source>The trainer's values at the operator {0} are the exact ones. This machine's are off by up to {1} times the margin, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
+            <translation>Die Werte des Trainers beim Operator {0} sind die exakten. Die dieses Rechners liegen um bis zu das {1}-Fache der Toleranz daneben; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+        </message>
+        <message>
+            <source>The tree head names another public key than the one that signed it.</source>
+            <translation>Der Baumkopf nennt einen anderen öffentlichen Schlüssel als den, der ihn unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>The tree head names another public key than the one that signs it.</source>
+            <translation>Der Baumkopf nennt einen anderen öffentlichen Schlüssel als den, der ihn unterschreibt.</translation>
+        </message>
+        <message>
+            <source>The work was cancelled; nothing was concluded.</source>
+            <translation>Die Arbeit wurde abgebrochen; es wurde nichts geschlossen.</translation>
+        </message>
+        <message>
+            <source>The {0} has a user block in front of it, which is not allowed.</source>
+            <translation>Vor dem Inhalt ({0}) steht ein Benutzerblock; das ist nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>The {0} has format {1}; this Counterfoil reads format {2}.</source>
+            <translation>Die Datei ({0}) hat das Format {1}; dieses Counterfoil liest Format {2}.</translation>
+        </message>
+        <message>
+            <source>The {0} holds more than {1} objects.</source>
+            <translation>Die Datei ({0}) enthält mehr als {1} Objekte.</translation>
+        </message>
+        <message>
+            <source>The {0} of {1} were chosen by the auditor; nothing follows for the others.</source>
+            <translation>Von allen ({1}) hat der Prüfer {0} gewählt; für die anderen folgt daraus nichts.</translation>
+        </message>
+        <message>
+            <source>The {0} of {1} were drawn at random after the run was signed; a run with at least {2} bad segment{3} would have passed with probability {4}.</source>
+            <translation>Von allen ({1}) wurden {0} zufällig gezogen, nachdem der Lauf unterschrieben war; ein Lauf, in dem mindestens {2} davon schlecht sind, wäre mit der Wahrscheinlichkeit {4} durchgekommen.</translation>
+        </message>
+        <message>
+            <source>The {0} steps have the signed run root {1}.</source>
+            <translation>Die {0} Schritte haben die unterschriebene Laufwurzel {1}.</translation>
+        </message>
+        <message>
+            <source>The {0}'s groups are nested more than {1} deep.</source>
+            <translation>Die Gruppen der Datei ({0}) sind tiefer als {1} verschachtelt.</translation>
+        </message>
+        <message>
+            <source>There is no exact value to hold the operator {0} against, because {1}: the second replay decides.</source>
+            <translation>Es gibt keinen exakten Wert, an dem der Operator {0} zu messen wäre ({1}): Die zweite Nachrechnung entscheidet.</translation>
+        </message>
+        <message>
+            <source>There is no key file {0}.</source>
+            <translation>Es gibt keine Schlüsseldatei {0}.</translation>
+        </message>
+        <message>
+            <source>These are all {0}.</source>
+            <translation>Das ist der ganze Lauf ({0}).</translation>
+        </message>
+        <message>
+            <source>This is an order that nobody has run yet.</source>
+            <translation>Das ist ein Auftrag, den noch niemand ausgeführt hat.</translation>
+        </message>
+        <message>
+            <source>This is not a public key in PEM form.</source>
+            <translation>Das ist kein öffentlicher Schlüssel in PEM-Form.</translation>
+        </message>
+        <message>
+            <source>This machine computes as it should</source>
+            <translation>Dieser Rechner rechnet, wie er soll</translation>
+        </message>
+        <message>
+            <source>This machine computes {0} wrongly, so nothing can be concluded from a replay on it.</source>
+            <translation>Dieser Rechner rechnet falsch ({0}); aus einer Nachrechnung auf ihm lässt sich daher nichts schließen.</translation>
+        </message>
+        <message>
+            <source>This machine has no device {0}.</source>
+            <translation>Dieser Rechner hat kein Gerät {0}.</translation>
+        </message>
+        <message>
+            <source>This machine's values at the operator {0} are off the exact ones by up to {1} times the margin, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
+            <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1}-Fache der Toleranz neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+        </message>
+        <message>
+            <source>Two datasets of the {0} share the same place, which is not allowed.</source>
+            <translation>Zwei Datensätze der Datei ({0}) liegen an derselben Stelle; das ist nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>Use a Counterfoil of the version that wrote it.</source>
+            <translation>Benutzen Sie ein Counterfoil der Version, die sie geschrieben hat.</translation>
+        </message>
+        <message>
+            <source>Use another machine; if this one is sound, report the versions of torch and numpy.</source>
+            <translation>Nehmen Sie einen anderen Rechner; ist dieser in Ordnung, so melden Sie die Versionen von torch und numpy.</translation>
+        </message>
+        <message>
+            <source>Use cpu, or cuda:0.</source>
+            <translation>Benutzen Sie cpu oder cuda:0.</translation>
+        </message>
+        <message>
+            <source>Use cuda:0 to cuda:{0}.</source>
+            <translation>Benutzen Sie cuda:0 bis cuda:{0}.</translation>
+        </message>
+        <message>
+            <source>Use the device cpu.</source>
+            <translation>Benutzen Sie das Gerät cpu.</translation>
+        </message>
+        <message>
+            <source>What is signed is not a tree head.</source>
+            <translation>Was unterschrieben wurde, ist kein Baumkopf.</translation>
+        </message>
+        <message>
+            <source>What is signed is not the claim of a run.</source>
+            <translation>Was unterschrieben wurde, ist nicht die Erklärung eines Laufs.</translation>
+        </message>
+        <message>
+            <source>and exact arithmetic confirm</source>
+            <translation>und exakte Arithmetik bestätigen</translation>
+        </message>
+        <message>
+            <source>confirms</source>
+            <translation>bestätigt</translation>
+        </message>
+        <message>
+            <source>float64 at half the rate of float32</source>
+            <translation>float64 mit halber Geschwindigkeit von float32</translation>
+        </message>
+        <message>
+            <source>little float64: expect a slow replay</source>
+            <translation>wenig float64: Das Nachrechnen wird langsam</translation>
+        </message>
+        <message>
+            <source>{0} declares {1} bytes of data and does not hold as many.</source>
+            <translation>{0} gibt {1} Bytes Daten an und enthält nicht so viele.</translation>
+        </message>
+        <message>
+            <source>{0} declares {1} bytes of data, more than {2} times what it holds.</source>
+            <translation>{0} gibt {1} Bytes Daten an, mehr als das {2}-Fache dessen, was es enthält.</translation>
+        </message>
+        <message>
+            <source>{0} declares {1} chunks and holds {2}.</source>
+            <translation>{0} gibt {1} Blöcke an und enthält {2}.</translation>
+        </message>
+        <message>
+            <source>{0} entries for {1} rounded values: {2} corrections, {3} contradictions, {4} omissions.</source>
+            <translation>{0} Einträge für {1} gerundete Werte: {2} Korrekturen, {3} Widersprüche, {4} Auslassungen.</translation>
+        </message>
+        <message>
+            <source>{0} exists already; a key is never overwritten.</source>
+            <translation>{0} gibt es schon; ein Schlüssel wird nie überschrieben.</translation>
+        </message>
+        <message>
+            <source>{0} has a chunk of {1} bytes instead of {2}.</source>
+            <translation>{0} hat einen Block von {1} statt {2} Bytes.</translation>
+        </message>
+        <message>
+            <source>{0} has a data type that a bundle does not know.</source>
+            <translation>{0} hat einen Datentyp, den ein Bündel nicht kennt.</translation>
+        </message>
+        <message>
+            <source>{0} has an attribute; only the root of a bundle has one.</source>
+            <translation>{0} hat ein Attribut; nur die Wurzel eines Bündels hat eines.</translation>
+        </message>
+        <message>
+            <source>{0} has an old object header without a checksum.</source>
+            <translation>{0} hat einen alten Objektkopf ohne Prüfsumme.</translation>
+        </message>
+        <message>
+            <source>{0} has chunks of {1} bytes; at most {2} are allowed.</source>
+            <translation>{0} hat Blöcke von {1} Bytes; höchstens {2} sind erlaubt.</translation>
+        </message>
+        <message>
+            <source>{0} has its data outside the file.</source>
+            <translation>{0} hat seine Daten außerhalb der Datei.</translation>
+        </message>
+        <message>
+            <source>{0} has no shape.</source>
+            <translation>{0} hat keine Form.</translation>
+        </message>
+        <message>
+            <source>{0} holds a private key; a public one is needed.</source>
+            <translation>{0} enthält einen privaten Schlüssel; gebraucht wird ein öffentlicher.</translation>
+        </message>
+        <message>
+            <source>{0} holds an object with the name {1}, which cannot stand in a bundle.</source>
+            <translation>{0} enthält ein Objekt mit dem Namen {1}, das in keinem Bündel stehen kann.</translation>
+        </message>
+        <message>
+            <source>{0} holds no Ed25519 public key in PEM form.</source>
+            <translation>{0} enthält keinen öffentlichen Ed25519-Schlüssel in PEM-Form.</translation>
+        </message>
+        <message>
+            <source>{0} holds no private key in PEM form.</source>
+            <translation>{0} enthält keinen privaten Schlüssel in PEM-Form.</translation>
+        </message>
+        <message>
+            <source>{0} holds two objects of the same name.</source>
+            <translation>{0} enthält zwei Objekte desselben Namens.</translation>
+        </message>
+        <message>
+            <source>{0} in {1} is a link to somewhere else; a {2} holds hard links only.</source>
+            <translation>{0} in {1} verweist anderswohin; erlaubt sind hier ({2}) nur harte Verweise.</translation>
+        </message>
+        <message>
+            <source>{0} is a second name for another object, which is not allowed.</source>
+            <translation>{0} ist ein zweiter Name für ein anderes Objekt; das ist nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>{0} is neither a group nor a dataset.</source>
+            <translation>{0} ist weder Gruppe noch Datensatz.</translation>
+        </message>
+        <message>
+            <source>{0} is no range of segments.</source>
+            <translation>{0} ist kein Bereich von Segmenten.</translation>
+        </message>
+        <message>
+            <source>{0} is not the name of a device.</source>
+            <translation>{0} ist kein Name eines Geräts.</translation>
+        </message>
+        <message>
+            <source>{0} is put together from other datasets or files, which is not allowed.</source>
+            <translation>{0} ist aus anderen Datensätzen oder Dateien zusammengesetzt; das ist nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>{0} keeps its data in another file, which is not allowed.</source>
+            <translation>{0} hat seine Daten in einer anderen Datei; das ist nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>{0} of {1} steps were replayed and judged.</source>
+            <translation>{0} von {1} Schritten wurden nachgerechnet und beurteilt.</translation>
+        </message>
+        <message>
+            <source>{0} of {1} steps were replayed, and every one has the trainer's Merkle leaf bit for bit.</source>
+            <translation>{0} von {1} Schritten wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers.</translation>
+        </message>
+        <message>
+            <source>{0} segment</source>
+            <translation>{0} Segment</translation>
+        </message>
+        <message>
+            <source>{0} segments</source>
+            <translation>{0} Segmente</translation>
+        </message>
+        <message>
+            <source>{0} threads cannot be used.</source>
+            <translation>{0} Threads sind nicht benutzbar.</translation>
+        </message>
+        <message>
+            <source>{0} uses the HDF5 filter number {1}; allowed are {2}.</source>
+            <translation>{0} benutzt den HDF5-Filter Nummer {1}; erlaubt sind {2}.</translation>
+        </message>
+        <message>
+            <source>{0} uses the same HDF5 filter twice.</source>
+            <translation>{0} benutzt denselben HDF5-Filter zweimal.</translation>
+        </message>
+    </context>
+    <context>
+        <name>plots</name>
+        <message>
+            <source>Difference per tensor</source>
+            <translation>Unterschied je Tensor</translation>
+        </message>
+        <message>
+            <source>Loss</source>
+            <translation>Verlust</translation>
+        </message>
+        <message>
+            <source>Rounding log</source>
+            <translation>Rundungsprotokoll</translation>
+        </message>
+        <message>
+            <source>Rounding log per step</source>
+            <translation>Rundungsprotokoll je Schritt</translation>
+        </message>
+        <message>
+            <source>chosen</source>
+            <translation>gewählt</translation>
+        </message>
+        <message>
+            <source>contradictions, omissions</source>
+            <translation>Widersprüche, Auslassungen</translation>
+        </message>
+        <message>
+            <source>corrections</source>
+            <translation>Korrekturen</translation>
+        </message>
+        <message>
+            <source>disputed</source>
+            <translation>strittig</translation>
+        </message>
+        <message>
+            <source>entries</source>
+            <translation>Einträge</translation>
+        </message>
+        <message>
+            <source>equal</source>
+            <translation>gleich</translation>
+        </message>
+        <message>
+            <source>not finite</source>
+            <translation>nicht endlich</translation>
+        </message>
+        <message>
+            <source>replay</source>
+            <translation>Nachrechnung</translation>
+        </message>
+        <message>
+            <source>trainer</source>
+            <translation>vom Trainer</translation>
+        </message>
+    </context>
+    <context>
+        <name>steps</name>
+        <message>
+            <source>Contradictions</source>
+            <translation>Widersprüche</translation>
+        </message>
+        <message>
+            <source>Corrections</source>
+            <translation>Korrekturen</translation>
+        </message>
+        <message>
+            <source>Log bytes</source>
+            <translation>Protokollbytes</translation>
+        </message>
+        <message>
+            <source>Log entries</source>
+            <translation>Protokolleinträge</translation>
+        </message>
+        <message>
+            <source>Match</source>
+            <translation>Vergleich</translation>
+        </message>
+        <message>
+            <source>Omissions</source>
+            <translation>Auslassungen</translation>
+        </message>
+        <message>
+            <source>Replay's leaf</source>
+            <translation>Blatt der Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Replay's loss</source>
+            <translation>Verlust der Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Seconds</source>
+            <translation>Sekunden</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>Schritt</translation>
+        </message>
+        <message>
+            <source>Trainer's leaf</source>
+            <translation>Blatt des Trainers</translation>
+        </message>
+        <message>
+            <source>Trainer's loss</source>
+            <translation>Verlust des Trainers</translation>
+        </message>
+        <message>
+            <source>not replayed</source>
+            <translation>nicht nachgerechnet</translation>
+        </message>
+        <message>
+            <source>should be 0</source>
+            <translation>sollte 0 sein</translation>
+        </message>
+    </context>
+    <context>
+        <name>text</name>
+        <message>
+            <source>infinite</source>
+            <translation>unendlich</translation>
+        </message>
+        <message>
+            <source>minus infinite</source>
+            <translation>minus unendlich</translation>
+        </message>
+        <message>
+            <source>not a number</source>
+            <translation>keine Zahl</translation>
+        </message>
+        <message>
+            <source>scalar</source>
+            <translation>Skalar</translation>
+        </message>
+        <message>
+            <source>{0} s/step</source>
+            <translation>{0} s/Schritt</translation>
+        </message>
+        <message>
+            <source>{0} steps/s</source>
+            <translation>{0} Schritte/s</translation>
+        </message>
+    </context>
+    <context>
+        <name>words</name>
+        <message>
+            <source>being checked</source>
+            <translation>wird geprüft</translation>
+        </message>
+        <message>
+            <source>different</source>
+            <translation>verschieden</translation>
+        </message>
+        <message>
+            <source>equal</source>
+            <translation>gleich</translation>
+        </message>
+        <message>
+            <source>failed</source>
+            <translation>nicht bestanden</translation>
+        </message>
+        <message>
+            <source>fingerprints</source>
+            <translation>Fingerabdrücke</translation>
+        </message>
+        <message>
+            <source>log</source>
+            <translation>Rundungsprotokoll</translation>
+        </message>
+        <message>
+            <source>loss</source>
+            <translation>Verlust</translation>
+        </message>
+        <message>
+            <source>match</source>
+            <translation>stimmt überein</translation>
+        </message>
+        <message>
+            <source>mismatch</source>
+            <translation>weicht ab</translation>
+        </message>
+        <message>
+            <source>not reached</source>
+            <translation>nicht erreicht</translation>
+        </message>
+        <message>
+            <source>not yet checked</source>
+            <translation>noch nicht geprüft</translation>
+        </message>
+        <message>
+            <source>passed</source>
+            <translation>bestanden</translation>
+        </message>
+        <message>
+            <source>passed, with a remark</source>
+            <translation>bestanden, mit einer Bemerkung</translation>
+        </message>
+        <message>
+            <source>state</source>
+            <translation>Zustand</translation>
+        </message>
+        <message>
+            <source>unjudged</source>
+            <translation>nicht beurteilt</translation>
+        </message>
+    </context>
+</TS>

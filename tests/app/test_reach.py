@@ -1,0 +1,285 @@
+"""Everything is reached by menu and keyboard, nothing is clipped in large text, and nothing is left behind."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import shiboken6
+from counterfoil_app.views.plots import PlotsView
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt, QTimer
+from PySide6.QtGui import QAction
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QDialog,
+    QDockWidget,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QScrollArea,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from counterfoil_app.main import make_window
+from counterfoil_app.session import Phase
+from counterfoil_app.settings import Settings
+from counterfoil_app.shell.text_size import apply_text_size
+from counterfoil_app.views.parts import ElidedLabel
+from counterfoil_app.window import MainWindow
+from support.fake_engine import FakeEngine
+
+MakeWindow = Callable[[FakeEngine], MainWindow]
+
+
+# Menu and keyboard
+
+
+def leaves(menu: QWidget) -> Iterator[tuple[QMenu, QAction]]:
+    for action in menu.actions():
+        inner = action.menu()
+        if isinstance(inner, QMenu):
+            yield from leaves(inner)
+        elif not action.isSeparator():
+            assert isinstance(menu, QMenu)
+            yield menu, action
+
+
+def test_arrow_keys_reach_every_action_of_the_menus(opened: MainWindow, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(opened.session.devices_changed):
+        opened.session.look_for_devices()
+    reached: set[QAction] = set()
+    for menu in {id(menu): menu for menu, _action in leaves(opened.menuBar())}.values():
+        menu.popup(QPoint(0, 0))
+        for _ in range(2 * len(menu.actions())):
+            QTest.keyClick(menu, Qt.Key.Key_Down)
+            active = menu.activeAction()
+            if active is not None:
+                reached.add(active)
+        menu.close()
+    everything = {action for _menu, action in leaves(opened.menuBar())}
+    assert len(everything) >= 30
+    missing = [action.text() for action in everything if action.isEnabled() and action not in reached]
+    assert missing == []
+    assert set(opened.actions()) <= everything, "an action of the window that no menu holds"
+
+
+def test_every_menu_opens_by_a_letter_of_its_own(opened: MainWindow) -> None:
+    titles = [action.text() for action in opened.menuBar().actions()]
+    letters = [title[title.index("&") + 1].casefold() for title in titles]
+    assert len(letters) == len(set(letters)) == len(titles)
+
+
+SHORTCUTS = [
+    ("open_action", "Ctrl+O"),
+    ("replay_action", "F5"),
+    ("pause_action", "F6"),
+    ("stop_action", "Shift+F5"),
+    ("verdict_action", "Ctrl+E"),
+    ("table_action", "Ctrl+Shift+E"),
+    ("quit_action", "Ctrl+Q"),
+]
+
+
+def test_shortcuts_trigger_their_actions(opened: MainWindow, qtbot: QtBot) -> None:
+    actions = [*(getattr(opened, name) for name, _keys in SHORTCUTS if name != "quit_action")]
+    shell = opened.shell
+    actions += [shell.help_action, shell.preferences_action, shell.shortcuts_action, shell.honest_sample_action]
+    assert [opened.replay_action.shortcut().toString(), opened.stop_action.shortcut().toString()] == ["F5", "Shift+F5"]
+    for action in actions:
+        heard: list[QAction] = []
+        action.setEnabled(True)
+        action.triggered.disconnect()
+        action.triggered.connect(lambda _checked=False, action=action, heard=heard: heard.append(action))
+        sequence = action.shortcut()
+        assert not sequence.isEmpty(), action.text()
+        opened.activateWindow()
+        QTest.keySequence(opened, sequence)
+        assert heard == [action], f"{sequence.toString()} does not reach {action.text()}"
+
+
+def test_tab_reaches_every_control_of_the_header_and_comes_back(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.activateWindow()
+    opened.header.primary.setFocus()
+    qtbot.waitUntil(opened.header.primary.hasFocus)
+    seen: list[QWidget] = []
+    for _ in range(200):
+        focus = QApplication.focusWidget()
+        assert focus is not None
+        if focus in seen:
+            break
+        seen.append(focus)
+        QTest.keyClick(focus, Qt.Key.Key_Tab)
+    assert focus is seen[0], "the tab order is a circle"
+    wanted = {opened.header.primary, opened.header.secondary, opened.header.device, opened.steps.table}
+    assert wanted <= set(seen)
+    assert all(widget.isVisible() for widget in seen)
+
+
+# Large text
+
+
+def clipped(top: QWidget) -> list[str]:
+    """What needs more room than it has: wrapped labels by height, one-line labels and buttons by width."""
+    found = []
+    for part in top.findChildren(QWidget):
+        if not part.isVisibleTo(top) or isinstance(part, ElidedLabel):
+            continue
+        if isinstance(part, QLabel) and part.text():
+            if part.wordWrap():
+                short = part.heightForWidth(part.width()) - part.height()
+            else:
+                short = part.sizeHint().width() - part.width()
+            if short > 1:
+                found.append(f"{part.text()!r} lacks {short} pixels")
+        if isinstance(part, (QPushButton, QComboBox)) and part.sizeHint().height() - part.height() > 1:
+            found.append(f"{part.accessibleName()!r} is too low")
+        if isinstance(part, QPushButton) and not part.property("link") and part.sizeHint().width() > part.width() + 1:
+            found.append(f"{part.text()!r} is too narrow")
+    return found
+
+
+def outside(top: QWidget) -> list[str]:
+    """Controls that stick out of the window and stand in nothing that scrolls."""
+    found = []
+    for part in top.findChildren(QAbstractButton):
+        if not part.isVisible() or not part.text():
+            continue
+        parent = part.parentWidget()
+        while parent is not None and parent is not top and not isinstance(parent, QScrollArea):
+            if isinstance(parent, QDockWidget) and parent.visibleRegion().isEmpty():
+                break  # behind another tab, where Qt keeps it somewhere outside
+            parent = parent.parentWidget()
+        place = part.mapTo(top, QPoint(0, 0))
+        if parent is top and not top.rect().contains(part.rect().translated(place)):
+            found.append(part.text())
+    return found
+
+
+@pytest.fixture
+def text_size(qapp: QApplication, settings: Settings) -> Iterator[Callable[[int], None]]:
+    def choose(percent: int) -> None:
+        settings.text_percent = percent
+
+    yield choose
+    apply_text_size(qapp, 100)
+
+
+@pytest.mark.parametrize("percent", [100, 200])
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_nothing_is_clipped(
+    text_size: Callable[[int], None],
+    settings: Settings,
+    window_of: MakeWindow,
+    bundle: Path,
+    qtbot: QtBot,
+    percent: int,
+    language: str,
+) -> None:
+    text_size(percent)
+    settings.language = language
+    settings.add_recent(bundle)
+    window = window_of(FakeEngine(disputed=37))
+    window.resize(1366, 768)
+    qtbot.wait(50)
+    assert clipped(window) == []
+    assert outside(window) == []
+    window.shell.show_preferences()
+    window.shell.show_about()
+    for dialog in window.findChildren(QDialog):
+        qtbot.waitUntil(dialog.isVisible)
+        qtbot.wait(20)
+        assert clipped(dialog) == [], type(dialog).__name__
+        dialog.reject()
+    window.open_bundle(bundle)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    window.replay_action.trigger()
+    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=20_000)
+    qtbot.wait(50)
+    plots = {text for plot in window.findChildren(PlotsView) for text in clipped(plot)}  # its legends shrink by design
+    assert [text for text in clipped(window) if text not in plots] == []
+    assert outside(window) == []
+
+
+def test_clipping_is_noticed(qtbot: QtBot) -> None:
+    """The control of the test above."""
+    top = QWidget()
+    qtbot.addWidget(top)
+    text = QLabel("a long text that does not fit into so little room", top)
+    text.setWordWrap(True)
+    button = QPushButton("a long text", top)
+    top.show()
+    text.setGeometry(0, 0, 60, 10)
+    button.setGeometry(0, 40, 20, 40)
+    assert len(clipped(top)) == 2
+    button.setGeometry(top.width() - 5, 0, 100, 40)
+    assert outside(top) == ["a long text"]
+
+
+def test_text_size_is_of_the_systems_size(qapp: QApplication) -> None:
+    points = qapp.font().pointSizeF()
+    for percent in (200, 150, 100):
+        apply_text_size(qapp, percent)
+        assert qapp.font().pointSizeF() == pytest.approx(points * percent / 100)
+
+
+# Nothing left behind
+
+
+def use_and_close(settings: Settings, bundle: Path, qtbot: QtBot) -> None:
+    """A whole session of a user, with every dialog, until the window is closed and deleted."""
+    window = make_window(engine=FakeEngine(disputed=37), settings=settings)
+    window.show()
+    window.session.look_for_devices()
+    window.open_bundle(bundle)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    window.replay_action.trigger()
+    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=20_000)
+    for action in (
+        window.shell.help_action,
+        window.shell.preferences_action,
+        window.shell.shortcuts_action,
+        window.shell.about_action,
+        window.verdict_action,
+    ):
+        action.trigger()
+    assert len([widget for widget in QApplication.topLevelWidgets() if widget.isVisible()]) >= 5
+    for dialog in window.findChildren(QDialog):
+        dialog.reject()
+    assert window.close()
+    running = [timer for timer in window.findChildren(QTimer) if timer.isActive()]
+    assert [f"{timer.parent()} {timer.interval()}" for timer in running] == []
+    window.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert not shiboken6.isValid(window)
+
+
+def test_a_closed_window_leaves_nothing_behind(settings: Settings, bundle: Path, qtbot: QtBot) -> None:
+    gc.collect()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    before = set(QApplication.allWidgets())
+    threads = set(threading.enumerate())
+    use_and_close(settings, bundle, qtbot)
+    gc.collect()  # pyqtgraph's plots hold each other in circles
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert set(threading.enumerate()) <= threads
+    left = [widget for widget in set(QApplication.allWidgets()) - before if shiboken6.isValid(widget)]
+    assert [f"{type(widget).__name__} {widget.objectName()} {getattr(widget, 'title', str)()}" for widget in left] == []
+
+
+def test_closing_while_a_sample_is_recorded_waits_for_nothing(
+    window: MainWindow, engine: FakeEngine, qtbot: QtBot
+) -> None:
+    engine.gate.clear()
+    window.shell.honest_sample_action.trigger()
+    qtbot.waitUntil(lambda: window.welcome.cancel_sample.isVisible())
+    window.close()
+    assert not window.isVisible()
+    qtbot.waitUntil(lambda: window.session._worker._thread is None)
+    assert window.session.phase is Phase.EMPTY

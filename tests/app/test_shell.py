@@ -1,0 +1,478 @@
+"""What surrounds the views: the log, the sample, the layout, the preferences, the help, and unexpected errors."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QEvent, Qt, QtMsgType, QUrl, qInstallMessageHandler, qWarning
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from pytestqt.exceptions import capture_exceptions
+from pytestqt.qtbot import QtBot
+
+from counterfoil import CounterfoilError, Outcome
+from counterfoil_app.journal import Journal, Kind
+from counterfoil_app.sample import SampleKind
+from counterfoil_app.session import Phase
+from counterfoil_app.settings import Settings, ThemeChoice
+from counterfoil_app.shell.about import AboutDialog
+from counterfoil_app.shell.crash import ExceptionDialog, ExceptionGuard, failure_of
+from counterfoil_app.shell.help import HelpWindow
+from counterfoil_app.shell.preferences import PreferencesDialog
+from counterfoil_app.shell.shell import FIRST_HELP_PAGE, HELP_PAGES
+from counterfoil_app.shell.shortcuts import ShortcutSheet
+from counterfoil_app.shell.versions import versions_text
+from counterfoil_app.theme import DARK
+from counterfoil_app.views.log import LogView
+from counterfoil_app.window import MainWindow
+from counterfoil_app.worker import Failure
+from support.fake_engine import FakeEngine
+
+MakeWindow = Callable[[FakeEngine], MainWindow]
+LEFT = Qt.MouseButton.LeftButton
+
+
+def concluded(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: window.session.phase in (Phase.CONCLUDED, Phase.FAILED), timeout=20_000)
+
+
+# The journal and its view
+
+
+def clock() -> Callable[[], datetime]:
+    start = datetime(2026, 11, 21, 12, 0, tzinfo=timezone(timedelta(hours=1)))
+    ticks = iter(range(10**9))
+    return lambda: start + timedelta(seconds=next(ticks))
+
+
+def test_journal_keeps_the_last_entries() -> None:
+    journal = Journal(capacity=3, clock=clock())
+    for number in range(10):
+        journal.note(Kind.NOTE, f"line {number}", "more\nlines" if number == 9 else "")
+    assert [entry.message for entry in journal] == ["line 7", "line 8", "line 9"]
+    assert journal.text.splitlines()[0] == "2026-11-21T12:00:07+01:00  note     line 7"
+    assert journal.text.splitlines()[-2:] == ["    more", "    lines"]
+    journal.clear()
+    assert len(journal) == 0
+
+
+def test_details_are_bounded() -> None:
+    journal = Journal()
+    journal.note(Kind.ERROR, "large", "x" * 10**6)
+    assert len(journal[0].detail) == 20_000
+
+
+def test_log_view_follows_a_full_journal(window: MainWindow, qtbot: QtBot, qtmodeltester: object) -> None:
+    journal = Journal(capacity=50)
+    view = LogView(journal, window.theme)
+    qtbot.addWidget(view)
+    qtmodeltester.check(view.model)  # type: ignore[attr-defined]
+    for number in range(120):
+        journal.note(Kind.ERROR if number % 40 == 0 else Kind.NOTE, f"line {number}")
+    assert view.model.rowCount() == 50
+    assert view.model.index(0, 2).data() == "line 70"
+    assert view.model.index(49, 2).data() == "line 119"
+    assert view.counts.text() == "50 lines, errors: 1"
+    view.table.selectRow(3)
+    view.copy_lines.trigger()
+    assert QGuiApplication.clipboard().text().endswith("line 73")
+    qtbot.mouseClick(view.copy_button, LEFT)
+    assert len(QGuiApplication.clipboard().text().splitlines()) == 50
+    qtbot.mouseClick(view.clear_button, LEFT)
+    assert view.model.rowCount() == 0
+    assert not view.copy_button.isEnabled()
+
+
+def test_log_stays_where_the_user_reads(window: MainWindow, qtbot: QtBot) -> None:
+    journal = Journal()
+    view = LogView(journal, window.theme)
+    qtbot.addWidget(view)
+    view.resize(600, 200)
+    view.show()
+    for number in range(100):
+        journal.note(Kind.NOTE, f"line {number}")
+    bar = view.table.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.value() == bar.maximum() > 0)
+    bar.setValue(10)
+    journal.note(Kind.NOTE, "one more")
+    QApplication.processEvents()
+    assert bar.value() == 10
+
+
+def messages(window: MainWindow) -> list[str]:
+    return [entry.message for entry in window.shell.journal]
+
+
+def test_the_whole_job_is_written_down(window_of: MakeWindow, bundle: Path, qtbot: QtBot, tmp_path: Path) -> None:
+    window = window_of(FakeEngine(disputed=37))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    window.replay_action.trigger()
+    window.pause_action.trigger()
+    window.pause_action.trigger()
+    concluded(window, qtbot)
+    with qtbot.waitSignal(window.session.export_finished):
+        window.session.export_table(tmp_path / "steps.csv")
+    lines = messages(window)
+    order = [
+        f"Opening {bundle}.",
+        "honest.cfoil is open.",
+        "Replaying honest.cfoil on cpu.",
+        "The replay goes on.",
+        "Step 37 comes out different.",
+        f"Written: {tmp_path / 'steps.csv'}",
+    ]
+    assert [line for line in lines if line in order] == order
+    outcome = next(line for line in lines if line.startswith("DISPUTED: Step 37"))
+    checks = [line for line in lines if line.startswith("Check 8.")]
+    assert len(checks) == 1
+    assert lines.index(checks[0]) < lines.index(outcome)
+    kinds = {entry.message: entry.kind for entry in window.shell.journal}
+    assert kinds[checks[0]] is Kind.ERROR
+    assert kinds[outcome] is Kind.WARNING
+
+
+def test_refused_file_and_failed_replay_are_written_down(
+    window: MainWindow, engine: FakeEngine, bundle: Path, qtbot: QtBot
+) -> None:
+    engine.inspect_errors[bundle.name] = CounterfoilError("It is no bundle.", remedy="Ask again.", detail="byte 3")
+    window.open_bundle(bundle)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.UNREADABLE)
+    last = window.shell.journal[len(window.shell.journal) - 1]
+    assert (last.kind, last.message, last.detail) == (Kind.ERROR, "It is no bundle. Ask again.", "byte 3")
+    engine.inspect_errors.clear()
+    engine.audit_error = CounterfoilError("The device ran out of memory.")
+    window.open_bundle(bundle)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    window.replay_action.trigger()
+    concluded(window, qtbot)
+    assert messages(window)[-1] == "The device ran out of memory."
+
+
+# The sample
+
+
+@pytest.mark.parametrize(("kind", "outcome"), [("honest", Outcome.VERIFIED), ("tampered", Outcome.DISPUTED)])
+def test_sample_is_recorded_opened_and_replayed(
+    window: MainWindow, engine: FakeEngine, qtbot: QtBot, kind: str, outcome: Outcome
+) -> None:
+    button = window.welcome.samples[0 if kind == "honest" else 1]
+    assert button.isVisible()
+    engine.gate.clear()
+    qtbot.mouseClick(button, LEFT)
+    qtbot.waitUntil(lambda: "step 1 of 3" in window.welcome.sample_progress.text())
+    assert window.welcome.cancel_sample.isVisible()
+    assert not window.shell.honest_sample_action.isEnabled()
+    engine.gate.set()
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    assert window.session.path is not None
+    assert window.session.path.name == f"sample-{kind}.cfoil"
+    assert window.session.order is not None, "the sample is compared with its order"
+    assert engine.threads == {"counterfoil-engine"}
+    assert window.header.primary.shown is window.replay_action
+    window.replay_action.trigger()
+    concluded(window, qtbot)
+    assert window.session.report is not None
+    assert window.session.report.outcome is outcome
+
+
+def test_sample_is_made_once(window: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
+    made: list[int] = []
+    original = engine.make_sample
+    engine.make_sample = lambda *arguments: (made.append(1), original(*arguments))[1]  # type: ignore[method-assign]
+    for _ in range(2):
+        window.shell.honest_sample_action.trigger()
+        qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+        window.session.phase = Phase.EMPTY
+    assert made == [1]
+    window.shell.samples.make(SampleKind.TAMPERED)
+    qtbot.waitUntil(lambda: len(made) == 2)
+
+
+def test_cancelled_sample_is_forgotten(window: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
+    engine.gate.clear()
+    window.shell.honest_sample_action.trigger()
+    qtbot.waitUntil(lambda: window.welcome.cancel_sample.isVisible())
+    qtbot.mouseClick(window.welcome.cancel_sample, LEFT)
+    qtbot.waitUntil(lambda: not window.session.busy)
+    assert window.session.phase is Phase.EMPTY
+    assert not window.welcome.cancel_sample.isVisible()
+    assert window.shell.honest_sample_action.isEnabled()
+    assert window.findChild(QWidget, "failure") is None, "who cancels needs no error"
+
+
+def test_late_sample_does_not_replace_what_was_opened(
+    window: MainWindow, engine: FakeEngine, bundle: Path, qtbot: QtBot
+) -> None:
+    engine.gate.clear()
+    window.shell.tampered_sample_action.trigger()
+    qtbot.waitUntil(lambda: window.welcome.cancel_sample.isVisible())
+    window.open_bundle(bundle)
+    engine.gate.set()
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(lambda: not window.session.busy)
+    assert window.session.path == bundle
+
+
+def test_failed_sample_is_told(window: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
+    def fail(*_arguments: object) -> None:
+        raise CounterfoilError("There is no room.", remedy="Make some.")
+
+    engine.make_sample = fail  # type: ignore[method-assign, assignment]
+    with qtbot.waitSignal(window.session.failed):
+        window.shell.honest_sample_action.trigger()
+    box = window.findChild(QWidget, "failure")
+    assert box is not None
+    box.close()
+    assert window.shell.honest_sample_action.isEnabled()
+    assert messages(window)[-1] == "There is no room. Make some."
+
+
+# The layout
+
+
+def visible(window: MainWindow) -> set[str]:
+    return {name for name, dock in window.docks.items() if dock.toggleViewAction().isChecked()}
+
+
+def test_layout_changes_are_undone_and_redone(opened: MainWindow, qtbot: QtBot) -> None:
+    shell, docks = opened.shell, opened.docks
+    everything = visible(opened)
+    assert everything == set(docks)
+    assert not shell.undo_layout_action.isEnabled()
+    docks["plots"].close()
+    qtbot.waitUntil(shell.undo_layout_action.isEnabled)
+    docks["steps"].setFloating(True)
+    qtbot.waitUntil(lambda: len(shell.layouts._past) == 2)
+    shell.undo_layout_action.trigger()
+    assert not docks["steps"].isFloating()
+    assert visible(opened) == everything - {"plots"}
+    shell.undo_layout_action.trigger()
+    assert visible(opened) == everything
+    assert not shell.undo_layout_action.isEnabled()
+    shell.redo_layout_action.trigger()
+    assert visible(opened) == everything - {"plots"}
+    shell.redo_layout_action.trigger()
+    assert docks["steps"].isFloating()
+    assert not shell.redo_layout_action.isEnabled()
+    opened.layout_action.trigger()
+    qtbot.waitUntil(lambda: len(shell.layouts._past) == 3)
+    assert visible(opened) == everything
+    shell.undo_layout_action.trigger()
+    assert visible(opened) == everything - {"plots"}, "putting the layout back can be undone like any change"
+
+
+def test_bringing_a_tab_to_the_front_is_no_change(opened: MainWindow, qtbot: QtBot) -> None:
+    for name in ("merkle", "dispute", "log", "steps"):
+        opened.docks[name].raise_()
+        QApplication.processEvents()
+    assert not opened.shell.undo_layout_action.isEnabled()
+
+
+# Preferences
+
+
+def test_preferences_are_stored_and_used(
+    opened: MainWindow, engine: FakeEngine, settings: Settings, qtbot: QtBot, tmp_path: Path
+) -> None:
+    with qtbot.waitSignal(opened.session.devices_changed):
+        opened.session.look_for_devices()
+    key = tmp_path / "auditor.pem"
+    key.touch()
+    opened.shell.preferences_action.trigger()
+    dialog = opened.findChild(PreferencesDialog)
+    assert dialog is not None
+    dialog.theme.setCurrentIndex(dialog.theme.findData(ThemeChoice.DARK))
+    dialog.language.setCurrentIndex(dialog.language.findData("de"))
+    dialog.text_size.setCurrentIndex(dialog.text_size.findData(150))
+    dialog.device.setCurrentIndex(dialog.device.findData("cuda:0"))
+    dialog.threads.setValue(3)
+    dialog.notify.setChecked(True)
+    dialog.key.setText(str(tmp_path / "missing.pem"))
+    assert not dialog.ok.isEnabled()
+    assert "no such key" in dialog.hint.text()
+    dialog.key.setText(str(key))
+    dialog.folder.setText(str(tmp_path / "missing"))
+    assert not dialog.ok.isEnabled()
+    dialog.folder.setText(str(tmp_path))
+    qtbot.mouseClick(dialog.ok, LEFT)
+    assert opened.theme.tokens == DARK
+    assert opened.theme_actions[ThemeChoice.DARK].isChecked()
+    assert (settings.language, settings.text_percent, settings.threads) == ("de", 150, 3)
+    assert (settings.notify, settings.stay_awake) == (True, False)
+    assert (settings.key_file, settings.folder) == (key, tmp_path)
+    assert opened.header.device.currentData() == "cuda:0"
+    opened.replay_action.trigger()
+    concluded(opened, qtbot)
+    assert (engine.plans[-1].device, engine.plans[-1].threads) == ("cuda:0", 3)
+
+
+def test_cancelled_preferences_change_nothing(opened: MainWindow, settings: Settings, qtbot: QtBot) -> None:
+    opened.shell.preferences_action.trigger()
+    dialog = opened.findChild(PreferencesDialog)
+    assert dialog is not None
+    dialog.theme.setCurrentIndex(dialog.theme.findData(ThemeChoice.DARK))
+    dialog.threads.setValue(7)
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert settings.theme is ThemeChoice.SYSTEM
+    assert settings.threads is None
+
+
+def test_junk_in_the_new_settings_falls_back(settings: Settings) -> None:
+    for key, junk in (("text_percent", "1000"), ("threads", "-3"), ("threads", "9999999"), ("threads", "\u0663")):
+        settings._store.setValue(key, junk)
+    assert settings.text_percent == 100
+    assert settings.threads is None
+    settings.threads = 2
+    assert settings.threads == 2
+    settings.threads = None
+    assert settings.threads is None
+
+
+# Help, keys, versions
+
+
+def test_f1_opens_the_page_of_the_view_that_has_the_keyboard(opened: MainWindow, qtbot: QtBot) -> None:
+    assert set(HELP_PAGES) == set(opened.docks)
+    opened.activateWindow()
+    opened.docks["steps"].raise_()
+    opened.steps.table.setFocus()
+    qtbot.waitUntil(opened.steps.table.hasFocus)
+    qtbot.keyClick(opened.steps.table, Qt.Key.Key_F1)
+    window = opened.findChild(HelpWindow)
+    assert window is not None
+    qtbot.waitUntil(window.isVisible)
+    names = [page.name for page in window.pages]
+    assert set(HELP_PAGES.values()) | {FIRST_HELP_PAGE} <= set(names)
+    assert names[window.list.currentRow()] == HELP_PAGES["steps"]
+    assert "unjudged" in window.browser.toPlainText()
+    window.browser.anchorClicked.emit(QUrl("50-dispute.md"))
+    assert window.browser.toPlainText().startswith("A dispute")
+    window.search.setText("traceback")
+    shown = [page.name for row, page in enumerate(window.pages) if not window.list.item(row).isHidden()]
+    assert shown == ["70-trouble.md"]
+    assert names[window.list.currentRow()] == "70-trouble.md"
+    window.search.setText("no page says this")
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert not window.isVisible()
+
+
+def test_sheet_lists_every_shortcut_of_the_menus(opened: MainWindow) -> None:
+    opened.shell.shortcuts_action.trigger()
+    sheet = opened.findChild(ShortcutSheet)
+    assert sheet is not None
+    listed = {line.keys for line in sheet.model.records}
+    expected = {action.shortcut().toString() for action in opened.actions() if not action.shortcut().isEmpty()}
+    assert {"F1", "F5", "Ctrl+1"} < listed | {"F1"}
+    assert expected <= listed
+    sheet.filter.setText("REPLAY")
+    assert 1 <= len(sheet.model.records) < len(listed)
+    assert any(line.keys == "F5" for line in sheet.model.records)
+    sheet.reject()
+
+
+def test_versions_can_be_copied(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.shell.about_action.trigger()
+    dialog = opened.findChild(AboutDialog)
+    assert dialog is not None
+    qtbot.mouseClick(dialog.copy, LEFT)
+    copied = QGuiApplication.clipboard().text()
+    assert copied == versions_text()
+    for name in ("Counterfoil: ", "Python: ", "Qt: 6", "torch: ", "System: "):
+        assert name in copied
+    dialog.reject()
+
+
+# Unexpected errors
+
+
+def error() -> Failure:
+    try:
+        raise ValueError("three is no four")
+    except ValueError as caught:
+        return failure_of(caught)
+
+
+def test_exception_is_shown_and_the_window_lives(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.shell.show_exception(error())
+    dialog = opened.findChild(ExceptionDialog)
+    assert dialog is not None
+    assert dialog.sentence.text() == "ValueError: three is no four"
+    assert "Traceback" in dialog.details.toPlainText()
+    assert "torch: " in dialog.details.toPlainText()
+    for _ in range(20):
+        opened.shell.show_exception(error())
+    assert len(opened.findChildren(ExceptionDialog)) == 1, "a fault in a paint event must not open a window per frame"
+    assert "20 more" in dialog.sentence.text()
+    assert dialog.details.toPlainText().count("three is no four") <= 21
+    qtbot.mouseClick(dialog.copy, LEFT)
+    assert "ValueError" in QGuiApplication.clipboard().text()
+    dialog.reject()
+    assert opened.isVisible()
+    assert opened.shell.journal[len(opened.shell.journal) - 1].kind is Kind.ERROR
+    opened.replay_action.trigger()
+    concluded(opened, qtbot)
+    assert opened.session.report is not None
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # pytest hears of it too
+def test_exceptions_of_slots_threads_and_qt_are_caught(qtbot: QtBot, capsys: pytest.CaptureFixture[str]) -> None:
+    python, thread = sys.excepthook, threading.excepthook
+    guard = ExceptionGuard()
+    caught: list[Failure] = []
+    said: list[str] = []
+    guard.caught.connect(caught.append)
+    guard.qt_complained.connect(said.append)
+    with capture_exceptions():  # the test's own hook stays out of it
+        guard.install()
+
+        class Faulty(QLabel):
+            def event(self, event: QEvent) -> bool:
+                if event.type() == QEvent.Type.User:
+                    raise RuntimeError("in an event handler")
+                return super().event(event)
+
+        label = Faulty()
+        qtbot.addWidget(label)
+        QApplication.postEvent(label, QEvent(QEvent.Type.User))
+        qtbot.waitUntil(lambda: len(caught) == 1)
+        worker = threading.Thread(target=lambda: 1 // 0)
+        worker.start()
+        worker.join()
+        qtbot.waitUntil(lambda: len(caught) == 2)
+        qWarning("something is odd")
+        assert said == ["something is odd (default)"]
+        guard._qt_said(QtMsgType.QtDebugMsg, None, "chatter")  # type: ignore[arg-type]
+        assert len(said) == 1
+        guard.uninstall()
+    assert (sys.excepthook, threading.excepthook) == (python, thread)
+    assert {failure.sentence for failure in caught} == {
+        "RuntimeError: in an event handler",
+        "ZeroDivisionError: integer division or modulo by zero",
+    }
+    assert not any(failure.expected for failure in caught)
+    printed = capsys.readouterr().err
+    assert "in an event handler" in printed, "the terminal hears of it too"
+
+
+def test_interrupting_from_the_keyboard_is_no_error(qtbot: QtBot) -> None:
+    guard = ExceptionGuard()
+    caught: list[Failure] = []
+    guard.caught.connect(caught.append)
+    guard._python_hook = lambda *_arguments: None
+    guard._python_failed(KeyboardInterrupt, KeyboardInterrupt(), None)
+    assert caught == []
+
+
+def test_qt_gets_its_handler_back() -> None:
+    marker = lambda *_arguments: None  # noqa: E731 - compared by identity
+    before = qInstallMessageHandler(marker)
+    guard = ExceptionGuard()
+    guard.install()
+    guard.uninstall()
+    assert qInstallMessageHandler(before) is marker

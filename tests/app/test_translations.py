@@ -1,0 +1,333 @@
+"""Every text has a German translation, the compiled catalogue is current, and the German window shows no English."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QLocale, QSettings, Qt, QTranslator
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QComboBox,
+    QDialog,
+    QDockWidget,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QSpinBox,
+    QTableView,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from counterfoil import CheckNumber
+from counterfoil_app import engine_words
+from counterfoil_app.main import TRANSLATIONS, make_window
+from counterfoil_app.session import Phase
+from counterfoil_app.settings import Settings
+from counterfoil_app.shell.help import help_pages
+from counterfoil_app.shell.language import LANGUAGES, choose_language
+from counterfoil_app.window import MainWindow
+from support.fake_engine import FakeEngine
+
+ROOT = Path(__file__).resolve().parents[2]
+PLACE = re.compile(r"\{\d*\}")
+
+
+def _script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("translations_script", ROOT / "packaging" / "translations.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+script = _script()
+CATALOGUE = script.CATALOGUES / "counterfoil_de.ts"
+
+
+@pytest.fixture(scope="module")
+def german() -> dict[object, str]:
+    return dict(script.read_catalogue(CATALOGUE))
+
+
+@pytest.fixture
+def german_window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
+    settings = Settings(QSettings(str(tmp_path / "de.ini"), QSettings.Format.IniFormat))
+    settings.language = "de"
+    window = make_window(engine=FakeEngine(disputed=37), settings=settings)
+    window.shell.samples.folder = tmp_path
+    window.show()
+    qtbot.waitExposed(window)
+    yield window
+    window.shell.close()
+    window.session.shut_down()
+    window.deleteLater()
+    TRANSLATIONS.remove()
+    QLocale.setDefault(QLocale.system())
+
+
+# The catalogue
+
+
+def test_every_text_is_translated_and_nothing_else(german: dict[object, str]) -> None:
+    texts = script.all_texts()
+    assert len(texts) > 400
+    assert [text for text in texts if not german.get(text)] == [], "run make translations, and translate these"
+    assert set(german) - set(texts) == set(), "run make translations: these are no longer in the source"
+
+
+def test_places_and_mnemonics_survive_translation(german: dict[object, str]) -> None:
+    for text, translation in german.items():
+        source = text.source  # type: ignore[attr-defined]
+        before, after = PLACE.findall(source), PLACE.findall(translation)
+        if text.context == "engine":  # type: ignore[attr-defined]
+            assert set(after) <= set(before), source  # a place may hold no more than the s of an English plural
+        else:
+            assert sorted(after) == sorted(before), source
+        assert ("&" in source) == ("&" in translation), source
+        assert source.endswith("\u2026") == translation.endswith("\u2026"), source
+
+
+def test_compiled_catalogue_is_that_of_the_source(qapp: object, german: dict[object, str]) -> None:
+    compiled = QTranslator()
+    data = resources.files("counterfoil_resources").joinpath("translations", "counterfoil_de.qm").read_bytes()
+    assert compiled.load(data)
+    for text, translation in german.items():
+        found = compiled.translate(text.context, text.source)  # type: ignore[attr-defined]
+        assert (found or text.source) == translation, "run make translations"  # type: ignore[attr-defined]
+    assert not compiled.translate("MainWindow", "no such text")
+
+
+def test_templates_of_the_engine_are_those_of_its_source() -> None:
+    assert list(engine_words.templates()) == script.engine_texts(), "run make translations"
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("class A:\n def f(self, x): return self.tr(x)", "no literal"),
+        ('class A:\n def f(self, x): return x.tr("Hello")', "another object"),
+        ('def f(): return _tr("Hello")', "does not define"),
+        ('class A:\n def f(self, n): return self.tr(f"{n} steps")', "no literal"),
+    ],
+)
+def test_texts_that_nobody_could_translate_are_refused(source: str, reason: str) -> None:
+    with pytest.raises(script.UntranslatableError, match=reason):
+        list(script.module_texts(source, "module.py"))
+
+
+def test_collecting_finds_what_is_in_a_module() -> None:
+    source = (
+        'def _tr(text):\n    return QCoreApplication.translate("parts", text)\n'
+        'class A(QWidget):\n    def f(self):\n        self.tr("One")\n        _tr("Two")\n'
+        '    class B(QWidget):\n        def g(self): return self.tr("Three").format(1)\n'
+    )
+    found = {(text.context, text.source) for text in script.module_texts(source, "m.py")}
+    assert found == {("A", "One"), ("parts", "Two"), ("B", "Three")}
+
+
+def test_catalogue_keeps_translations_and_tells_what_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "x.ts"
+    one, two, moved = script.Text("A", "One <&>"), script.Text("A", "Two"), script.Text("B", "One <&>")
+    assert script.write_catalogue(path, "de", [one, two], {one: "Eins <&>"}) == [two]
+    read = script.read_catalogue(path)
+    assert read == {one: "Eins <&>", two: ""}
+    assert script.write_catalogue(path, "de", [moved], read) == []
+    assert script.read_catalogue(path) == {moved: "Eins <&>"}
+
+
+# The engine's sentences
+
+
+def test_sentences_of_the_engine_are_translated_with_their_values(german_window: MainWindow) -> None:
+    found = engine_words.translated("Of 60 replayed steps 2 differ; the first is 37.")
+    assert found == "Von 60 nachgerechneten Schritten weichen 2 ab; der erste ist 37."
+    several = engine_words.translated(
+        "The key file /tmp/my key.pem cannot be read. Make one with 'counterfoil keygen'. Nobody knows this one. "
+        "Every rule of the format is kept."
+    )
+    assert several == (
+        "Die Schl\u00fcsseldatei /tmp/my key.pem ist nicht lesbar. Erzeugen Sie eine mit 'counterfoil keygen'. "
+        "Nobody knows this one. Jede Regel des Formats ist eingehalten."
+    )
+    nested = engine_words.translated(
+        "The trainer signed 3 steps, but the order has 4. Nothing can be concluded about the training."
+    )
+    assert nested.startswith("Der Trainer hat 3 Schritte unterschrieben")
+    assert nested.endswith("l\u00e4sst sich nichts schlie\u00dfen.")
+    confirmed = (
+        "Step 4 is not what was ordered: replayed from the agreed state before it, it gives other values than the "
+        "trainer signed (in state and loss). A second replay with every reduction in another order{0} this machine's "
+        "result."
+    )
+    for english_words, german_words in (
+        (" confirms", "jeder Summe best\u00e4tigt das"),
+        (" and exact arithmetic confirm", "jeder Summe und exakte Arithmetik best\u00e4tigen das"),
+    ):
+        assert german_words in engine_words.translated(confirmed.format(english_words))
+    assert engine_words.translated("") == ""
+    assert engine_words.translated("A file of 3 segments is unheard of.") == "A file of 3 segments is unheard of."
+    sample = engine_words.translated(
+        "The 3 of 12 segments were drawn at random after the run was signed; a run with at least 2 bad segments would "
+        "have passed with probability 0.545."
+    )
+    assert sample.startswith("Von allen (12 Segmente) wurden 3 zuf")
+    assert "mindestens 2 davon" in sample
+    assert "0.545" in sample
+
+
+def test_english_window_leaves_the_engine_alone(window: MainWindow) -> None:
+    sentence = "Of 60 replayed steps 2 differ; the first is 37.  Two  spaces {0} stay. So does this."
+    assert engine_words.translated(sentence) == sentence
+
+
+# The window
+
+
+def visible_texts(widget: QWidget) -> Iterator[str]:
+    """Every text that a user can read or hear in a widget: of all its parts, hidden ones too, and its menus."""
+    for part in [widget, *widget.findChildren(QWidget)]:
+        yield from (part.toolTip(), part.accessibleName(), part.statusTip())
+        if isinstance(part, (QLabel, QAbstractButton)):
+            yield part.text()
+        if isinstance(part, (QDialog, QDockWidget)):
+            yield part.windowTitle()
+        if isinstance(part, QLineEdit):
+            yield part.placeholderText()
+        if isinstance(part, QSpinBox):
+            yield part.specialValueText()
+        if isinstance(part, QComboBox):
+            yield from (part.itemText(index) for index in range(part.count()))
+        if isinstance(part, QMessageBox):
+            yield from (part.text(), part.informativeText())
+        if isinstance(part, QTableView) and part.model() is not None:
+            model = part.model()
+            for column in range(model.columnCount()):
+                yield str(model.headerData(column, Qt.Orientation.Horizontal) or "")
+                yield from (str(model.index(row, column).data() or "") for row in range(min(model.rowCount(), 60)))
+    for action in widget.findChildren(QAction):
+        yield from (action.text(), action.toolTip(), action.statusTip())
+
+
+def english(texts: Iterator[str], german: dict[object, str]) -> set[str]:
+    """Those of the texts that were made from an English source which has another German translation."""
+    fixed, patterns = set(), []
+    shown = set(german.values())
+    for text, translation in german.items():
+        source = text.source  # type: ignore[attr-defined]
+        if source == translation or source in shown:
+            continue
+        if PLACE.search(source):
+            if len(PLACE.sub("", source)) > 8:
+                patterns.append(re.compile(".*".join(map(re.escape, PLACE.split(source)))))
+        else:
+            fixed.add(source.replace("&", "").rstrip("\u2026"))
+    return {
+        text
+        for text in texts
+        if text.replace("&", "").rstrip("\u2026") in fixed or any(pattern.fullmatch(text) for pattern in patterns)
+    }
+
+
+def test_german_window_shows_no_english(
+    german_window: MainWindow, german: dict[object, str], bundle: Path, qtbot: QtBot
+) -> None:
+    window = german_window
+    assert english(visible_texts(window), german) == set()
+    with qtbot.waitSignal(window.session.devices_changed):
+        window.session.look_for_devices()
+    window.open_bundle(bundle)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    assert english(visible_texts(window), german) == set()
+    window.replay_action.trigger()
+    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=20_000)
+    assert window.session.selected_step is not None
+    assert english(visible_texts(window), german) == set()
+    assert len(list(visible_texts(window))) > 500
+    assert "Schritt 37 ist nicht, was bestellt war" in window.header.sentence.text()
+    for show in (
+        window.shell.show_preferences,
+        window.shell.show_about,
+        window.shell.show_shortcuts,
+        window.shell.show_help,
+        window.choose_verdict,
+    ):
+        show()
+    assert len(window.findChildren(QDialog)) >= 4
+    # The signing dialog shows what is signed, in the words that are signed.
+    reason = window.session.report.reason if window.session.report is not None else ""
+    found = {text for text in english(visible_texts(window), german) if reason not in text}
+    assert found == set()
+
+
+def test_english_is_recognised(window: MainWindow, german: dict[object, str]) -> None:
+    """The control of the test above: in the English window it finds English."""
+    found = english(visible_texts(window), german)
+    assert {"Overview", "&Open a run\u2026", "Copy all"} <= found
+
+
+def test_qt_speaks_german_too(german_window: MainWindow) -> None:
+    german_window.shell.show_preferences()
+    dialog = german_window.findChildren(QDialog)[-1]
+    assert "Abbrechen" in {button.text().replace("&", "") for button in dialog.findChildren(QAbstractButton)}
+    assert QLocale().language() is QLocale.Language.German
+
+
+def test_mnemonics_of_the_german_menus_differ(german_window: MainWindow, window: MainWindow) -> None:
+    for each in (german_window, window):
+        for menu in [each.menuBar(), *(action.menu() for action in each.menuBar().actions())]:
+            letters = [
+                match.group(1).casefold()
+                for action in menu.actions()
+                if (match := re.search(r"&(\w)", action.text())) is not None
+            ]
+            assert len(letters) == len(set(letters)), [action.text() for action in menu.actions()]
+
+
+def test_language_is_the_chosen_one_or_the_systems() -> None:
+    assert choose_language("de", QLocale("en_US")) == "de"
+    assert choose_language("", QLocale("de_CH")) == "de"
+    assert choose_language("", QLocale("fr_FR")) == "en"
+    assert choose_language("xx", QLocale("en_GB")) == "en"
+
+
+def test_english_comes_back(german_window: MainWindow) -> None:
+    assert QCoreApplication.translate("MainWindow", "Overview") == "\u00dcbersicht"
+    TRANSLATIONS.remove()
+    assert QCoreApplication.translate("MainWindow", "Overview") == "Overview"
+
+
+# The help
+
+
+def test_help_has_the_same_pages_in_every_language() -> None:
+    names = {code: [page.name for page in help_pages(code)] for code in LANGUAGES}
+    assert len(names["en"]) >= 7
+    assert all(pages == names["en"] for pages in names.values())
+    assert {page.title for page in help_pages("de")}.isdisjoint(page.title for page in help_pages("en"))
+    assert help_pages("xx") == help_pages("en")
+
+
+@pytest.mark.parametrize("language", list(LANGUAGES))
+def test_links_of_the_help_lead_to_pages(language: str) -> None:
+    pages = help_pages(language)
+    links = [link for page in pages for link in re.findall(r"\]\(([^)]+)\)", page.markdown)]
+    assert len(links) >= 6
+    assert set(links) <= {page.name for page in pages}
+
+
+def test_every_check_is_explained_or_named(german_window: MainWindow) -> None:
+    titles = [engine_words.translated(number.title) for number in CheckNumber]
+    assert len(set(titles)) == len(CheckNumber)
+    assert json.dumps(titles) != json.dumps([number.title for number in CheckNumber])

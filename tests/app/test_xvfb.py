@@ -1,0 +1,64 @@
+"""One session on a real X server, with the events of a real keyboard and mouse: the off-screen platform has neither."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SESSION = Path(__file__).resolve().parents[1] / "support" / "x_session.py"
+LIBRARIES = ("libX11.so.6", "libXtst.so.6", "libxcb-cursor.so.0")
+
+
+def missing_library() -> str | None:
+    for name in LIBRARIES:
+        try:
+            ctypes.CDLL(name)
+        except OSError:
+            return name
+    return None
+
+
+@pytest.fixture
+def x_server() -> Iterator[str]:
+    """An X server of its own; yields its DISPLAY."""
+    missing = missing_library()
+    if missing is not None:
+        pytest.skip(f"{missing} is not installed")
+    reading, writing = os.pipe()
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1366x768x24", "-nolisten", "tcp"]
+    server = subprocess.Popen(command, pass_fds=(writing,), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    os.close(writing)
+    try:
+        with os.fdopen(reading) as numbers:
+            number = numbers.readline().strip()
+        assert number, "Xvfb did not start"
+        yield f":{number}"
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+@pytest.mark.xvfb
+def test_a_session_with_real_keys_and_mouse(x_server: str, tmp_path: Path) -> None:
+    environment = dict(os.environ, DISPLAY=x_server, QT_QPA_PLATFORM="xcb", PYTHONPATH=os.pathsep.join(sys.path))
+    environment.pop("WAYLAND_DISPLAY", None)
+    environment.pop("DBUS_SESSION_BUS_ADDRESS", None)
+    done = subprocess.run(
+        [sys.executable, str(SESSION), str(tmp_path)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[-1] == "Ctrl+Q closed the window"
+    assert len(lines) >= 20, done.stdout
+    assert "Traceback" not in done.stderr
