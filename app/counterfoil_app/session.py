@@ -77,6 +77,7 @@ class Finished:
         order: The client's order file, if one was given.
         data: The data file, if one was chosen.
         summary: The overview; None for a file that could not be read.
+        client: That of the client's order file; None when none was given.
         rows: The replayed steps.
         divergence: How far the states lay apart.
         dispute: The dispute, or None.
@@ -91,6 +92,7 @@ class Finished:
     order: Path | None
     data: Path | None
     summary: BundleSummary | None
+    client: BundleSummary | None
     rows: tuple[StepRow, ...]
     divergence: DivergenceTable
     dispute: Dispute | None
@@ -310,7 +312,8 @@ class Session(QObject):
         if self.path is None or self.running or self.phase in (Phase.EMPTY, Phase.LOADING):
             return None
         return Finished(
-            self.path, self.order, self.data, self.summary, tuple(self.rows), self.divergence, self.dispute,
+            self.path, self.order, self.data, self.summary, self.client, tuple(self.rows), self.divergence,
+            self.dispute,
             self.resumed_from, self.sample, self.report, self.failure, self.verdict_file,
         )  # fmt: skip
 
@@ -318,9 +321,12 @@ class Session(QObject):
         """Show again what a replay left; the file itself is not read again."""
         self._leave()
         self.path, self.order, self.data = finished.path, finished.order, finished.data
-        self.summary = finished.summary
+        self.summary, self.client = finished.summary, finished.client
+        self.step_data = StepData(finished.summary)
         self._clear_replay()
         self.rows = list(finished.rows)
+        self.step_data.add(finished.rows)
+        self._leave_out(finished.sample)
         self.mismatches = sum(row.match is StepMatch.MISMATCH for row in self.rows)
         self.divergence = finished.divergence
         self.dispute, self.resumed_from = finished.dispute, finished.resumed_from
@@ -568,10 +574,14 @@ class Session(QObject):
 
     def _note_sample(self, started: AuditStarted) -> None:
         self.sample = started.sample
-        if started.sample is None or started.sample.whole or self.summary is None:
+        self._leave_out(started.sample)
+
+    def _leave_out(self, sample: Sample | None) -> None:
+        """Mark the steps that a sample leaves out."""
+        if sample is None or sample.whole or self.summary is None:
             return
         every = self.summary.order.checkpoint_every
-        self.step_data.choose(((first - 1) * every + 1, last * every) for first, last in started.sample.spans)
+        self.step_data.choose(((first - 1) * every + 1, last * every) for first, last in sample.spans)
         self.sample_chosen.emit()
 
     def _conclude(self, result: JobResult) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtCore import QMimeData, Qt, QTimer
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
@@ -692,6 +692,8 @@ class MainWindow(QMainWindow):
             self.settings.layout = self.desk.saveState(LAYOUT_VERSION)
         self.shell.close()
         self.session.shut_down()
+        for timer in self.findChildren(QTimer):  # what views would redraw later, nobody will see
+            timer.stop()
         event.accept()
 
     def _stop_and_close(self) -> None:

@@ -13,7 +13,8 @@ from pytestqt.qtbot import QtBot
 import counterfoil
 from counterfoil import AdjudicationOutcome, CheckNumber, CheckState, LabelFlip, Outcome
 from counterfoil_app import sample
-from counterfoil_app.engine_port import Engine, LibraryEngine
+from counterfoil_app.engine_port import Engine
+from counterfoil_app.engine_process import ProcessEngine
 from counterfoil_app.session import Phase
 from counterfoil_app.signing_dialog import SigningDialog
 from counterfoil_app.window import MainWindow
@@ -76,7 +77,7 @@ def sign(window: MainWindow, folder: Path, qtbot: QtBot) -> counterfoil.Verdict:
 
 
 def test_honest_run(window_of: MakeWindow, job: Job, qtbot: QtBot, tmp_path: Path) -> None:
-    window = window_of(LibraryEngine())
+    window = window_of(ProcessEngine())
     replay(window, job.honest, job.order, qtbot)
     assert window.header.outcome.text() == "VERIFIED"
     assert {check.state for check in window.session.checks.values()} == {CheckState.PASSED}
@@ -89,7 +90,7 @@ def test_honest_run(window_of: MakeWindow, job: Job, qtbot: QtBot, tmp_path: Pat
 
 
 def test_tampered_run(window_of: MakeWindow, job: Job, qtbot: QtBot, tmp_path: Path) -> None:
-    window = window_of(LibraryEngine())
+    window = window_of(ProcessEngine())
     replay(window, job.tampered, job.order, qtbot)
     assert window.header.outcome.text() == "DISPUTED"
     column = [window.steps.model.index(row, 1).data() for row in range(STEPS)]
@@ -113,7 +114,7 @@ def test_run_of_another_order_is_refused(window_of: MakeWindow, job: Job, qtbot:
     images, labels = load_digits()
     other = tmp_path / "other.cfoil"
     counterfoil.order_digits(images[:200], labels[:200], steps=STEPS, batch_size=16, width=8, seed=12).write(other)
-    window = window_of(LibraryEngine())
+    window = window_of(ProcessEngine())
     window.open_bundle(job.honest, other)
     qtbot.waitUntil(lambda: window.session.phase in (Phase.READY, Phase.UNREADABLE), timeout=30_000)
     assert window.session.checks[CheckNumber.ORDER].state is CheckState.FAILED
@@ -126,7 +127,7 @@ def test_run_of_another_order_is_refused(window_of: MakeWindow, job: Job, qtbot:
 def test_junk_is_refused_and_can_be_signed(window_of: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
     junk = tmp_path / "junk.cfoil"
     junk.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(range(256)) * 8)
-    window = window_of(LibraryEngine())
+    window = window_of(ProcessEngine())
     window.open_bundle(junk)
     qtbot.waitUntil(lambda: window.session.phase is Phase.UNREADABLE, timeout=30_000)
     assert window.header.outcome.text() == "REFUSED"
@@ -137,7 +138,7 @@ def test_junk_is_refused_and_can_be_signed(window_of: MakeWindow, qtbot: QtBot, 
 
 
 def test_stopping_is_inconclusive(window_of: MakeWindow, job: Job, qtbot: QtBot) -> None:
-    window = window_of(LibraryEngine())
+    window = window_of(ProcessEngine())
     window.open_bundle(job.honest, job.order)
     qtbot.waitUntil(lambda: window.session.phase is Phase.READY, timeout=30_000)
     window.replay_action.trigger()
@@ -148,7 +149,7 @@ def test_stopping_is_inconclusive(window_of: MakeWindow, job: Job, qtbot: QtBot)
 
 
 def test_devices_are_listed(window_of: MakeWindow, qtbot: QtBot) -> None:
-    window = window_of(LibraryEngine())
+    window = window_of(ProcessEngine())
     with qtbot.waitSignal(window.session.devices_changed, timeout=30_000):
         window.session.look_for_devices()
     assert window.session.devices[0].name == "cpu"
@@ -156,7 +157,7 @@ def test_devices_are_listed(window_of: MakeWindow, qtbot: QtBot) -> None:
 
 
 def test_sample_is_disputed_where_it_was_tampered(window_of: MakeWindow, qtbot: QtBot) -> None:
-    window = window_of(LibraryEngine())
+    window = window_of(ProcessEngine())
     seen: list[tuple[int, int]] = []
     window.shell.samples.progress_changed.connect(lambda done, total: seen.append((done, total)))
     qtbot.mouseClick(window.welcome.samples[1], LEFT)

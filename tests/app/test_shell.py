@@ -245,18 +245,18 @@ def test_layout_changes_are_undone_and_redone(opened: MainWindow, qtbot: QtBot) 
     everything = visible(opened)
     assert everything == set(docks)
     assert not shell.undo_layout_action.isEnabled()
-    docks["plots"].close()
+    docks["divergence"].close()
     qtbot.waitUntil(shell.undo_layout_action.isEnabled)
     docks["steps"].setFloating(True)
     qtbot.waitUntil(lambda: len(shell.layouts._past) == 2)
     shell.undo_layout_action.trigger()
     assert not docks["steps"].isFloating()
-    assert visible(opened) == everything - {"plots"}
+    assert visible(opened) == everything - {"divergence"}
     shell.undo_layout_action.trigger()
     assert visible(opened) == everything
     assert not shell.undo_layout_action.isEnabled()
     shell.redo_layout_action.trigger()
-    assert visible(opened) == everything - {"plots"}
+    assert visible(opened) == everything - {"divergence"}
     shell.redo_layout_action.trigger()
     assert docks["steps"].isFloating()
     assert not shell.redo_layout_action.isEnabled()
@@ -264,7 +264,7 @@ def test_layout_changes_are_undone_and_redone(opened: MainWindow, qtbot: QtBot) 
     qtbot.waitUntil(lambda: len(shell.layouts._past) == 3)
     assert visible(opened) == everything
     shell.undo_layout_action.trigger()
-    assert visible(opened) == everything - {"plots"}, "putting the layout back can be undone like any change"
+    assert visible(opened) == everything - {"divergence"}, "putting the layout back can be undone like any change"
 
 
 def test_bringing_a_tab_to_the_front_is_no_change(opened: MainWindow, qtbot: QtBot) -> None:

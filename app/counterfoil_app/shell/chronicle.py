@@ -35,6 +35,7 @@ class Chronicle(QObject):
         self._session = session
         self._journal = journal
         self._phase = session.phase
+        self._files: tuple[Path | None, Path | None] = (None, None)
         self._disputed: int | None = None
         self._checks: dict[CheckNumber, CheckState] = {}
         session.phase_changed.connect(self._note_phase)
@@ -45,10 +46,12 @@ class Chronicle(QObject):
         session.failed.connect(self._note_failure)
 
     def _note_phase(self) -> None:
-        before, self._phase = self._phase, self._session.phase
-        if self._phase is before and self._phase is not Phase.LOADING:
-            return
         session = self._session
+        before, self._phase = self._phase, session.phase
+        files, self._files = self._files, (session.path, session.order)
+        # What is known of a bundle grows while it is opened; another bundle may be opened meanwhile.
+        if self._phase is before and (self._phase is not Phase.LOADING or files == self._files):
+            return
         name = session.path.name if session.path is not None else ""
         if self._phase is Phase.LOADING:
             self._forget()

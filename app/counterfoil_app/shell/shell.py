@@ -38,7 +38,7 @@ from counterfoil_app.worker import Failure
 DESKTOP_ID = "counterfoil"
 HELP_PAGES = {
     "overview": "20-open.md",
-    "plots": "40-views.md",
+    "divergence": "40-views.md",
     "steps": "40-views.md",
     "merkle": "40-views.md",
     "dispute": "50-dispute.md",

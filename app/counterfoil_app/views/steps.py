@@ -245,7 +245,7 @@ class StepsView(QWidget):
         self.jump.valueChanged.connect(self._jumped)
         self.follow = QCheckBox(self.tr("Follow the replay"))
         self.follow.setChecked(True)
-        self.counts = label(wrap=False)
+        self.counts = label()
         self.counts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.empty = label("", "muted")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
