@@ -27,7 +27,9 @@ def examples() -> list[tuple[str, str]]:
 
 def test_every_command_of_the_walk_through_is_shown() -> None:
     used = {command.split()[1] for command, _ in examples()}
-    assert used == {"order", "keygen", "train", "inspect", "plan", "audit", "referee", "verify"}
+    assert used == {
+        "order", "keygen", "train", "inspect", "plan", "audit", "-c", "adjudicate", "referee", "verify",
+    }  # fmt: skip
 
 
 def test_the_examples_do_what_the_readme_says(tmp_path: Path) -> None:

@@ -20,12 +20,17 @@ PUBLIC_NAMES = sorted(
 Adagrad
 Adam
 AdamW
+AdjudicationFinished
+AdjudicationOutcome
+AdjudicationReport
+AdjudicationStarted
 AuditFinished
 AuditReport
 AuditRequest
 AuditStarted
 BundleSummary
 CancelToken
+CapsuleContents
 Check
 CheckChanged
 CheckNumber
@@ -65,6 +70,7 @@ StepRow
 TensorDivergence
 Verdict
 WeightAverage
+adjudicate
 check_bundle_file
 generate_key
 inspect
@@ -83,6 +89,7 @@ run_audit
 sign_verdict
 uniform
 verify_verdict
+write_capsule
 write_steps_csv
 """.strip().splitlines()
 )

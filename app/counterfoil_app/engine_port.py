@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 import counterfoil
-from counterfoil import AuditReport, BundleSummary, CancelToken, Event, StepRow
+from counterfoil import AuditReport, BundleSummary, CancelToken, CounterfoilError, Event, StepRow
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,18 @@ class Engine(Protocol):
     def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
         """Write the step table as CSV; raises CounterfoilError."""
 
+    def write_capsule(self, report: AuditReport, path: Path) -> None:
+        """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
+
 
 class LibraryEngine:
-    """The engine of the installed library."""
+    """The engine of the installed library.
+
+    The evidence of the last audit stays in here: it holds a whole state, which the window has no use for.
+    """
+
+    def __init__(self) -> None:
+        self._last: counterfoil.AuditFinished | None = None
 
     def devices(self) -> Sequence[DeviceInfo]:
         """Return the devices of this machine."""
@@ -84,7 +93,12 @@ class LibraryEngine:
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
         request = counterfoil.AuditRequest(run=plan.run, order=plan.order, device=plan.device, data=plan.data)
-        yield from counterfoil.run_audit(request, cancel)
+        self._last = None
+        for event in counterfoil.run_audit(request, cancel):
+            if isinstance(event, counterfoil.AuditFinished):
+                self._last = event
+                event = counterfoil.AuditFinished(event.report)
+            yield event
 
     def create_key(self, private: Path, passphrase: str | None) -> Path:
         """Write a new key pair and return where the public key lies; raises CounterfoilError."""
@@ -97,3 +111,17 @@ class LibraryEngine:
     def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
         """Write the step table as CSV; raises CounterfoilError."""
         counterfoil.write_steps_csv(rows, path)
+
+    def write_capsule(self, report: AuditReport, path: Path) -> None:
+        """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
+        if self._last is None or self._last.evidence is None or _disputed(self._last.report) != _disputed(report):
+            raise CounterfoilError(
+                "What a capsule of this dispute would hold is no longer at hand.", remedy="Replay the run again."
+            )
+        counterfoil.write_capsule(self._last.evidence, path)
+
+
+def _disputed(report: AuditReport) -> tuple[object, ...]:
+    """What tells the dispute of one report from that of another."""
+    dispute = report.dispute
+    return report.bundle_digest, *((dispute.trainer_leaf, dispute.replay_leaf) if dispute is not None else ())

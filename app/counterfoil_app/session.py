@@ -292,6 +292,16 @@ class Session(QObject):
         """Write the replayed steps as CSV; :attr:`export_finished` or :attr:`failed` follows."""
         self._submit(partial(_write_table, self._engine, tuple(self.rows), target), self._exported)
 
+    @property
+    def can_export_capsule(self) -> bool:
+        """Whether the replay ended with a dispute that accuses the trainer, which anybody can check from a capsule."""
+        return self.report is not None and self.report.dispute is not None and self.report.dispute.accuses
+
+    def export_capsule(self, target: Path) -> None:
+        """Write the dispute capsule; :attr:`export_finished` or :attr:`failed` follows."""
+        if self.report is not None:
+            self._submit(partial(_write_capsule, self._engine, self.report, target), self._exported)
+
     def select_step(self, step: int) -> None:
         """Mark a step in all views."""
         if step != self.selected_step:
@@ -432,6 +442,11 @@ def _sign(engine: Engine, report: AuditReport, request: SigningRequest) -> Path:
 
 def _write_table(engine: Engine, rows: tuple[StepRow, ...], target: Path) -> Path:
     engine.write_steps(rows, target)
+    return target
+
+
+def _write_capsule(engine: Engine, report: AuditReport, target: Path) -> Path:
+    engine.write_capsule(report, target)
     return target
 
 

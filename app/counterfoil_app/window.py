@@ -132,6 +132,13 @@ class MainWindow(QMainWindow):
             "Ctrl+Shift+E",
             self.tr("Save the replayed steps as CSV"),
         )
+        self.capsule_action = self._action(
+            self.tr("Save dispute &capsule\u2026"),
+            "disputed",
+            self.choose_capsule,
+            "Ctrl+Shift+C",
+            self.tr("Save the disputed step with its proofs, so that anybody can replay it on another machine"),
+        )
         self.quit_action = self._action(self.tr("&Quit"), "", self.close, QKeySequence(keys.Quit))
         self.replay_action = self._action(self.tr("&Replay"), "replay", self.session.replay, "F5")
         self.pause_action = self._action(
@@ -161,7 +168,7 @@ class MainWindow(QMainWindow):
         self.steps = StepsView(self.session, self.theme)
         self.plots = PlotsView(self.session, self.theme)
         self.merkle = MerkleView(self.session, self.theme)
-        self.dispute = DisputeView(self.session, self.theme)
+        self.dispute = DisputeView(self.session, self.theme, self.capsule_action)
         self.desk = QMainWindow()
         self.desk.setWindowFlags(Qt.WindowType.Widget)
         self.desk.setDockNestingEnabled(True)
@@ -218,7 +225,7 @@ class MainWindow(QMainWindow):
         file.addAction(self.drop_order_action)
         file.addAction(self.data_action)
         file.addSeparator()
-        file.addActions([self.verdict_action, self.table_action])
+        file.addActions([self.verdict_action, self.table_action, self.capsule_action])
         file.addSeparator()
         file.addAction(self.quit_action)
         replay = self.menuBar().addMenu(self.tr("&Replay"))
@@ -358,6 +365,18 @@ class MainWindow(QMainWindow):
         if name:
             self.session.export_table(Path(name))
 
+    def choose_capsule(self) -> None:
+        """Ask where the dispute capsule goes, then write it."""
+        path = self.session.path
+        if path is None or not self.session.can_export_capsule:
+            return
+        proposal = path.with_name(f"{path.stem}-dispute.cfoil")
+        name, _ = QFileDialog.getSaveFileName(
+            self, self.tr("Save dispute capsule"), str(proposal), self.tr("Dispute capsules (*.cfoil)")
+        )
+        if name:
+            self.session.export_capsule(Path(name))
+
     def _exported(self, path: Path) -> None:
         if path == self.session.verdict_file and self._key_in_use is not None:
             self.settings.key_file = self._key_in_use
@@ -409,6 +428,7 @@ class MainWindow(QMainWindow):
     def _refresh_exports(self) -> None:
         self.verdict_action.setEnabled(self.session.report is not None)
         self.table_action.setEnabled(bool(self.session.rows))
+        self.capsule_action.setEnabled(self.session.can_export_capsule)
 
     def _show_title(self) -> None:
         name = self._bundle_name()

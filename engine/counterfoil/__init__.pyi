@@ -1,5 +1,20 @@
 """The public names of Counterfoil: this stub is the one list of them, for type checkers and at run time alike."""
 
+from .audit.adjudicate import (
+    AdjudicationFinished as AdjudicationFinished,
+)
+from .audit.adjudicate import (
+    AdjudicationStarted as AdjudicationStarted,
+)
+from .audit.adjudicate import (
+    adjudicate as adjudicate,
+)
+from .audit.adjudication import (
+    AdjudicationOutcome as AdjudicationOutcome,
+)
+from .audit.adjudication import (
+    AdjudicationReport as AdjudicationReport,
+)
 from .audit.events import (
     AuditFinished as AuditFinished,
 )
@@ -77,6 +92,12 @@ from .audit.verdict import (
 )
 from .audit.verdict import (
     verify_verdict as verify_verdict,
+)
+from .bundle.capsule import (
+    CapsuleContents as CapsuleContents,
+)
+from .bundle.capsule import (
+    write_capsule as write_capsule,
 )
 from .bundle.schema import Precision as Precision
 from .cancel import CancelToken as CancelToken

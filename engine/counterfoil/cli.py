@@ -38,6 +38,7 @@ from counterfoil.signing import (
 
 if TYPE_CHECKING:
     from counterfoil.audit.events import AuditReport, StepRow
+    from counterfoil.bundle.capsule import CapsuleContents
     from counterfoil.training.order import OrderDraft
 
 DEFAULT_SEQUENCE = 64
@@ -55,6 +56,7 @@ _COMMANDS = (
     "inspect",
     "plan",
     "audit",
+    "adjudicate",
     "referee",
     "panel",
     "verify",
@@ -124,6 +126,14 @@ TrainerKeyOption = Annotated[
     Path | None,
     typer.Option(
         help="The trainer's public key (.pub.pem), if you know it. Without it the key that the run names is used.",
+        show_default=False,
+    ),
+]
+HeadsOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="The tree heads that the trainer published while training (.jsonl): they show whether history was "
+        "rewritten.",
         show_default=False,
     ),
 ]
@@ -698,23 +708,44 @@ def train(
     out: OutOption,
     key: Annotated[Path, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)],
     data: DataOption = None,
+    heads: Annotated[
+        Path | None,
+        typer.Option(
+            help="Append signed tree heads to this file (.jsonl) while training goes on; publish its lines, and nobody "
+            "can say that history was rewritten.",
+            show_default=False,
+        ),
+    ] = None,
+    heads_every: Annotated[int, typer.Option(min=1, help="Sign a tree head after so many steps.")] = 10,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     force: ForceOption = False,
 ) -> None:
     """Trainer: carry out an order, record every step, and sign the run.
 
-    Ctrl-C stops and leaves no file.
+    Ctrl-C stops and leaves no run; tree heads that were written stay.
 
     Example: counterfoil train job.cfoil --out run.cfoil --key trainer.pem
     """
-    _check_target(out, force)
+    for target in (out, heads):
+        if target is not None:
+            _check_target(target, force)
     signing_key = _open_key(key)
     console = terminal.console()
     with cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
         from counterfoil.training import recorder
 
-        events = recorder.record(order, out, signing_key, data=data, device=device, threads=threads, cancel=cancel)
+        events = recorder.record(
+            order,
+            out,
+            signing_key,
+            data=data,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            heads=heads,
+            heads_every=heads_every,
+        )
         for event in events:
             match event:
                 case recorder.RecordStarted():
@@ -736,6 +767,7 @@ def inspect(
     bundle: BundleArgument,
     order: ClientOrderOption = None,
     trainer_key: TrainerKeyOption = None,
+    heads: HeadsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Anyone: say what is in a bundle, and check what can be checked without replaying it.
@@ -748,7 +780,7 @@ def inspect(
     with cancel_on_interrupt() as cancel:
         from counterfoil.audit import inspection
 
-        summary = inspection.inspect(bundle, order, public, cancel)
+        summary = inspection.inspect(bundle, order, public, cancel, heads)
     if json:
         terminal.print_json(summary)
     else:
@@ -769,8 +801,17 @@ def audit(
     ] = None,
     data: DataOption = None,
     trainer_key: TrainerKeyOption = None,
+    heads: HeadsOption = None,
     csv: Annotated[
         Path | None, typer.Option(help="Write the table of replayed steps to this file.", show_default=False)
+    ] = None,
+    capsule: Annotated[
+        Path | None,
+        typer.Option(
+            help="On a confirmed dispute, write a capsule (.cfoil) of the disputed step to this file, for 'counterfoil "
+            "adjudicate' on any machine.",
+            show_default=False,
+        ),
     ] = None,
     segments: Annotated[
         str | None,
@@ -813,7 +854,7 @@ def audit(
     if (verdict is None) != (key is None):
         raise typer.BadParameter("--verdict and --key belong together: a verdict is signed.")
     # Whatever could fail is tried before the replay, which may take hours.
-    for target in (verdict, csv):
+    for target in (verdict, csv, capsule):
         if target is not None:
             _check_target(target, force)
     signing_key = _open_key(key) if key is not None else None
@@ -825,6 +866,7 @@ def audit(
     console = terminal.console(stderr=json)
     rows: list[StepRow] = []
     report: AuditReport | None = None
+    evidence: CapsuleContents | None = None
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         from counterfoil.audit import events, replay
 
@@ -836,6 +878,7 @@ def audit(
             trainer_key=public,
             data=data,
             segments=chosen,
+            heads=heads,
         )
         for event in replay.run_audit(request, cancel):
             match event:
@@ -851,7 +894,7 @@ def audit(
                     rows.append(event.row)
                     bar.update(len(rows), event.row.match.value)
                 case events.AuditFinished():
-                    report = event.report
+                    report, evidence = event.report, event.evidence
     assert report is not None, "an audit ends in a report"
 
     if json:
@@ -863,6 +906,14 @@ def audit(
 
         write_steps_csv(rows, csv)
         console.print(f"Wrote {escape(str(csv))}.")
+    if capsule is not None:
+        if evidence is None:
+            console.print("No capsule was written: there is no confirmed dispute that it could be about.")
+        else:
+            from counterfoil.bundle.capsule import write_capsule
+
+            write_capsule(evidence, capsule)
+            console.print(f"Wrote {escape(str(capsule))}. Anybody can check it with 'counterfoil adjudicate'.")
     if verdict is not None and signing_key is not None:
         if report.bundle_digest is None:
             # Nothing was read, so there is nothing that a verdict could be about; the exit code says the rest.
@@ -871,6 +922,68 @@ def audit(
             from counterfoil.audit.verdict import sign_verdict
 
             _write(verdict, sign_verdict(report, signing_key))
+            console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
+    raise _Done(report.outcome.exit_code)
+
+
+@app.command()
+def adjudicate(
+    capsule: Annotated[Path, typer.Argument(help="The dispute capsule, a .cfoil file.", show_default=False)],
+    order: ClientOrderOption = None,
+    verdict: Annotated[
+        Path | None,
+        typer.Option(help="Write the signed adjudication to this file; needs --key.", show_default=False),
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)
+    ] = None,
+    trainer_key: TrainerKeyOption = None,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+    json: JsonOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Anyone: replay the one step of a dispute capsule, and say whether the trainer or the auditor is right.
+
+    Exit code 0 REJECTED (the trainer is right), 1 CONFIRMED (the step is not what was ordered), 2 INCONCLUSIVE,
+    3 REFUSED, 4 ERROR.
+
+    Example: counterfoil adjudicate dispute.cfoil --order job.cfoil
+    """
+    if (verdict is None) != (key is None):
+        raise typer.BadParameter("--verdict and --key belong together: an adjudication is signed.")
+    if verdict is not None:
+        _check_target(verdict, force)
+    signing_key = _open_key(key) if key is not None else None
+    public = load_public_key(trainer_key) if trainer_key else None
+    console = terminal.console(stderr=json)
+    with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
+        from counterfoil.audit import adjudicate as hearing
+        from counterfoil.audit import events
+
+        first = 1
+        for event in hearing.adjudicate(
+            capsule, order=order, trainer_key=public, device=device, threads=threads, cancel=cancel
+        ):
+            match event:
+                case hearing.AdjudicationStarted():
+                    first = event.first
+                    bar.start(event.last - first + 1)
+                case events.OperatorDone():
+                    bar.update(event.step - first + event.done / event.total)
+                case hearing.AdjudicationFinished():
+                    report = event.report
+    if json:
+        terminal.print_json(report)
+    else:
+        terminal.show_adjudication(console, report)
+    if verdict is not None and signing_key is not None:
+        if report.capsule_digest is None:
+            console.print("Nothing was signed: the file could not be read.")
+        else:
+            from counterfoil.audit.verdict import sign_adjudication
+
+            _write(verdict, sign_adjudication(report, signing_key))
             console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
     raise _Done(report.outcome.exit_code)
 
@@ -982,16 +1095,16 @@ def verify(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Anyone: check the signature of a verdict, and show what it says.
+    """Anyone: check the signature of a verdict, or of an adjudication, and show what it says.
 
     The exit code is the verdict's: 0 only if it holds and says VERIFIED. It is 3 (REFUSED) if the verdict does not
     hold, was signed with another key, or is about another file.
 
     Example: counterfoil verify verdict.json --key auditor.pub.pem --bundle run.cfoil
     """
-    from counterfoil.audit.verdict import check_bundle_file, verify_verdict
+    from counterfoil.audit.verdict import check_bundle_file, verify_signed
 
-    checked = verify_verdict(_read(verdict), load_public_key(key))
+    checked = verify_signed(_read(verdict), load_public_key(key))
     if bundle is not None:
         check_bundle_file(checked, bundle)
     if json:

@@ -30,7 +30,7 @@ from securesystemslib.exceptions import Error as SecureSystemsError
 from securesystemslib.signer import CryptoSigner, SSlibKey  # type: ignore[attr-defined]
 
 from counterfoil import canonical
-from counterfoil.bundle.schema import RunClaim
+from counterfoil.bundle.schema import RunClaim, TreeHead
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import BundleError, FileWriteError, KeyFileError, SignatureError
 
@@ -39,8 +39,12 @@ PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 RUN_PREDICATE = "urn:counterfoil:run:v1"
 """Predicate type of a run's claim."""
+TREE_HEAD_PREDICATE = "urn:counterfoil:tree-head:v1"
+"""Predicate type of a tree head that a trainer publishes while training."""
 VERDICT_PREDICATE = "urn:counterfoil:verdict:v1"
 """Predicate type of a verdict."""
+ADJUDICATION_PREDICATE = "urn:counterfoil:adjudication:v1"
+"""Predicate type of an adjudication: what the replay of a dispute capsule found."""
 _MAX_KEY_BYTES = 64 * 1024
 _MALFORMED = (LookupError, ValueError, TypeError, AttributeError, RecursionError, SecureSystemsError)
 
@@ -261,6 +265,45 @@ def open_claim(envelope: bytes, key: PublicKey | None = None) -> RunClaim:
     if statement["subject"] != _run_subjects(claim):
         raise SignatureError("The subjects of the run's claim are not the order and the run that it speaks of.")
     return claim
+
+
+def sign_tree_head(head: TreeHead, key: SigningKey) -> bytes:
+    """Sign a tree head; returns the DSSE envelope as JSON bytes, in one line.
+
+    Raises:
+        SignatureError: The head names another public key than the one that would sign it.
+    """
+    if head.public_key != key.public.pem:
+        raise SignatureError("The tree head names another public key than the one that signs it.")
+    return sign_statement(make_statement(_head_subjects(head), TREE_HEAD_PREDICATE, head.to_json()), key)
+
+
+def open_tree_head(envelope: bytes, key: PublicKey) -> TreeHead:
+    """Check the signature of a tree head, then read it.
+
+    Args:
+        envelope: A DSSE envelope as JSON bytes; may be junk.
+        key: The key that must have signed it.
+
+    Raises:
+        SignatureError: The envelope is malformed, the signature does not hold, or the statement is no tree head.
+    """
+    statement = open_statement(envelope, key)
+    if statement["predicateType"] != TREE_HEAD_PREDICATE:
+        raise SignatureError("What is signed is not a tree head.")
+    try:
+        head = TreeHead.from_json(statement["predicate"])
+    except BundleError as error:
+        raise SignatureError("The signed tree head is malformed.", detail=str(error)) from error
+    if head.public_key != key.pem:
+        raise SignatureError("The tree head names another public key than the one that signed it.")
+    if statement["subject"] != _head_subjects(head):
+        raise SignatureError("The subjects of the tree head are not the order and the history that it speaks of.")
+    return head
+
+
+def _head_subjects(head: TreeHead) -> list[dict[str, Any]]:
+    return [_subject("order", "sha256", head.order), _subject("history", "rfc9162Sha256", head.root)]
 
 
 def _run_subjects(claim: RunClaim) -> list[dict[str, Any]]:

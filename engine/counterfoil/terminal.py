@@ -17,11 +17,12 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
-from counterfoil.audit.events import AuditReport, Dispute, Steering
+from counterfoil.audit.adjudication import AdjudicationOutcome, AdjudicationReport
+from counterfoil.audit.events import AuditReport, Dispute, Finding, Steering
 from counterfoil.audit.outcome import Check, CheckState, Outcome
 from counterfoil.audit.sampling import probability_text
 from counterfoil.audit.summary import BundleSummary
-from counterfoil.audit.verdict import Verdict
+from counterfoil.audit.verdict import Adjudication, Verdict
 from counterfoil.bundle.schema import HEADROOM_BITS
 from counterfoil.canonical import MAX_EXACT_INTEGER
 from counterfoil.commit.digest import Digest
@@ -45,6 +46,8 @@ _OUTCOME_STYLES = {
     Outcome.REFUSED: "bold magenta",
     Outcome.ERROR: "bold red",
 }
+_ADJUDICATION_STYLES = ("bold green", "bold red", "bold yellow", "bold magenta", "bold red")
+"""By exit code."""
 _PANEL_STYLES = ("bold green", "bold red", "bold yellow", "bold magenta")
 """By exit code."""
 _STATE_STYLES = {
@@ -175,10 +178,14 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
             "trainer's loss": repr(dispute.trainer_loss),
             "replay's loss": repr(dispute.replay_loss),
             "first operator": _operator(dispute),
-            "found by": f"{len(dispute.path)} comparisons in the Merkle tree",
+        }
+        | ({"found by": f"{len(dispute.path)} comparisons in the Merkle tree"} if dispute.path else {})
+        | {
             "confirmed": "yes, by a second replay with every reduction in another order" if dispute.confirmed else "no",
         },
     )
+    if dispute.finding is not None:
+        show_finding(out, dispute.finding)
     if not dispute.tensors:
         return
     table = Table(title=f"Differing tensors after step {dispute.compared_at}", title_justify="left", box=None)
@@ -193,6 +200,30 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
     out.print(table)
     if len(dispute.tensors) > SHOWN_TENSORS:
         out.print(f"... and {len(dispute.tensors) - SHOWN_TENSORS} more tensors")
+
+
+def show_finding(out: Console, finding: Finding) -> None:
+    """Show what exact arithmetic says of the disputed operator."""
+    out.print(f"Exact arithmetic: {escape(finding.sentence)}")
+    if not finding.elements:
+        return
+    title = f"{finding.recomputed} of {finding.total} elements recomputed; in units of the margin:"
+    table = Table(title=title, title_justify="left", box=None)
+    table.add_column("at")
+    for heading in ("exact", "replay", "trainer", "error", "to midpoint"):
+        table.add_column(heading, justify="right")
+    for element in finding.elements:
+        index = ", ".join(map(str, element.index))
+        trainer = "not known" if element.trainer is None else f"{element.trainer:.9g}"
+        table.add_row(
+            f"\\[{index}]",
+            element.exact,
+            f"{element.replay:.9g}",
+            trainer,
+            f"{element.error:.2g}",
+            f"{element.midpoint:.3g}",
+        )
+    out.print(table)
 
 
 def show_steering(out: Console, steering: Steering) -> None:
@@ -227,6 +258,18 @@ def show_report(out: Console, report: AuditReport) -> None:
     if report.dispute is not None:
         show_dispute(out, report.dispute)
     show_outcome(out, report.outcome, report.headline, report.reason)
+
+
+def show_adjudication(out: Console, report: AdjudicationReport) -> None:
+    """Show what the replay of a dispute capsule found."""
+    show_checks(out, report.checks)
+    if report.dispute is not None:
+        show_dispute(out, report.dispute)
+    _show_adjudication_outcome(out, report.outcome, report.reason)
+
+
+def _show_adjudication_outcome(out: Console, outcome: AdjudicationOutcome, reason: str) -> None:
+    out.print(f"[{_ADJUDICATION_STYLES[outcome.exit_code]}]{outcome.value}[/]  {escape(reason)}")
 
 
 def show_summary(out: Console, summary: BundleSummary) -> None:
@@ -355,7 +398,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def show_verdict(out: Console, verdict: Verdict) -> None:
+def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
     """Show what a checked verdict says."""
     source = {
         "client": "the client's own order",
@@ -365,18 +408,29 @@ def show_verdict(out: Console, verdict: Verdict) -> None:
     show_facts(
         out,
         {
-            "bundle": f"{verdict.bundle_name}, SHA-256 {verdict.bundle_digest.hex}",
+            "file": f"{verdict.bundle_name}, SHA-256 {verdict.bundle_digest.hex}",
             "run root": verdict.run_root.hex if verdict.run_root else "not read",
             "order": f"{order} ({source[verdict.order_source]})",
-            "steps": f"{verdict.steps_replayed} of {verdict.steps_ordered} replayed and judged",
+            "steps": _steps(verdict),
             "signed by": verdict.key_id,
             "signed at": verdict.signed_at,
         },
     )
     show_checks(out, verdict.checks)
+    if isinstance(verdict, Adjudication):
+        _show_adjudication_outcome(out, verdict.outcome, verdict.reason)
+        return
     if verdict.steering is not None:
         show_steering(out, verdict.steering)
     show_outcome(out, verdict.outcome, verdict.headline, verdict.reason)
+
+
+def _steps(verdict: Verdict | Adjudication) -> str:
+    if isinstance(verdict, Adjudication):
+        return (
+            f"step {verdict.step} of {verdict.steps_ordered}, replayed from the state after step {verdict.agreed_step}"
+        )
+    return f"{verdict.steps_replayed} of {verdict.steps_ordered} replayed and judged"
 
 
 def as_json(value: Any) -> Any:

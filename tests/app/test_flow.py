@@ -370,6 +370,42 @@ def test_step_table_is_exported(opened: MainWindow, qtbot: QtBot, tmp_path: Path
     assert opened.session.verdict_file is None
 
 
+def test_dispute_capsule_is_saved(
+    window_of: MakeWindow, bundle: Path, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window: MainWindow = window_of(FakeEngine(disputed=37))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    assert not window.capsule_action.isEnabled()
+    replay(window, qtbot)
+    assert window.capsule_action.isEnabled()
+    asked: list[str] = []
+
+    def choose(_parent: object, _title: str, proposal: str, _filter: str) -> tuple[str, str]:
+        asked.append(proposal)
+        return str(target), ""
+
+    monkeypatch.setattr("counterfoil_app.window.QFileDialog.getSaveFileName", choose)
+    target = tmp_path / "honest-dispute.cfoil"
+    with qtbot.waitSignal(window.session.export_finished):
+        qtbot.mouseClick(window.dispute.save, LEFT)
+    assert asked == [str(target)]
+    assert target.read_text() == "step 37"
+    assert str(target) in window.statusBar().currentMessage()
+    target = tmp_path / "missing" / "dispute.cfoil"
+    with qtbot.waitSignal(window.session.failed) as caught:
+        window.capsule_action.trigger()
+    assert "There is no folder" in caught.args[0].sentence
+    box = window.findChild(QMessageBox, "failure")
+    assert box is not None
+    box.done(0)
+
+
+def test_without_a_dispute_there_is_no_capsule_to_save(opened: MainWindow, qtbot: QtBot) -> None:
+    replay(opened, qtbot)
+    assert not opened.capsule_action.isEnabled()
+
+
 def test_layout_is_restored(opened: MainWindow) -> None:
     opened.docks["plots"].close()
     opened.docks["steps"].setFloating(True)

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 import counterfoil
-from counterfoil import CheckNumber, CheckState, LabelFlip, Outcome
+from counterfoil import AdjudicationOutcome, CheckNumber, CheckState, LabelFlip, Outcome
 from counterfoil_app.dialogs import SigningDialog
 from counterfoil_app.engine_port import Engine, LibraryEngine
 from counterfoil_app.session import Phase
@@ -100,6 +100,12 @@ def test_tampered_run(window_of: MakeWindow, job: Job, qtbot: QtBot, tmp_path: P
     assert window.merkle.model.rowCount() > 0
     verdict = sign(window, tmp_path, qtbot)
     assert verdict.outcome is Outcome.DISPUTED
+    capsule = tmp_path / "dispute.cfoil"
+    with qtbot.waitSignal(window.session.export_finished, timeout=30_000):
+        window.session.export_capsule(capsule)
+    *_, finished = counterfoil.adjudicate(capsule, order=job.order)
+    assert finished.report.outcome is AdjudicationOutcome.CONFIRMED
+    assert finished.report.step == TAMPERED
 
 
 def test_run_of_another_order_is_refused(window_of: MakeWindow, job: Job, qtbot: QtBot, tmp_path: Path) -> None:

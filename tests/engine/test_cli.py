@@ -75,7 +75,7 @@ def test_a_tampered_run_is_disputed_at_its_step(job: Path, tmp_path: Path, capsy
     assert main(["audit", str(job / "tampered.cfoil"), "--verdict", str(verdict), "--key", key]) == 1
     shown = capsys.readouterr().out
     assert "first disputed step  2" in shown
-    assert "taken from the bundle" in shown
+    assert "taken from the file itself" in shown
     # A verdict that holds and says DISPUTED must not pass for success in a script.
     assert main(["verify", str(verdict), "--key", str(job / "auditor.pub.pem")]) == 1
 
@@ -150,10 +150,39 @@ def test_gpt2_on_the_bytes_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "gpt2" in capsys.readouterr().out
 
 
+def test_a_dispute_as_a_capsule(job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsule, signed = tmp_path / "dispute.cfoil", tmp_path / "adjudication.json"
+    assert main(["audit", str(job / "tampered.cfoil"), "--capsule", str(capsule)]) == 1
+    assert "Anybody can check it" in capsys.readouterr().out
+    judge = ["adjudicate", str(capsule), "--order", str(job / "job.cfoil")]
+    sign = ["--verdict", str(signed), "--key", str(job / "auditor.pem")]
+    assert main([*judge, "--trainer-key", str(job / "trainer.pub.pem"), *sign]) == 1
+    assert "CONFIRMED  Step 2 is not what was ordered" in " ".join(capsys.readouterr().out.split(" "))
+    check = ["verify", str(signed), "--key", str(job / "auditor.pub.pem"), "--bundle", str(capsule)]
+    assert main(check) == 1
+    assert "step 2 of 3, replayed from the state after step 1" in capsys.readouterr().out
+    assert main([*judge, "--json"]) == 1
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["outcome"], shown["step"], shown["dispute"]["step"]) == ("CONFIRMED", 2, 2)
+    assert main(["adjudicate", str(capsule), "--order", str(job / "other.cfoil")]) == 3
+    assert main(["adjudicate", str(capsule), "--trainer-key", str(job / "auditor.pub.pem")]) == 3
+
+
+def test_without_a_dispute_no_capsule_is_written(job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsule = tmp_path / "dispute.cfoil"
+    assert main(["audit", str(job / "run.cfoil"), "--capsule", str(capsule)]) == 0
+    assert "No capsule was written: there is no confirmed dispute" in capsys.readouterr().out
+    assert not capsule.exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
         (["audit", "none.cfoil"], 3, "none.cfoil"),
+        (["audit", "{job}/tampered.cfoil", "--capsule", "{job}/run.cfoil"], 4, "exists"),
+        (["adjudicate", "none.cfoil"], 3, "none.cfoil"),
+        (["adjudicate", "{job}/run.cfoil"], 3, "where a capsule is needed"),
+        (["adjudicate", "{job}/run.cfoil", "--verdict", "v.json"], 4, "--key"),
         (["inspect", "none.cfoil"], 3, "none.cfoil"),
         (["inspect", "{job}/trainer.pem"], 3, "not a Counterfoil bundle"),
         (["audit", "{job}/job.cfoil"], 3, "nobody has run"),

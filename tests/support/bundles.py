@@ -74,10 +74,11 @@ def make_contents(
     seed: int = 0,
     run: bool = True,
     row: int | None = None,
+    rows: int = 20,
 ) -> Contents:
     """Return the contents of a bundle of random arrays; ``row``, if given, is one row that the schedule names."""
     rng = np.random.default_rng(seed)
-    rows, batch = 20, 4
+    batch = 4
     program = b'{"nodes":[]}'
     schedule = rng.integers(0, rows, (steps, batch))
     if row is not None:

@@ -159,6 +159,12 @@ class FakeEngine:
     def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
         path.write_text("".join(f"{row.step}\n" for row in rows))
 
+    def write_capsule(self, report: AuditReport, path: Path) -> None:
+        if not path.parent.is_dir():
+            raise CounterfoilError(f"There is no folder {path.parent}.", remedy="Choose another.")
+        assert report.dispute is not None
+        path.write_text(f"step {report.dispute.step}")
+
     # What it reports
 
     def loss(self, step: int) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from counterfoil import Dispute, TensorDivergence
@@ -9,14 +11,15 @@ from counterfoil_app import text
 from counterfoil_app.session import Phase, Session
 from counterfoil_app.theme import Theme
 from counterfoil_app.views import words
+from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import Field, FieldGrid, Page, label
 from counterfoil_app.views.tables import Column, RecordTable, table_view
 
 
 class DisputeView(QWidget):
-    """Empty until there is a dispute."""
+    """Empty until there is a dispute; then it also offers to save the dispute's capsule."""
 
-    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, theme: Theme, save_capsule: QAction, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._empty = Page(self.tr("Dispute"))
@@ -30,9 +33,14 @@ class DisputeView(QWidget):
         self.model: RecordTable[TensorDivergence] = RecordTable(self._columns(), theme, self)
         self.table = table_view(self.model, self.tr("Differing tensors"))
         self.table.setMinimumHeight(150)
+        self.save = ActionButton()
+        self.save.show_action(save_capsule, primary=False)
         page = Page(self.tr("Dispute"))
-        for widget in (self.headline, self.meaning, self._facts, self._above):
+        for widget in (self.headline, self.meaning):
             page.column.addWidget(widget)
+        page.column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
+        page.column.addWidget(self._facts)
+        page.column.addWidget(self._above)
         page.column.addWidget(self.table, 1)
         self.stack = QStackedWidget()
         self.stack.addWidget(self._empty)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from counterfoil.audit.events import Dispute, Steering, StepMatch, StepRow
+from counterfoil.audit.events import Dispute, Right, Steering, StepMatch, StepRow
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.sampling import Sample
 from counterfoil.errors import CounterfoilError, NonFiniteError, RefusedError
@@ -97,8 +97,11 @@ def conclude(
     dispute = tally.dispute
     if isinstance(error, RefusedError) and dispute is None:
         return Outcome.REFUSED, f"{error.sentence} Nothing was concluded about the training.", checks
-    if dispute is not None and dispute.confirmed:
+    if dispute is not None and dispute.accuses:
         return Outcome.DISPUTED, _disputed(tally, dispute), checks
+    if dispute is not None and dispute.confirmed and dispute.finding is not None:
+        sentence = f"Step {dispute.step} came out different from the trainer's. {dispute.finding.sentence}"
+        return Outcome.INCONCLUSIVE, sentence, checks
     if dispute is not None:
         return (
             Outcome.INCONCLUSIVE,
@@ -164,10 +167,12 @@ def _disputed(tally: Tally, dispute: Dispute) -> str:
     *before, last = dispute.parts
     what = f"{', '.join(before)} and {last}" if before else last
     more = len(tally.mismatched) - 1
+    proven = dispute.finding is not None and dispute.finding.right is Right.REPLAY
+    exactly = " and exact arithmetic confirm" if proven else " confirms"
     others = f" Later steps that differ, judged from the trainer's own checkpoints: {more}." if more else ""
     return (
         f"Step {dispute.step} is not what was ordered: replayed from the agreed state before it, it gives other values "
-        f"than the trainer signed (in {what}). A second replay with every reduction in another order confirms this "
+        f"than the trainer signed (in {what}). A second replay with every reduction in another order{exactly} this "
         f"machine's result.{others}"
     )
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from counterfoil.audit.outcome import Check, Outcome
 from counterfoil.audit.sampling import Sample, headline
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison
+
+if TYPE_CHECKING:
+    from counterfoil.bundle.capsule import CapsuleContents
 
 
 class StepMatch(Enum):
@@ -79,6 +83,69 @@ class DisputedOperator:
         return f"{self.name} ({self.phase}{f' of {self.module}' if self.module else ''})"
 
 
+class Right(Enum):
+    """Who is right about the disputed operator, by exact arithmetic."""
+
+    REPLAY = "replay"
+    """This machine's values are right, and the trainer's are not."""
+    TRAINER = "trainer"
+    """The trainer's values are right: this machine's arithmetic is off."""
+    NOBODY_KNOWN = "nobody known"
+    """This machine's arithmetic is off; what the trainer's values are is not known."""
+    MARGIN = "margin"
+    """Both lie within the margin of the exact values, so that the margin was too small for one of the machines."""
+    UNKNOWN = "unknown"
+    """The operator has no exact form here."""
+
+
+@dataclass(frozen=True)
+class DisputedElement:
+    """One element of the disputed operator's output, recomputed exactly.
+
+    Attributes:
+        index: Its multi-index; empty for a scalar.
+        exact: The exact value, as decimal text with 25 significant digits.
+        exact_nearest: The float64 nearest to it.
+        computed: This machine's value before rounding.
+        replay: This machine's value after rounding, the trainer's logged direction applied.
+        trainer: The trainer's value, where the fingerprint tells it; None where it does not.
+        quantum: Distance of two neighbouring grid points there.
+        error: Distance of ``computed`` from the exact value, in units of the margin tau.
+        midpoint: Distance of the exact value from the nearest midpoint between grid points, in units of tau.
+    """
+
+    index: tuple[int, ...]
+    exact: str
+    exact_nearest: float
+    computed: float
+    replay: float
+    trainer: float | None
+    quantum: float
+    error: float
+    midpoint: float
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What exact arithmetic says of a dispute.
+
+    Attributes:
+        right: Who is right.
+        sentence: The same in plain sentences, with the reason.
+        elements: The most telling of the elements that were recomputed: those that differ, or the first ones.
+        recomputed: How many elements were recomputed exactly.
+        total: How many elements the operator's output has.
+        margin: The margin tau of the output; 0 when nothing was recomputed.
+    """
+
+    right: Right
+    sentence: str
+    elements: tuple[DisputedElement, ...] = ()
+    recomputed: int = 0
+    total: int = 0
+    margin: float = 0.0
+
+
 @dataclass(frozen=True)
 class Dispute:
     """The first step at which the replay and the trainer's commitment part.
@@ -88,7 +155,8 @@ class Dispute:
         trainer_leaf: The trainer's Merkle leaf hash of that step.
         replay_leaf: The replay's Merkle leaf hash of that step.
         parts: Which parts of the leaf differ: some of ``state``, ``loss``, ``fingerprints``.
-        path: The comparisons from the root down to the leaf, both children where the first is equal.
+        path: The comparisons from the root down to the leaf, both children where the first is equal; none when the
+            dispute was judged from a capsule, which does not hold the tree.
         inclusion_proof: RFC 9162 inclusion proof of the trainer's leaf in the signed run root.
         compared_at: Step of the checkpoint at which ``tensors`` were compared (the disputed step itself, or the next
             checkpoint after it); None when the trainer stored none.
@@ -98,6 +166,7 @@ class Dispute:
         confirmed: Whether a second replay of the step, with every reduction in another order, gave the replay's leaf
             again. If not, this machine's arithmetic lies outside the margin, and the trainer is not accused.
         operator: The first operator whose result differs; None when all fingerprints agree.
+        finding: What exact arithmetic says; None when it was not asked.
     """
 
     step: int
@@ -112,6 +181,12 @@ class Dispute:
     replay_loss: float
     confirmed: bool
     operator: DisputedOperator | None = None
+    finding: Finding | None = None
+
+    @property
+    def accuses(self) -> bool:
+        """Whether the trainer is to blame: the replay was confirmed, and exact arithmetic does not speak against it."""
+        return self.confirmed and (self.finding is None or self.finding.right in (Right.REPLAY, Right.UNKNOWN))
 
 
 @dataclass(frozen=True)
@@ -350,9 +425,15 @@ class AuditReport:
 
 @dataclass(frozen=True)
 class AuditFinished:
-    """Last event of every audit."""
+    """Last event of every audit.
+
+    Attributes:
+        report: What was found.
+        evidence: What a dispute capsule about the dispute would hold; None when nobody is accused.
+    """
 
     report: AuditReport
+    evidence: CapsuleContents | None = field(default=None, repr=False, compare=False)
 
 
 Event = (

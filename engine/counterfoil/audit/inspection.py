@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from counterfoil.audit.heads import check_tree_heads, read_tree_heads
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.summary import ArraySummary, BundleSummary, OrderSummary, RunSummary
 from counterfoil.bundle.reader import BundleReader
@@ -69,6 +70,7 @@ def open_inspection(
     order_path: str | os.PathLike[str] | None = None,
     trainer_key: PublicKey | None = None,
     cancel: CancelToken | None = None,
+    heads: str | os.PathLike[str] | None = None,
 ) -> Iterator[Inspection]:
     """Open a bundle and run checks 1 to 6 on it; an order that nobody has run ends after check 4.
 
@@ -90,7 +92,9 @@ def open_inspection(
         if reader.has_run:
             signed = _attempt(inspection, CheckNumber.SIGNATURE, lambda: _check_signature(inspection, trainer_key))
             if signed:
-                _attempt(inspection, CheckNumber.COMMITMENTS, lambda: _check_commitments(inspection, manifest, cancel))
+                _attempt(
+                    inspection, CheckNumber.COMMITMENTS, lambda: _check_commitments(inspection, manifest, heads, cancel)
+                )
         yield inspection
 
 
@@ -106,18 +110,34 @@ def _attempt(inspection: Inspection, number: CheckNumber, check: Callable[[], tu
 
 
 def _check_order(inspection: Inspection, order_path: str | os.PathLike[str] | None) -> tuple[CheckState, str]:
-    digest = inspection.reader.manifest.digest
-    if order_path is None:
+    inspection.client_order = read_client_order(order_path)
+    return compare_order(inspection.reader.manifest, inspection.client_order)
+
+
+def read_client_order(path: str | os.PathLike[str] | None) -> Digest | None:
+    """Return the digest of the client's own order, if its file was given; raises BundleError."""
+    if path is None:
+        return None
+    with BundleReader.open(path) as client:
+        return client.manifest.digest
+
+
+def compare_order(manifest: OrderManifest, client_order: Digest | None) -> tuple[CheckState, str]:
+    """Compare an order with the client's own; returns state and sentence of check 2.
+
+    Raises:
+        OrderMismatchError: They are different orders.
+    """
+    digest = manifest.digest
+    if client_order is None:
         return (
             CheckState.WARNING,
-            f"The order {digest.short} was taken from the bundle; without the client's own file nobody knows whether "
+            f"The order {digest.short} was taken from the file itself; without the client's own nobody knows whether "
             "it is what the client ordered.",
         )
-    with BundleReader.open(order_path) as client:
-        inspection.client_order = client.manifest.digest
-    if inspection.client_order != digest:
+    if client_order != digest:
         raise OrderMismatchError(
-            f"The bundle was made for the order {digest.short}; the client's order is {inspection.client_order.short}.",
+            f"The file was made for the order {digest.short}; the client's order is {client_order.short}.",
             remedy="Ask the trainer for the run of this order.",
         )
     return CheckState.PASSED, f"The order {digest.short} is the client's."
@@ -146,23 +166,40 @@ def _check_program(inspection: Inspection) -> tuple[CheckState, str]:
 
 
 def _check_signature(inspection: Inspection, trainer_key: PublicKey | None) -> tuple[CheckState, str]:
-    claim = open_claim(inspection.reader.claim(), trainer_key)
-    manifest = inspection.reader.manifest
+    claim = check_claim(inspection.reader.claim(), inspection.reader.manifest, trainer_key)
+    inspection.claim = claim
+    inspection.trainer_key = PublicKey.from_pem(claim.public_key.encode()).key_id
+    return CheckState.PASSED, signed_by(inspection.trainer_key, trainer_key)
+
+
+def check_claim(envelope: bytes, manifest: OrderManifest, trainer_key: PublicKey | None) -> RunClaim:
+    """Check the trainer's signature, and that it is about a whole run of this order.
+
+    Raises:
+        SignatureError: It does not hold, or is about something else.
+    """
+    claim = open_claim(envelope, trainer_key)
     if claim.order != manifest.digest:
         raise SignatureError(
-            f"The trainer signed a run of the order {claim.order.short}, but the bundle holds the order "
+            f"The trainer signed a run of the order {claim.order.short}, but the file holds the order "
             f"{manifest.digest.short}."
         )
     if claim.steps != manifest.steps:
         raise SignatureError(f"The trainer signed {claim.steps} steps, but the order has {manifest.steps}.")
-    inspection.claim = claim
-    inspection.trainer_key = PublicKey.from_pem(claim.public_key.encode()).key_id
-    known = "the key you gave" if trainer_key else "a key that the bundle itself names; compare it with the trainer's"
-    return CheckState.PASSED, f"Signed by {inspection.trainer_key[:12]}, {known}."
+    return claim
+
+
+def signed_by(key_id: str, trainer_key: PublicKey | None) -> str:
+    """Say whose signature holds, and how that is known."""
+    known = "the key you gave" if trainer_key else "a key that the file itself names; compare it with the trainer's"
+    return f"Signed by {key_id[:12]}, {known}."
 
 
 def _check_commitments(
-    inspection: Inspection, manifest: OrderManifest, cancel: CancelToken | None
+    inspection: Inspection,
+    manifest: OrderManifest,
+    heads: str | os.PathLike[str] | None,
+    cancel: CancelToken | None,
 ) -> tuple[CheckState, str]:
     assert inspection.claim is not None
     records = tuple(inspection.reader.step_records(cancel))
@@ -179,7 +216,11 @@ def _check_commitments(
             remedy="Ask the trainer for a run of this order.",
         )
     inspection.records, inspection.tree = records, tree
-    return CheckState.PASSED, f"The {manifest.steps} steps have the signed run root {tree.root.short}."
+    detail = f"The {manifest.steps} steps have the signed run root {tree.root.short}."
+    if heads is not None:
+        key = PublicKey.from_pem(inspection.claim.public_key.encode())
+        detail += " " + check_tree_heads(read_tree_heads(heads, key), inspection.claim, tree)
+    return CheckState.PASSED, detail
 
 
 def inspect(
@@ -187,6 +228,7 @@ def inspect(
     order_path: str | os.PathLike[str] | None = None,
     trainer_key: PublicKey | None = None,
     cancel: CancelToken | None = None,
+    heads: str | os.PathLike[str] | None = None,
 ) -> BundleSummary:
     """Say what is in a bundle and what can be checked without replaying it.
 
@@ -195,12 +237,13 @@ def inspect(
         order_path: The client's own order, to compare with.
         trainer_key: The trainer's public key, when it is known.
         cancel: Looked at while long files are read.
+        heads: Tree heads that the trainer published while training.
 
     Raises:
         BundleError: The file is no bundle.
         CancelledError: ``cancel`` was set.
     """
-    with open_inspection(path, order_path, trainer_key, cancel) as inspection:
+    with open_inspection(path, order_path, trainer_key, cancel, heads) as inspection:
         return summarise(inspection)
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import torch
 
+from counterfoil.audit.arbiter import arbitrate
+from counterfoil.audit.capsule import gather
 from counterfoil.audit.compare import compare_states
 from counterfoil.audit.conclusion import Coverage, Tally, conclude
 from counterfoil.audit.events import (
@@ -44,6 +46,7 @@ from counterfoil.audit.steps import (
     differing_parts,
     step_replayer,
 )
+from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.bundle.datafile import DataFile, missing_data
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cancel import CancelToken
@@ -54,6 +57,9 @@ from counterfoil.execution.devices import check_memory, environment, open_device
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.signing import PublicKey
 from counterfoil.training.order import LoadedOrder
+
+MOST_ARBITRATIONS = 8
+"""Steps of a run that are looked at closer when none of them accuses the trainer."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,7 @@ class AuditRequest:
         data: The data file, for an order that keeps data outside.
         perturbation: Imitate other hardware while replaying (:mod:`counterfoil.execution.perturbed`).
         segments: Which segments to replay.
+        heads: Tree heads that the trainer published while training.
     """
 
     run: Path
@@ -81,6 +88,7 @@ class AuditRequest:
     data: Path | None = None
     perturbation: str | None = None
     segments: SegmentRequest = field(default_factory=SegmentRequest)
+    heads: Path | None = None
 
 
 def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Iterator[Event]:
@@ -94,7 +102,7 @@ def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Itera
     token = cancel or CancelToken()
     progress = _Progress(request)
     try:
-        with open_inspection(request.run, request.order, request.trainer_key, token) as inspection:
+        with open_inspection(request.run, request.order, request.trainer_key, token, request.heads) as inspection:
             progress.inspection = inspection
             progress.bundle_digest = inspection.reader.file_digest(token)
             yield from _audit(request, inspection, progress, token)
@@ -108,7 +116,7 @@ def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Itera
                 progress.bundle_digest = Digest.of_file(request.run)
     if not progress.started:
         yield AuditStarted(0, (), request.device, progress.checks())
-    yield AuditFinished(progress.report())
+    yield AuditFinished(progress.report(), progress.evidence)
 
 
 @dataclass
@@ -123,6 +131,7 @@ class _Progress:
     cancelled: bool = False
     error: CounterfoilError | None = None
     tally: Tally = field(default_factory=Tally)
+    evidence: CapsuleContents | None = None
     account: SteeringAccount | None = None
     environment: tuple[tuple[str, str], ...] = ()
     later_checks: dict[CheckNumber, Check] = field(default_factory=dict)
@@ -277,7 +286,7 @@ def _judge(
             assert progress.sample is not None
             chosen = (segment(order.manifest, number) for number in progress.sample.numbers())
             progress.account = SteeringAccount(order.program, order.manifest.precision.significand_bits)
-            yield from _Replay(request, inspection, order, progress.tally, progress.account, steps).run(chosen)
+            yield from _Replay(request, inspection, order, progress, progress.account, steps).run(chosen)
     finally:
         progress.tally.seconds = time.perf_counter() - begun
 
@@ -290,22 +299,25 @@ class _Replay:
         request: AuditRequest,
         inspection: Inspection,
         order: LoadedOrder,
-        tally: Tally,
+        progress: _Progress,
         account: SteeringAccount,
         steps: StepReplayer,
     ) -> None:
         assert inspection.tree is not None
         self._request = request
+        self._inspection = inspection
         self._reader = inspection.reader
         self._records = inspection.records
         self._tree = inspection.tree
         self._order = order
-        self._tally = tally
+        self._progress = progress
+        self._tally = progress.tally
         self._account = account
         self._steps = steps
         self._rounded_values = sum(site.elements for site in order.program.sites)
         self._leaves = [self._tree.leaf(index) for index in range(self._tree.size)]
         self._agreed: tuple[int, State] = (0, order.initial)
+        self._arbitrations = 0
 
     def run(self, chosen: Iterable[Segment]) -> Iterator[Event]:
         for part in chosen:
@@ -314,7 +326,7 @@ class _Replay:
             yield from self._segment(part)
 
     def _segment(self, part: Segment) -> Iterator[Event]:
-        state = yield from self._state_before(part)
+        committed = state = yield from self._state_before(part)
         drifting = False
         for step in range(part.first, part.last + 1):
             begun = time.perf_counter()
@@ -333,14 +345,20 @@ class _Replay:
             if row.match is StepMatch.MISMATCH:
                 assert outcome is not None
                 self._leaves[step] = outcome.leaf
-                if self._tally.dispute is None:
-                    self._tally.dispute = yield from self._dispute(step, state, logs, outcome)
-                    yield DisputeLocated(self._tally.dispute)
+                reached = None
+                if self._asks_arbiter:
+                    reached = yield from self._locate(step, state, logs, outcome)
+                    if self._tally.dispute is not None and self._tally.dispute.accuses:
+                        self._progress.evidence = gather(self._inspection, self._order, step, committed)
                 # Where the state is not digested, fingerprints that differ are the sign that it differs too.
                 parts = differing_parts(self._records[step], outcome.record)
                 drifting = ("state" if outcome.record.state_root is not None else "fingerprints") in parts
+                if reached is not None:  # rounding explains the difference, and this is the trainer's own state
+                    outcome, drifting = reached, False
             if outcome is not None:
                 state = outcome.result.state
+                if not drifting and self._order.manifest.is_committed(step):
+                    committed = state
         trainer = self._checkpoint(part.last)
         if outcome is not None:
             yield from self._measure(part.last, trainer, outcome)
@@ -404,10 +422,24 @@ class _Replay:
             self._tally.dispute = replace(dispute, compared_at=step, tensors=_differing(tensors))
             yield DisputeLocated(self._tally.dispute)
 
-    def _dispute(self, step: int, state: State, logs: Logs, outcome: ReplayedStep) -> Generator[Event, None, Dispute]:
+    @property
+    def _asks_arbiter(self) -> bool:
+        """Whether to look closer at a step that differs: until one accuses, within reason.
+
+        A trainer whose first difference is honest rounding must not get away with a later one that is not.
+        """
+        dispute = self._tally.dispute
+        return dispute is None or (not dispute.accuses and self._arbitrations < MOST_ARBITRATIONS)
+
+    def _locate(
+        self, step: int, state: State, logs: Logs, outcome: ReplayedStep
+    ) -> Generator[Event, None, ReplayedStep | None]:
+        """Look closer at a step that differs; returns the step as the trainer has it, if rounding explains it all."""
+        self._arbitrations += 1
         trainer = self._records[step]
+        fingerprints = self._reader.fingerprints(step)
         _, path = first_difference(self._tree, MerkleTree(self._leaves))
-        return Dispute(
+        dispute = Dispute(
             step=step,
             trainer_leaf=self._tree.leaf(step),
             replay_leaf=outcome.leaf,
@@ -419,10 +451,16 @@ class _Replay:
             trainer_loss=float("nan") if trainer.loss is None else trainer.loss,
             replay_loss=outcome.result.loss,
             confirmed=(yield from self._steps.confirm(trainer, state, logs, outcome)),
-            operator=first_differing_operator(
-                self._order.program, self._reader.fingerprints(step), outcome.fingerprints
-            ),
+            operator=first_differing_operator(self._order.program, fingerprints, outcome.fingerprints),
         )
+        reached = None
+        if dispute.confirmed:
+            arbitration = yield from arbitrate(self._steps, trainer, state, logs, outcome, fingerprints)
+            dispute, reached = replace(dispute, finding=arbitration.finding), arbitration.reached
+        if self._tally.dispute is None or dispute.accuses:
+            self._tally.dispute = dispute
+            yield DisputeLocated(dispute)
+        return reached
 
 
 def _differing(tensors: tuple[TensorDivergence, ...]) -> tuple[TensorDivergence, ...]:

@@ -31,7 +31,7 @@ from counterfoil.execution.interpreter import (
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.program.graph import Program
 from counterfoil.rounding.log import SiteLog, decode
-from counterfoil.rounding.rounder import Kernels, ReplayingRounder, SiteCounts, step_key
+from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, SiteCounts, step_key
 
 State = Mapping[str, Tensor]
 Arrays = dict[str, npt.NDArray[Any]]
@@ -68,6 +68,7 @@ class ReplayedStep:
         entries: Number of entries of the log.
         fingerprints: uint64 ``[sites]``.
         own_log: The own log of each site, if it was kept.
+        observation: What happened at the site that was observed, if one was.
     """
 
     result: StepResult
@@ -77,6 +78,7 @@ class ReplayedStep:
     entries: int
     fingerprints: npt.NDArray[np.uint64]
     own_log: Logs
+    observation: Observation | None = None
 
     @property
     def leaf(self) -> Digest:
@@ -143,6 +145,7 @@ class StepReplayer:
         *,
         compute: Compute | None = None,
         keep_log: bool = False,
+        observe: int | None = None,
     ) -> Generator[Event, None, ReplayedStep]:
         """Replay a step.
 
@@ -152,6 +155,7 @@ class StepReplayer:
             logs: The log to follow, one part for each rounding site.
             compute: Instead of the replayer's own.
             keep_log: Keep the own log, so that another replay can follow it.
+            observe: Keep what happens at the rounding site of this number.
 
         Yields:
             OperatorDone now and then.
@@ -162,7 +166,9 @@ class StepReplayer:
             ProgramError: An operator rejects its arguments.
         """
         job, step = self.job, claimed.step
-        rounder = ReplayingRounder(job.program, job.manifest.precision, self._kernels, keep_log=keep_log)
+        rounder = ReplayingRounder(
+            job.program, job.manifest.precision, self._kernels, keep_log=keep_log, observe=observe
+        )
         rounder.follow(step_key(job.manifest.digest, step), logs)
         execution = self._interpreter.execute(
             job.inputs(step, state), rounder=rounder, compute=compute or self._compute, cancel=self._cancel
@@ -180,7 +186,14 @@ class StepReplayer:
         )
         entries = sum(len(log.indices) for log in logs)
         return ReplayedStep(
-            result, record, arrays, tuple(rounder.counts), entries, rounder.fingerprints, tuple(rounder.own_logs)
+            result=result,
+            record=record,
+            arrays=arrays,
+            counts=tuple(rounder.counts),
+            entries=entries,
+            fingerprints=rounder.fingerprints,
+            own_log=tuple(rounder.own_logs),
+            observation=rounder.observation,
         )
 
     def judge(self, claimed: StepRecord, state: State, logs: Sequence[SiteLog]) -> Generator[Event, None, Judgement]:

@@ -1,4 +1,6 @@
-"""The signed verdict: an audit's report as an in-toto statement in a DSSE envelope. docs/verdict.md lists every field.
+"""What an auditor signs: the report of an audit or of an adjudication as an in-toto statement in a DSSE envelope.
+
+docs/verdict.md lists every field.
 
 The predicate is shaped like SLSA's verification summary (slsa.dev/spec/v1.1/verification_summary), under a type of
 its own, since that one knows no result between PASSED and FAILED.
@@ -17,7 +19,16 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from counterfoil import __version__
-from counterfoil.audit.events import AuditReport, Dispute, DisputedOperator, Steering, TensorDivergence
+from counterfoil.audit.adjudication import AdjudicationOutcome, AdjudicationReport
+from counterfoil.audit.events import (
+    AuditReport,
+    Dispute,
+    DisputedOperator,
+    Finding,
+    Right,
+    Steering,
+    TensorDivergence,
+)
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.sampling import NONCE, Sample, Selection, draw_segments, headline, ranges
 from counterfoil.audit.steering_fields import read_steering, steering_fields
@@ -29,6 +40,7 @@ from counterfoil.errors import BundleError, ProofError, SignatureError
 from counterfoil.fields import Fields
 from counterfoil.program.graph import MAX_NODES
 from counterfoil.signing import (
+    ADJUDICATION_PREDICATE,
     RUN_PREDICATE,
     VERDICT_PREDICATE,
     PublicKey,
@@ -43,6 +55,7 @@ VERIFIER_ID = "urn:counterfoil"
 EnumT = TypeVar("EnumT", bound=Enum)
 ORDER_SOURCES = ("client", "bundle")
 _COUNTS = ("roundedValues", "logEntries", "logBytes", "corrections", "contradictions", "omissions")
+_LOG_COUNTS = ("corrections", "contradictions", "omissions")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _COUNT = re.compile(r"0|[1-9][0-9]{0,19}")
 _HEX_FLOAT = re.compile(r"-?0x[01]\.[0-9a-f]+p[+-][0-9]{1,4}|-?inf|nan")
@@ -94,6 +107,47 @@ class Verdict:
         return headline(self.outcome, self.sample)
 
 
+@dataclass(frozen=True)
+class Adjudication:
+    """A signed adjudication whose signature holds and whose contents are consistent.
+
+    Attributes:
+        outcome: The conclusion about the dispute.
+        reason: The same in plain sentences.
+        bundle_name: File name of the dispute capsule, as whoever judged it had it.
+        bundle_digest: SHA-256 of the capsule.
+        run_root: The signed run root; None when the signature in the capsule does not hold.
+        order_digest: Digest of the order; None when it could not be read.
+        order_source: ``client`` when the order was compared with the client's own, else ``bundle``.
+        checks: All ten checks, in order.
+        steps_ordered: Number of steps of the order.
+        agreed_step: The step after which the capsule's state is taken.
+        step: The step that the capsule disputes; 0 when it could not be read.
+        steps_replayed: Number of steps replayed and judged.
+        disputed_step: The first step that differs; None when none does.
+        signed_at: When it was signed, ISO 8601 in UTC, as the signer says.
+        key_id: SHA-256 key id of the key that signed.
+        predicate: The whole predicate as JSON, as docs/verdict.md describes it.
+    """
+
+    outcome: AdjudicationOutcome
+    reason: str
+    bundle_name: str
+    bundle_digest: Digest
+    run_root: Digest | None
+    order_digest: Digest | None
+    order_source: str
+    checks: tuple[Check, ...]
+    steps_ordered: int
+    agreed_step: int
+    step: int
+    steps_replayed: int
+    disputed_step: int | None
+    signed_at: str
+    key_id: str
+    predicate: dict[str, Any]
+
+
 def sign_verdict(report: AuditReport, key: SigningKey) -> bytes:
     """Sign what an audit found.
 
@@ -117,11 +171,39 @@ def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any
             "There is no verdict to sign: the bundle file could not be read, so nothing is known of it.",
             remedy="Look at the reason that the audit gave.",
         )
-    name = report.bundle_name.encode("utf-8", "replace").decode()
-    subjects = [{"name": name, "digest": {"sha256": report.bundle_digest.hex}}]
-    if report.run_root is not None:
-        subjects.append({"name": "run", "digest": {"rfc9162Sha256": report.run_root.hex}})
+    subjects = _subjects(report.bundle_name, report.bundle_digest, report.run_root)
     return make_statement(subjects, VERDICT_PREDICATE, _predicate(report, signed_at))
+
+
+def sign_adjudication(report: AdjudicationReport, key: SigningKey) -> bytes:
+    """Sign what the replay of a dispute capsule found.
+
+    Args:
+        report: The report of the adjudication's last event.
+        key: The key of whoever judged it.
+
+    Returns:
+        A DSSE envelope as JSON bytes.
+
+    Raises:
+        SignatureError: The capsule could not be read, so that there is nothing to make a statement about.
+    """
+    if report.capsule_digest is None:
+        raise SignatureError(
+            "There is nothing to sign: the capsule could not be read, so nothing is known of it.",
+            remedy="Look at the reason that the adjudication gave.",
+        )
+    subjects = _subjects(report.capsule_name, report.capsule_digest, report.run_root)
+    predicate = _adjudication_predicate(report, datetime.now(UTC))
+    return sign_statement(make_statement(subjects, ADJUDICATION_PREDICATE, predicate), key)
+
+
+def _subjects(name: str, file_digest: Digest, run_root: Digest | None) -> list[dict[str, Any]]:
+    printable = name.encode("utf-8", "replace").decode()
+    subjects = [{"name": printable, "digest": {"sha256": file_digest.hex}}]
+    if run_root is not None:
+        subjects.append({"name": "run", "digest": {"rfc9162Sha256": run_root.hex}})
+    return subjects
 
 
 def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
@@ -142,17 +224,7 @@ def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
     name, bundle_digest, run_root = _read_subjects(statement["subject"])
     predicate = _fields(statement["predicate"], "verdict")
 
-    verifier = _fields(predicate.take("verifier", dict), "verdict's verifier")
-    if verifier.take("id", str) != VERIFIER_ID:
-        raise SignatureError("The verdict was not made by Counterfoil.")
-    verifier.take("version", str)
-    verifier.end()
-
-    signed_at = predicate.take("timeVerified", str)
-    if not _TIME.fullmatch(signed_at):
-        raise SignatureError(f"The verdict's time {signed_at!r} is not of the form 2026-01-31T12:00:00Z.")
-    predicate.take("resourceUri", str)
-    predicate.take("title", str)
+    signed_at = _read_verifier(predicate)
     order_digest, order_source = _read_policy(predicate.take("policy", dict))
     _check_attestations(predicate.take("inputAttestations", list))
     outcome = _read_enum(Outcome, predicate.take("result", str), "result")
@@ -167,22 +239,78 @@ def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
     )
     _check_float(predicate.take("seconds", dict))
     disputed = _check_dispute(predicate.take("dispute", dict, type(None)), coverage.ordered, run_root)
-    environment = _fields(predicate.take("environment", dict), "verdict's environment")
-    for party in ("auditor", "trainer"):
-        if not all(isinstance(text, str) for text in environment.take(party, dict).values()):
-            raise SignatureError("An environment of the verdict holds something that is not text.")
-    environment.end()
+    _check_environments(predicate.take("environment", dict))
     predicate.end()
 
+    step = None if disputed is None else disputed.step
     verdict = Verdict(
         outcome, reason, name, bundle_digest, run_root, order_digest, order_source, checks, coverage.ordered,
-        coverage.replayed, coverage.sample, disputed, steering, signed_at, key.key_id, statement["predicate"],
+        coverage.replayed, coverage.sample, step, steering, signed_at, key.key_id, statement["predicate"],
     )  # fmt: skip
-    _check_consistency(verdict, coverage)
+    _check_consistency(verdict, coverage, disputed)
     return verdict
 
 
-def check_bundle_file(verdict: Verdict, path: str | os.PathLike[str]) -> None:
+def verify_adjudication(envelope: bytes, key: PublicKey) -> Adjudication:
+    """Check a signed adjudication as :func:`verify_verdict` checks a verdict.
+
+    Args:
+        envelope: A DSSE envelope as JSON bytes; may be junk.
+        key: The public key of whoever judged the dispute.
+
+    Raises:
+        SignatureError: The envelope is malformed, not signed by this key, no adjudication, or contradicts itself.
+    """
+    statement = open_statement(envelope, key)
+    if statement["predicateType"] != ADJUDICATION_PREDICATE:
+        raise SignatureError("What is signed is not an adjudication of Counterfoil.")
+    name, digest, run_root = _read_subjects(statement["subject"])
+    predicate = _fields(statement["predicate"], "adjudication")
+    signed_at = _read_verifier(predicate)
+    order_digest, order_source = _read_policy(predicate.take("policy", dict))
+    _check_attestations(predicate.take("inputAttestations", list))
+    outcome = _read_enum(AdjudicationOutcome, predicate.take("result", str), "result")
+    reason = predicate.take("reason", str)
+    checks = _read_checks(predicate.take("checks", list))
+    steps = _fields(predicate.take("steps", dict), "adjudication's steps")
+    ordered = steps.integer("ordered", 0, MAX_STEPS)
+    disputed = steps.integer("disputed", 0, ordered)
+    agreed = steps.integer("agreed", 0, disputed)
+    replayed = steps.integer("replayed", 0, disputed - agreed)
+    steps.end()
+    counts = _fields(predicate.take("counts", dict), "adjudication's counts")
+    for count in _LOG_COUNTS:
+        _read_count(counts.take(count, str))
+    counts.end()
+    _check_float(predicate.take("seconds", dict))
+    found = _check_dispute(predicate.take("dispute", dict, type(None)), ordered, run_root)
+    _check_environments(predicate.take("environment", dict))
+    predicate.end()
+
+    failed = any(check.state not in (CheckState.PASSED, CheckState.WARNING) for check in checks)
+    unknown = run_root is None or order_digest is None
+    if outcome is AdjudicationOutcome.REJECTED and (
+        failed or found is not None or unknown or replayed != disputed - agreed or not replayed
+    ):
+        raise SignatureError("The adjudication contradicts itself: it says REJECTED, but its checks and steps do not.")
+    accuses = found is not None and found.accuses and found.step == agreed + replayed
+    if (outcome is AdjudicationOutcome.CONFIRMED) != accuses or (accuses and unknown):
+        raise SignatureError("The adjudication contradicts itself: its outcome is not what its dispute says.")
+    wrong = None if found is None else found.step
+    return Adjudication(
+        outcome, reason, name, digest, run_root, order_digest, order_source, checks, ordered, agreed, disputed,
+        replayed, wrong, signed_at, key.key_id, statement["predicate"],
+    )  # fmt: skip
+
+
+def verify_signed(envelope: bytes, key: PublicKey) -> Verdict | Adjudication:
+    """Check whatever an auditor signed, a verdict or an adjudication; raises SignatureError."""
+    if open_statement(envelope, key)["predicateType"] == ADJUDICATION_PREDICATE:
+        return verify_adjudication(envelope, key)
+    return verify_verdict(envelope, key)
+
+
+def check_bundle_file(verdict: Verdict | Adjudication, path: str | os.PathLike[str]) -> None:
     """Check that a verdict speaks of the file at ``path``.
 
     Raises:
@@ -218,15 +346,7 @@ def _predicate(report: AuditReport, signed_at: datetime) -> dict[str, Any]:
         "inputAttestations": [trainer] if report.trainer_key else [],
         "result": report.outcome.value,
         "reason": report.reason,
-        "checks": [
-            {
-                "number": int(check.number),
-                "title": check.number.title,
-                "state": check.state.value,
-                "detail": check.detail,
-            }
-            for check in report.checks
-        ],
+        "checks": [_check(check) for check in report.checks],
         "coverage": {
             "stepsOrdered": report.steps_ordered,
             "stepsPlanned": report.steps_planned,
@@ -239,6 +359,44 @@ def _predicate(report: AuditReport, signed_at: datetime) -> dict[str, Any]:
         "seconds": _float(report.seconds),
         "dispute": None if report.dispute is None else _dispute(report.dispute),
         "environment": {"auditor": dict(report.environment), "trainer": dict(report.trainer_environment)},
+    }
+
+
+def _adjudication_predicate(report: AdjudicationReport, signed_at: datetime) -> dict[str, Any]:
+    counts = (report.corrections, report.contradictions, report.omissions)
+    trainer = {"predicateType": RUN_PREDICATE, "keyId": report.trainer_key}
+    return {
+        "verifier": {"id": VERIFIER_ID, "version": __version__},
+        "timeVerified": signed_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "resourceUri": "file:" + quote(report.capsule_name, errors="surrogateescape"),
+        "title": report.title,
+        "policy": {
+            "orderDigest": None if report.order_digest is None else {"sha256": report.order_digest.hex},
+            "orderSource": report.order_source,
+        },
+        "inputAttestations": [trainer] if report.trainer_key else [],
+        "result": report.outcome.value,
+        "reason": report.reason,
+        "checks": [_check(check) for check in report.checks],
+        "steps": {
+            "ordered": report.steps_ordered,
+            "agreed": report.agreed_step,
+            "disputed": report.step,
+            "replayed": report.steps_replayed,
+        },
+        "counts": dict(zip(_LOG_COUNTS, map(str, counts), strict=True)),
+        "seconds": _float(report.seconds),
+        "dispute": None if report.dispute is None else _dispute(report.dispute),
+        "environment": {"auditor": dict(report.environment), "trainer": dict(report.trainer_environment)},
+    }
+
+
+def _check(check: Check) -> dict[str, Any]:
+    return {
+        "number": int(check.number),
+        "title": check.number.title,
+        "state": check.state.value,
+        "detail": check.detail,
     }
 
 
@@ -275,6 +433,31 @@ def _dispute(dispute: Dispute) -> dict[str, Any]:
         "replayLoss": _float(dispute.replay_loss),
         "confirmed": dispute.confirmed,
         "operator": None if dispute.operator is None else _operator(dispute.operator),
+        "finding": None if dispute.finding is None else _finding(dispute.finding),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "right": finding.right.value,
+        "sentence": finding.sentence,
+        "recomputed": str(finding.recomputed),
+        "total": str(finding.total),
+        "margin": _float(finding.margin),
+        "elements": [
+            {
+                "index": list(element.index),
+                "exact": element.exact,
+                "exactNearest": _float(element.exact_nearest),
+                "computed": _float(element.computed),
+                "replay": _float(element.replay),
+                "trainer": None if element.trainer is None else _float(element.trainer),
+                "quantum": _float(element.quantum),
+                "error": _float(element.error),
+                "midpoint": _float(element.midpoint),
+            }
+            for element in finding.elements
+        ],
     }
 
 
@@ -312,6 +495,29 @@ def _float(value: float) -> dict[str, str]:
 
 def _fields(value: Any, what: str) -> Fields:
     return Fields(value, what, SignatureError)
+
+
+def _read_verifier(predicate: Fields) -> str:
+    """Take what every predicate begins with: who made it, when, of what; returns the time."""
+    verifier = _fields(predicate.take("verifier", dict), "verdict's verifier")
+    if verifier.take("id", str) != VERIFIER_ID:
+        raise SignatureError("The verdict was not made by Counterfoil.")
+    verifier.take("version", str)
+    verifier.end()
+    signed_at: str = predicate.take("timeVerified", str)
+    if not _TIME.fullmatch(signed_at):
+        raise SignatureError(f"The verdict's time {signed_at!r} is not of the form 2026-01-31T12:00:00Z.")
+    predicate.take("resourceUri", str)
+    predicate.take("title", str)
+    return signed_at
+
+
+def _check_environments(value: Any) -> None:
+    environment = _fields(value, "verdict's environment")
+    for party in ("auditor", "trainer"):
+        if not all(isinstance(text, str) for text in environment.take(party, dict).values()):
+            raise SignatureError("An environment of the verdict holds something that is not text.")
+    environment.end()
 
 
 def _read_enum(kind: type[EnumT], text: str, what: str) -> EnumT:
@@ -474,8 +680,16 @@ def _check_integers(values: list[Any], what: str) -> None:
         raise SignatureError(f"The {what} is not a list of lengths.")
 
 
-def _check_dispute(value: Any, steps: int, run_root: Digest | None) -> int | None:
-    """Check the form of a dispute, and that the run root contains the trainer's Merkle leaf; returns the step."""
+@dataclass(frozen=True)
+class _Dispute:
+    """The step that a verdict disputes, and whether it accuses the trainer."""
+
+    step: int
+    accuses: bool
+
+
+def _check_dispute(value: Any, steps: int, run_root: Digest | None) -> _Dispute | None:
+    """Check the form of a dispute, and that the run root contains the trainer's Merkle leaf."""
     if value is None:
         return None
     fields = _fields(value, "verdict's dispute")
@@ -493,15 +707,41 @@ def _check_dispute(value: Any, steps: int, run_root: Digest | None) -> int | Non
         _check_tensor(tensor)
     _check_float(fields.take("trainerLoss", dict))
     _check_float(fields.take("replayLoss", dict))
-    fields.take("confirmed", bool)
+    confirmed = fields.take("confirmed", bool)
     _check_operator(fields.take("operator", dict, type(None)))
+    right = _read_finding(fields.take("finding", dict, type(None)))
     fields.end()
     if trainer_leaf == replay_leaf:
         raise SignatureError("The verdict disputes a step whose Merkle leaves are equal.")
     if run_root is None:
         raise SignatureError("The verdict disputes a step of a run that it does not name.")
     _check_inclusion(trainer_leaf, step, steps, proof, run_root)
-    return step
+    return _Dispute(step, accuses=confirmed and right in (None, Right.REPLAY, Right.UNKNOWN))
+
+
+def _read_finding(value: Any) -> Right | None:
+    """Check the form of what exact arithmetic says; returns who is right."""
+    if value is None:
+        return None
+    fields = _fields(value, "verdict's finding")
+    right = _read_enum(Right, fields.take("right", str), "finding")
+    fields.take("sentence", str)
+    for key in ("recomputed", "total"):
+        _read_count(fields.take(key, str))
+    _check_float(fields.take("margin", dict))
+    elements = fields.take("elements", list)
+    fields.end()
+    for element in elements:
+        fields = _fields(element, "verdict's disputed element")
+        _check_integers(fields.take("index", list), "index of the verdict's disputed element")
+        fields.take("exact", str)
+        for key in ("exactNearest", "computed", "replay", "quantum", "error", "midpoint"):
+            _check_float(fields.take(key, dict))
+        trainer = fields.take("trainer", dict, type(None))
+        if trainer is not None:
+            _check_float(trainer)
+        fields.end()
+    return right
 
 
 def _check_operator(value: Any) -> None:
@@ -551,7 +791,7 @@ def _check_tensor(value: Any) -> None:
     fields.end()
 
 
-def _check_consistency(verdict: Verdict, coverage: _Coverage) -> None:
+def _check_consistency(verdict: Verdict, coverage: _Coverage, disputed: _Dispute | None) -> None:
     """Refuse a conclusion that the rest of the verdict does not bear out."""
     failed = [check for check in verdict.checks if check.state not in (CheckState.PASSED, CheckState.WARNING)]
     sample = verdict.sample
@@ -568,5 +808,7 @@ def _check_consistency(verdict: Verdict, coverage: _Coverage) -> None:
         or verdict.steering.suspects
     ):
         raise SignatureError("The verdict contradicts itself: it says VERIFIED, but its checks and steps do not.")
-    if verdict.outcome is Outcome.DISPUTED and (verdict.disputed_step is None or verdict.order_digest is None):
+    if verdict.outcome is Outcome.DISPUTED and (disputed is None or verdict.order_digest is None):
         raise SignatureError("The verdict contradicts itself: it says DISPUTED, but names no step.")
+    if (verdict.outcome is Outcome.DISPUTED) != (disputed is not None and disputed.accuses):
+        raise SignatureError("The verdict contradicts itself: its outcome is not what its dispute says.")

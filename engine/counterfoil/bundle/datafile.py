@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,8 @@ from counterfoil.bundle.guard import DATA_FILE
 from counterfoil.bundle.schema import ArraySpec, OrderManifest
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import DIGEST_BYTES
-from counterfoil.commit.merkle import leaf_hash
-from counterfoil.commit.state import CHUNK_BYTES, StreamedDigest
+from counterfoil.commit.merkle import MerkleTree, leaf_hash
+from counterfoil.commit.state import CHUNK_BYTES, ChunkProof, StreamedDigest
 from counterfoil.errors import BundleError, CommitmentError
 
 _REMEDY = "Ask the client for the data file that was written together with the order."
@@ -141,23 +141,26 @@ class DataFile(CheckedFile):
         """Read rows of an array that was checked before, and compare every chunk they touch with its leaf hash."""
         width = _row_bytes(spec)
         begin, end = first * width, (first + count) * width
-        chunks = range(begin // CHUNK_BYTES, -(-end // CHUNK_BYTES))
+        start = begin // CHUNK_BYTES
+        found = self.read_chunks(name, spec, leaves, range(start, -(-end // CHUNK_BYTES)))
+        rows = np.frombuffer(found[begin - start * CHUNK_BYTES : end - start * CHUNK_BYTES], DTYPES[spec.dtype])
+        return rows.reshape(count, *spec.shape[1:])
+
+    def read_chunks(self, name: str, spec: ArraySpec, leaves: bytes, chunks: range) -> memoryview:
+        """Read neighbouring chunks of an array that was checked before, and compare each with its leaf hash."""
+        width = _row_bytes(spec)
         # Whole rows that cover whole chunks.
         low = chunks.start * CHUNK_BYTES // width
         high = min(spec.shape[0], -(-chunks.stop * CHUNK_BYTES // width))
-        found = self._rows(name, low, high - low)
-        for chunk in chunks:
-            start = chunk * CHUNK_BYTES - low * width
-            if (
-                leaf_hash(bytes(found[start : start + CHUNK_BYTES])).value
-                != leaves[DIGEST_BYTES * chunk :][:DIGEST_BYTES]
-            ):
+        found = self._rows(name, low, high - low)[chunks.start * CHUNK_BYTES - low * width :]
+        for number, chunk in enumerate(chunks):
+            piece = found[number * CHUNK_BYTES :][:CHUNK_BYTES]
+            if leaf_hash(bytes(piece)).value != leaves[DIGEST_BYTES * chunk :][:DIGEST_BYTES]:
                 raise CommitmentError(
                     f"The data array {name!r} in {self.path} changed while it was in use.",
                     remedy="Start again with a file that nobody writes to.",
                 )
-        rows = np.frombuffer(found[begin - low * width : end - low * width], DTYPES[spec.dtype])
-        return rows.reshape(count, *spec.shape[1:])
+        return found
 
 
 class CheckedRows:
@@ -171,6 +174,22 @@ class CheckedRows:
 
     def __len__(self) -> int:
         return self._spec.shape[0]
+
+    def chunk_proofs(self, chunks: Sequence[int]) -> tuple[ChunkProof, ...]:
+        """Return the proofs of some chunks, in the order asked for; only these are read.
+
+        Raises:
+            ProofError: There is no such chunk.
+            CommitmentError: The file is no longer what it was when it was checked.
+            BundleError: It cannot be read any more.
+        """
+        tree = MerkleTree.from_packed(self._leaves)
+        proofs = []
+        for chunk in chunks:
+            path = tree.inclusion_proof(chunk)
+            found = self._file.read_chunks(self._name, self._spec, self._leaves, range(chunk, chunk + 1))
+            proofs.append(ChunkProof(chunk, bytes(found[:CHUNK_BYTES]), tree.root, path))
+        return tuple(proofs)
 
     def __getitem__(self, rows: npt.NDArray[np.int64]) -> Array:
         """Return the rows of these numbers, int64 ``[n]``, in this order.

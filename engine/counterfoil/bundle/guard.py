@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from counterfoil.bundle._hdf5 import DTYPES, FILE_TYPES, h5a, h5d, h5g, h5l, h5o, h5s, h5t, reading
-from counterfoil.bundle.schema import DATA_FORMAT_VERSION, FORMAT_VERSION, NAME_PATTERN
+from counterfoil.bundle.schema import CAPSULE_FORMAT_VERSION, DATA_FORMAT_VERSION, FORMAT_VERSION, NAME_PATTERN
 from counterfoil.errors import BundleError
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -50,6 +50,7 @@ class FileKind:
 
 
 BUNDLE = FileKind("bundle", b"counterfoil-", FORMAT_VERSION)
+CAPSULE = FileKind("capsule", b"counterfoil-capsule-", CAPSULE_FORMAT_VERSION)
 DATA_FILE = FileKind("data file", b"counterfoil-data-", DATA_FORMAT_VERSION)
 
 
@@ -291,9 +292,12 @@ def _check_format(root: Any, wanted: FileKind) -> None:
     value = bytes(buffer.item())
     if not value.startswith(BUNDLE.prefix):
         raise foreign
-    found = DATA_FILE if value.startswith(DATA_FILE.prefix) else BUNDLE
+    found = next((kind for kind in (CAPSULE, DATA_FILE) if value.startswith(kind.prefix)), BUNDLE)
     if found is not wanted:
-        raise BundleError(f"The file is a Counterfoil {found.name}, where a {wanted.name} is needed.")
+        raise BundleError(
+            f"The file is a Counterfoil {found.name}, where a {wanted.name} is needed.",
+            remedy="Give it to 'counterfoil adjudicate'." if found is CAPSULE else "",
+        )
     if value != wanted.mark:
         version = value.removeprefix(wanted.prefix).decode("ascii", "backslashreplace")
         raise BundleError(

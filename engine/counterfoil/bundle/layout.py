@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from counterfoil.bundle.guard import DatasetInfo, Inventory
+from counterfoil.bundle.guard import BUNDLE, DatasetInfo, FileKind, Inventory
+from counterfoil.bundle.guard import CAPSULE as CAPSULE_FILE
 from counterfoil.bundle.schema import STATE_DTYPES, OrderManifest
+from counterfoil.commit.digest import DIGEST_BYTES
 from counterfoil.errors import BundleError
 
 ORDER = "/order"
@@ -30,10 +32,28 @@ FINGERPRINTS = "/run/fingerprints"
 CHECKPOINTS = "/run/checkpoints"
 ARRAYS = "/data"
 """Of a data file: its arrays."""
+CAPSULE = "/capsule"
+CAPSULE_LEAVES = "/capsule/leaves"
+CAPSULE_STATE = "/capsule/state"
+CAPSULE_LOG = "/capsule/log"
+CAPSULE_LOG_ENDS = "/capsule/log_ends"
+CAPSULE_FINGERPRINTS = "/capsule/fingerprints"
+CAPSULE_SCHEDULE = "/capsule/schedule"
+CAPSULE_SCALARS = "/capsule/scalars"
+CAPSULE_DATA = "/capsule/data"
+CHUNK_INDICES = "indices"
+"""In a group of proven chunks: their numbers."""
+CHUNK_BYTES = "chunks"
+"""In such a group: their bytes, one chunk after the other."""
+CHUNKS_ROOT = "root"
+"""In such a group: the root over all chunks of the array."""
+CHUNK_PROOFS = "proofs"
+"""In such a group: their inclusion proofs, one after the other."""
 
 MAX_MANIFEST_BYTES = 16 * 2**20
 MAX_PROGRAM_BYTES = 256 * 2**20
 MAX_CLAIM_BYTES = 2**20
+MAX_LEAVES_BYTES = 16 * 2**20
 
 
 def checkpoint_path(step: int) -> str:
@@ -67,7 +87,7 @@ def check_manifest_part(inventory: Inventory) -> None:
     """Check that the manifest is there and of a bearable size, so that it can be read first; raises BundleError."""
     found = inventory.datasets.get(MANIFEST)
     if found is None:
-        raise BundleError(f"The bundle lacks {MANIFEST}.")
+        raise BundleError(f"The file lacks {MANIFEST}.")
     _Part("uint8", (None,), MAX_MANIFEST_BYTES).check(MANIFEST, found)
 
 
@@ -96,21 +116,62 @@ def check_layout(inventory: Inventory, manifest: OrderManifest) -> None:
     }
     inside = {name: spec for name, spec in manifest.data.items() if spec.file is None}
     parts.update({f"{DATA}/{name}": _Part(spec.dtype, spec.shape) for name, spec in inside.items()})
-    initial = members(inventory, INITIAL)
-    for name, info in initial.items():
-        if info.dtype not in STATE_DTYPES:
-            raise BundleError(f"The state tensor {name!r} has the dtype {info.dtype}, which no state has.")
-        parts[f"{INITIAL}/{name}"] = _Part(info.dtype, info.shape)
-    if not initial:
-        raise BundleError("The bundle's initial state is empty.")
+    initial = _add_state(inventory, INITIAL, "initial state", parts)
     if RUN in inventory.groups:
         _add_run(inventory, manifest, initial, groups, parts)
+    _compare(inventory, groups, parts, BUNDLE)
+
+
+def check_capsule_layout(inventory: Inventory, manifest: OrderManifest) -> None:
+    """Check that a file holds exactly the parts of a capsule, each of the right dtype and rank.
+
+    How long they are follows from the step, which is read later.
+
+    Raises:
+        BundleError: A part is missing, unknown, or of another dtype or shape.
+    """
+    groups = {"/", ORDER, RUN, CAPSULE, CAPSULE_STATE, CAPSULE_DATA}
+    parts = {
+        MANIFEST: _Part("uint8", (None,), MAX_MANIFEST_BYTES),
+        PROGRAM: _Part("uint8", (None,), MAX_PROGRAM_BYTES),
+        CLAIM: _Part("uint8", (None,), MAX_CLAIM_BYTES),
+        CAPSULE_LEAVES: _Part("uint8", (None,), MAX_LEAVES_BYTES),
+        CAPSULE_LOG: _Part("uint8", (None,)),
+        CAPSULE_LOG_ENDS: _Part("uint64", (None,)),
+        CAPSULE_FINGERPRINTS: _Part("uint64", (None, None)),
+    }
+    _add_state(inventory, CAPSULE_STATE, "state", parts)
+    arrays = [CAPSULE_SCHEDULE, CAPSULE_SCALARS]
+    arrays += [f"{CAPSULE_DATA}/{name}" for name in manifest.data if f"{CAPSULE_DATA}/{name}" in inventory.groups]
+    for array in arrays:
+        groups.add(array)
+        parts |= {
+            f"{array}/{CHUNK_INDICES}": _Part("int64", (None,)),
+            f"{array}/{CHUNK_BYTES}": _Part("uint8", (None,)),
+            f"{array}/{CHUNKS_ROOT}": _Part("uint8", (DIGEST_BYTES,)),
+            f"{array}/{CHUNK_PROOFS}": _Part("uint8", (None, DIGEST_BYTES)),
+        }
+    _compare(inventory, groups, parts, CAPSULE_FILE)
+
+
+def _add_state(inventory: Inventory, group: str, what: str, parts: dict[str, _Part]) -> dict[str, DatasetInfo]:
+    state = members(inventory, group)
+    for name, info in state.items():
+        if info.dtype not in STATE_DTYPES:
+            raise BundleError(f"The state tensor {name!r} has the dtype {info.dtype}, which no state has.")
+        parts[f"{group}/{name}"] = _Part(info.dtype, info.shape)
+    if not state:
+        raise BundleError(f"The {what} in the file is empty.")
+    return state
+
+
+def _compare(inventory: Inventory, groups: set[str], parts: dict[str, _Part], kind: FileKind) -> None:
     unknown = sorted((inventory.groups - groups) | (inventory.datasets.keys() - parts.keys()))
     if unknown:
-        raise BundleError(f"The bundle holds {unknown[0]}, which its format and its order do not know.")
+        raise BundleError(f"The {kind.name} holds {unknown[0]}, which its format and its order do not know.")
     missing = sorted((groups - inventory.groups) | (parts.keys() - inventory.datasets.keys()))
     if missing:
-        raise BundleError(f"The bundle lacks {missing[0]}.")
+        raise BundleError(f"The {kind.name} lacks {missing[0]}.")
     for path, part in parts.items():
         part.check(path, inventory.datasets[path])
 
@@ -130,7 +191,7 @@ def _add_run(
     groups |= {RUN, CHECKPOINTS}
     parts |= {
         CLAIM: _Part("uint8", (None,), MAX_CLAIM_BYTES),
-        STATE_ROOTS: _Part("uint8", (manifest.committed_steps, 32)),
+        STATE_ROOTS: _Part("uint8", (manifest.committed_steps, DIGEST_BYTES)),
         LOSSES: _Part("float64", (steps,)),
         LOG: _Part("uint8", (None,)),
         LOG_ENDS: _Part("uint64", (steps,)),

@@ -20,6 +20,8 @@ from counterfoil.fields import Fields
 FORMAT_VERSION = 1
 DATA_FORMAT_VERSION = 1
 """Version of the format of data files."""
+CAPSULE_FORMAT_VERSION = 1
+"""Version of the format of dispute capsules."""
 MAX_STEPS = 10_000_000
 STATE_DTYPES = ("float32", "int64", "int32", "uint8", "bool")
 """Numpy dtype names that a state tensor may have; floating-point state is always stored as float32."""
@@ -396,17 +398,39 @@ class StepRecord:
     fingerprints: Digest | None
     loss: float | None
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "step": self.step,
+            "state_root": self.state_root.hex if self.state_root else None,
+            "log": self.log.hex if self.log else None,
+            "fingerprints": self.fingerprints.hex if self.fingerprints else None,
+            "loss": None if self.loss is None else canonical.float_text(self.loss),
+        }
+
     def to_bytes(self) -> bytes:
         """Return the canonical JSON that is the data of the RFC 9162 leaf."""
-        return canonical.encode(
-            {
-                "step": self.step,
-                "state_root": self.state_root.hex if self.state_root else None,
-                "log": self.log.hex if self.log else None,
-                "fingerprints": self.fingerprints.hex if self.fingerprints else None,
-                "loss": None if self.loss is None else canonical.float_text(self.loss),
-            }
-        )
+        return canonical.encode(self.to_json())
+
+    @classmethod
+    def from_json(cls, value: Any) -> StepRecord:
+        """Read the JSON form; raises BundleError."""
+        fields = _fields(value, "step record")
+        step = fields.integer("step", 0, MAX_STEPS)
+        digests = {}
+        for name in ("state_root", "log", "fingerprints"):
+            text = fields.take(name, str, type(None))
+            digests[name] = None if text is None else fields.as_digest(text, f"field {name!r} of the step record")
+        text = fields.take("loss", str, type(None))
+        fields.end()
+        try:
+            loss = None if text is None else float.fromhex(text)
+        except (ValueError, OverflowError) as error:
+            raise BundleError(f"The loss of a step record is not a number: {text!r}.") from error
+        result = cls(step, digests["state_root"], digests["log"], digests["fingerprints"], loss)
+        if result.to_json() != value:
+            raise BundleError(f"The loss of a step record, {text!r}, is not in canonical form.")
+        return result
 
 
 def run_tree(records: Sequence[StepRecord]) -> MerkleTree:
@@ -457,6 +481,49 @@ class RunClaim:
             run_root=fields.digest("run_root"),
             steps=fields.integer("steps", 1, MAX_STEPS),
             environment=tuple(sorted(environment.items())),
+            signed_at=fields.take("signed_at", str),
+            public_key=fields.take("public_key", str),
+        )
+        fields.end()
+        return result
+
+
+@dataclass(frozen=True)
+class TreeHead:
+    """What the trainer signs and publishes while training: the history so far, as one root.
+
+    Attributes:
+        order: The order digest.
+        size: Number of Merkle leaves so far: steps done, and one for the initial state.
+        root: Merkle root over them.
+        signed_at: ISO 8601 time in UTC, as the trainer says.
+        public_key: The trainer's public key as PEM text.
+    """
+
+    order: Digest
+    size: int
+    root: Digest
+    signed_at: str
+    public_key: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form: the predicate of the in-toto statement that the trainer signs."""
+        return {
+            "order": self.order.hex,
+            "size": self.size,
+            "root": self.root.hex,
+            "signed_at": self.signed_at,
+            "public_key": self.public_key,
+        }
+
+    @classmethod
+    def from_json(cls, value: Any) -> TreeHead:
+        """Read the JSON form; raises BundleError."""
+        fields = _fields(value, "tree head")
+        result = cls(
+            order=fields.digest("order"),
+            size=fields.integer("size", 1, MAX_STEPS + 1),
+            root=fields.digest("root"),
             signed_at=fields.take("signed_at", str),
             public_key=fields.take("public_key", str),
         )

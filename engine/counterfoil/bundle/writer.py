@@ -1,111 +1,45 @@
-"""Writes a bundle: to a temporary file beside its target, renamed into place when it is complete."""
+"""Writes bundles and data files."""
 
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterfoil.bundle import layout
-from counterfoil.bundle._hdf5 import (
-    DTYPES,
-    FAILURES,
-    FILE_TYPES,
-    access_properties,
-    h5a,
-    h5d,
-    h5f,
-    h5g,
-    h5o,
-    h5p,
-    h5s,
-    h5t,
-    writing,
-)
-from counterfoil.bundle.guard import BUNDLE, DATA_FILE, FORMAT_ATTRIBUTE, FORMAT_BYTES, FileKind
+from counterfoil.bundle.filewriter import Array, FileWriter
+from counterfoil.bundle.guard import BUNDLE, DATA_FILE
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import DATA_DTYPES, STATE_DTYPES, OrderManifest, check_name
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.errors import BundleError
 
-LOG_CHUNK_BYTES = 64 * 2**10
-"""Chunk of the log, the one dataset whose length is not known beforehand."""
 
-Array = NDArray[Any]
-
-
-class BundleWriter:
+class BundleWriter(FileWriter):
     """A bundle being written; use it as a context manager, which aborts when an exception passes.
 
     First the order (:meth:`write_order` or :meth:`copy_order`), then for a run :meth:`begin_run`, every step in
     order with :meth:`append_step`, each checkpoint that the order asks for with :meth:`write_checkpoint`, and
-    :meth:`finish_run`. Until :meth:`close`, nothing lies under the target's name.
+    :meth:`finish_run`.
 
     Every method raises FileWriteError when the disk is full or cannot be written, and BundleError when what it is
     given does not fit the order.
     """
 
-    KIND: ClassVar[FileKind] = BUNDLE
+    KIND = BUNDLE
 
     def __init__(self, path: Path, temporary: Path, file: Any) -> None:
         """Take over an empty HDF5 file; made by :meth:`create`."""
-        self.path = path
-        self._temporary = temporary
-        self._file: Any = file
+        super().__init__(path, temporary, file)
         self._manifest: OrderManifest | None = None
         self._state: dict[str, tuple[str, tuple[int, ...]]] = {}
-        self._columns: dict[str, Any] = {}
         self._steps_written = 0
         self._log_bytes = 0
         self._checkpoints: set[int] = set()
         self._running = False
-
-    @classmethod
-    def create(cls, path: str | os.PathLike[str]) -> Self:
-        """Start a file that will lie at ``path``; a file that lies there stays until :meth:`close`.
-
-        Raises:
-            FileWriteError: The folder does not exist or cannot be written to.
-        """
-        path = Path(path)
-        what = f"the {cls.KIND.name} {path}"
-        temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}.part"
-        with writing(what):
-            properties = h5p.create(h5p.FILE_CREATE)
-            # Nothing in a bundle keeps the time: the same contents give the same file.
-            properties.set_obj_track_times(False)
-            file = h5f.create(os.fsencode(temporary), h5f.ACC_EXCL, properties, access_properties())
-        writer = cls(path, temporary, file)
-        try:
-            with writing(what):
-                kind = h5t.TypeID.copy(h5t.C_S1)
-                kind.set_size(FORMAT_BYTES)
-                attribute = h5a.create(file, FORMAT_ATTRIBUTE, kind, h5s.create(h5s.SCALAR))
-                attribute.write(np.array(cls.KIND.mark, f"S{FORMAT_BYTES}"))
-        except BaseException:
-            writer.abort()
-            raise
-        return writer
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._file is None:
-            return
-        if kind is None:
-            self.close()
-        else:
-            self.abort()
 
     # The order.
 
@@ -147,8 +81,7 @@ class BundleWriter:
 
     def copy_order(self, reader: BundleReader) -> None:
         """Copy the order of another bundle as it is stored there."""
-        with writing(f"the order into {self.path}"):
-            h5o.copy(reader.file_id, layout.ORDER.encode(), self._file, layout.ORDER.encode())
+        self._copy(reader.file_id, layout.ORDER)
         self._take_order(reader.manifest, reader.state_layout())
 
     def _take_order(self, manifest: OrderManifest, state: dict[str, tuple[str, tuple[int, ...]]]) -> None:
@@ -166,7 +99,7 @@ class BundleWriter:
         self._columns = {
             layout.STATE_ROOTS: self._create(layout.STATE_ROOTS, "uint8", (manifest.committed_steps, DIGEST_BYTES)),
             layout.LOSSES: self._create(layout.LOSSES, "float64", (steps,)),
-            layout.LOG: self._create_log(),
+            layout.LOG: self._create_growing(layout.LOG, "uint8"),
             layout.LOG_ENDS: self._create(layout.LOG_ENDS, "uint64", (steps,)),
             layout.LOG_ENTRIES: self._create(layout.LOG_ENTRIES, "uint32", (steps,)),
             layout.FINGERPRINTS: self._create(layout.FINGERPRINTS, "uint64", (steps, fingerprints_per_step)),
@@ -200,10 +133,7 @@ class BundleWriter:
         if (state_root is not None) != manifest.is_committed(step):
             raise BundleError(f"The order and the recorder disagree on whether the state of step {step} is committed.")
         end = self._log_bytes + len(log)
-        if log:
-            with writing(f"step {step} into {self.path}"):
-                self._columns[layout.LOG].set_extent((end,))
-            self._rows(layout.LOG, self._log_bytes, np.frombuffer(log, np.uint8))
+        self._append(layout.LOG, self._log_bytes, np.frombuffer(log, np.uint8))
         self._rows(layout.LOG_ENDS, step - 1, np.array([end], np.uint64))
         self._rows(layout.LOG_ENTRIES, step - 1, np.array([log_entries], np.uint32))
         self._rows(layout.LOSSES, step - 1, np.array([loss], np.float64))
@@ -235,47 +165,10 @@ class BundleWriter:
         self._bytes(layout.CLAIM, claim)
         self._running = False
 
-    # The file.
-
-    def close(self) -> None:
-        """Put the finished bundle in place: write everything out, wait for the disk, and rename.
-
-        Raises:
-            FileWriteError: The disk is full, or the target cannot be replaced; nothing new lies there then.
-            BundleError: No order was written, or a run was begun and not finished.
-        """
-        try:
-            self._check_complete()
-            with writing(f"the {self.KIND.name} {self.path}"):
-                h5f.flush(self._file)
-                self._columns.clear()
-                self._file.close()
-                with self._temporary.open("rb+") as handle:
-                    os.fsync(handle.fileno())
-                self._temporary.replace(self.path)
-                _sync_folder(self.path.parent)
-            self._file = None
-        except BaseException:
-            self.abort()
-            raise
-
     def _check_complete(self) -> None:
         self._order()
         if self._running:
             raise BundleError("The run was begun and not finished, so the bundle is not complete.")
-
-    def abort(self) -> None:
-        """Give the file up and remove the temporary file."""
-        if self._file is not None:
-            # On a full disk the writing that closing does would fail too, and libhdf5 crashes the process at its exit
-            # when a file could not be closed. What is being removed can as well be written to nowhere.
-            with suppress(*FAILURES):
-                _redirect_to_nowhere(self._file.get_vfd_handle(access_properties()))
-                self._columns.clear()
-                self._file.close()
-            self._file = None
-        with suppress(OSError):
-            self._temporary.unlink(missing_ok=True)
 
     # Writing.
 
@@ -289,68 +182,13 @@ class BundleWriter:
             raise BundleError("The bundle has no run that could be added to.")
         return self._order()
 
-    def _group(self, path: str) -> None:
-        with writing(f"{path} into {self.path}"):
-            properties = h5p.create(h5p.GROUP_CREATE)
-            properties.set_obj_track_times(False)
-            h5g.create(self._file, path.encode(), gcpl=properties)
-
-    def _create(self, path: str, dtype: str, shape: tuple[int, ...]) -> Any:
-        """Create a contiguous dataset whose room is taken at once, so that its size never exceeds what is stored."""
-        with writing(f"{path} into {self.path}"):
-            properties = h5p.create(h5p.DATASET_CREATE)
-            properties.set_layout(h5d.CONTIGUOUS)
-            properties.set_alloc_time(h5d.ALLOC_TIME_EARLY)
-            properties.set_fill_time(h5d.FILL_TIME_NEVER)
-            properties.set_obj_track_times(False)
-            space = h5s.create_simple(shape) if shape else h5s.create(h5s.SCALAR)
-            return h5d.create(self._file, path.encode(), FILE_TYPES[dtype], space, properties)
-
-    def _create_log(self) -> Any:
-        with writing(f"{layout.LOG} into {self.path}"):
-            properties = h5p.create(h5p.DATASET_CREATE)
-            properties.set_chunk((LOG_CHUNK_BYTES,))
-            properties.set_obj_track_times(False)
-            space = h5s.create_simple((0,), (h5s.UNLIMITED,))
-            return h5d.create(self._file, layout.LOG.encode(), FILE_TYPES["uint8"], space, properties)
-
-    def _array(self, path: str, array: Array, dtype: str, shape: tuple[int, ...]) -> None:
-        if array.dtype.name != dtype or array.shape != shape:
-            raise BundleError(
-                f"{path} should have the dtype {dtype} and the shape {list(shape)}; "
-                f"it has {array.dtype.name} and {list(array.shape)}."
-            )
-        dataset = self._create(path, dtype, shape)
-        if array.size:
-            plain = array.view(np.uint8) if dtype == "bool" else array
-            with writing(f"{path} into {self.path}"):
-                # HDF5 wants C order; reshape keeps zero-dimensional arrays so, which ascontiguousarray does not.
-                buffer = np.ascontiguousarray(plain, DTYPES[dtype]).reshape(shape)
-                dataset.write(h5s.ALL, h5s.ALL, buffer, FILE_TYPES[dtype])
-
-    def _bytes(self, path: str, data: bytes) -> None:
-        self._array(path, np.frombuffer(data, np.uint8), "uint8", (len(data),))
-
-    def _rows(self, path: str, first: int, rows: Array) -> None:
-        dataset = self._columns[path]
-        with writing(f"{path} into {self.path}"):
-            space = dataset.get_space()
-            if rows.shape[1:] != space.get_simple_extent_dims()[1:]:
-                raise BundleError(f"A row of {path} has the shape {list(rows.shape[1:])}, which does not fit.")
-            if not rows.size:
-                return
-            space.select_hyperslab((first, *(0 for _ in rows.shape[1:])), rows.shape)
-            dtype = rows.dtype.name
-            plain = np.ascontiguousarray(rows, DTYPES[dtype])
-            dataset.write(h5s.create_simple(rows.shape), space, plain, FILE_TYPES[dtype])
-
     def _state_root(self, step: int, root: Digest) -> None:
         row = -(-step // self._order().commit_every)
         self._rows(layout.STATE_ROOTS, row, np.frombuffer(root.value, np.uint8)[None])
 
 
-class _DataFileWriter(BundleWriter):
-    """A data file being written: what a bundle's writer does for files, with other contents."""
+class _DataFileWriter(FileWriter):
+    """A data file being written."""
 
     KIND = DATA_FILE
 
@@ -378,21 +216,3 @@ def write_data_file(path: str | os.PathLike[str], data: Mapping[str, Array]) -> 
     """
     with _DataFileWriter.create(path) as writer:
         writer.write(data)
-
-
-def _redirect_to_nowhere(descriptor: int) -> None:
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    try:
-        os.dup2(nowhere, descriptor)
-    finally:
-        os.close(nowhere)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename survive a power loss, where folders can be opened (not on Windows)."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

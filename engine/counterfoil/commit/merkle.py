@@ -169,9 +169,53 @@ class MerkleTree:
         return tuple(reversed(proof))
 
 
+class MerkleFrontier:
+    """The root over leaves that come one after the other, in the memory of a few hashes.
+
+    Keeps the roots of the perfect subtrees on the tree's right edge: a leaf merges those that it completes, as in
+    adding one to a binary number, so that n leaves take about n hashes in all.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        """Number of leaves so far."""
+        self._edge: list[Digest] = []
+
+    def append(self, leaf: Digest) -> None:
+        """Add the next Merkle leaf hash."""
+        complete = self.size
+        while complete & 1:
+            leaf = node_hash(self._edge.pop(), leaf)
+            complete >>= 1
+        self._edge.append(leaf)
+        self.size += 1
+
+    @property
+    def root(self) -> Digest:
+        """The root over the leaves so far; SHA-256 of the empty string when there are none."""
+        if not self._edge:
+            return Digest.of(b"")
+        *larger, root = self._edge
+        for subtree in reversed(larger):
+            root = node_hash(subtree, root)
+        return root
+
+
 def _check_index(index: int, size: int) -> None:
     if not 0 <= index < size <= MAX_SIZE:
         raise ProofError(f"The leaf index {index} does not lie in a Merkle tree of {size} leaves.")
+
+
+def inclusion_proof_length(index: int, size: int) -> int:
+    """Return how many hashes the inclusion proof of a leaf has; raises ProofError when ``index`` is out of range."""
+    _check_index(index, size)
+    length, node, last = 0, index, size - 1
+    while last:
+        # A lone last node is promoted without a sibling.
+        length += bool(node & 1 or node != last)
+        node >>= 1
+        last >>= 1
+    return length
 
 
 def verify_inclusion(leaf: Digest, index: int, size: int, proof: Sequence[Digest], root: Digest) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -183,10 +183,34 @@ class ChunkProof:
 
 def chunk_proof(array: Array, chunk_index: int) -> ChunkProof:
     """Return the proof for one chunk of ``array``; raises ProofError when there is no such chunk."""
+    return chunk_proofs(array, [chunk_index])[0]
+
+
+def chunk_proofs(array: Array, chunk_indices: Sequence[int]) -> tuple[ChunkProof, ...]:
+    """Return the proofs for some chunks of ``array``, in the order asked for; raises ProofError as chunk_proof does."""
     tree = chunk_tree(array)
-    path = tree.inclusion_proof(chunk_index)
-    start = chunk_index * CHUNK_BYTES
-    return ChunkProof(chunk_index, bytes(_little_endian_bytes(array)[start : start + CHUNK_BYTES]), tree.root, path)
+    data = _little_endian_bytes(array)
+    return tuple(
+        ChunkProof(
+            index, bytes(data[index * CHUNK_BYTES : (index + 1) * CHUNK_BYTES]), tree.root, tree.inclusion_proof(index)
+        )
+        for index in chunk_indices
+    )
+
+
+def tensor_bytes(dtype: str, shape: tuple[int, ...]) -> int:
+    """Return the size in bytes of a tensor's elements."""
+    return math.prod(shape) * np.dtype(dtype).itemsize
+
+
+def chunk_count(dtype: str, shape: tuple[int, ...]) -> int:
+    """Return the number of chunks of a tensor."""
+    return -(-tensor_bytes(dtype, shape) // CHUNK_BYTES)
+
+
+def chunk_length(index: int, dtype: str, shape: tuple[int, ...]) -> int:
+    """Return the size in bytes of one chunk of a tensor; not positive when there is no such chunk."""
+    return min(CHUNK_BYTES, tensor_bytes(dtype, shape) - index * CHUNK_BYTES)
 
 
 def verify_chunk(proof: ChunkProof, name: str, dtype: str, shape: tuple[int, ...], digest: Digest) -> None:
@@ -199,8 +223,6 @@ def verify_chunk(proof: ChunkProof, name: str, dtype: str, shape: tuple[int, ...
         raise ProofError(f"A tensor of dtype {dtype!r} has no digest.")
     if leaf_hash(_record(name, dtype, shape, proof.chunks_root)) != digest:
         raise ProofError(f"The chunk proof of tensor {name!r} speaks of another tensor.")
-    total = math.prod(shape) * np.dtype(dtype).itemsize
-    size = -(-total // CHUNK_BYTES)
-    verify_inclusion(leaf_hash(proof.chunk), proof.index, size, proof.path, proof.chunks_root)
-    if len(proof.chunk) != min(CHUNK_BYTES, total - proof.index * CHUNK_BYTES):
+    verify_inclusion(leaf_hash(proof.chunk), proof.index, chunk_count(dtype, shape), proof.path, proof.chunks_root)
+    if len(proof.chunk) != chunk_length(proof.index, dtype, shape):
         raise ProofError(f"Chunk {proof.index} of tensor {name!r} has the wrong length.")

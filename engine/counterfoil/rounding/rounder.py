@@ -31,6 +31,7 @@ from counterfoil.rounding.kernel_cpu import CpuKernel, mix_values
 from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.magnitude import using
+from counterfoil.rounding.neighbours import neighbours
 from counterfoil.rounding.result import Rounded
 from counterfoil.rounding.scale import Scale
 from counterfoil.rounding.scale_profiles import rule_for
@@ -47,6 +48,31 @@ def step_key(order: Digest, step: int) -> int:
 def site_key(key: int, site: int) -> int:
     """The fingerprint key of a rounding site within a step."""
     return (key + (site + 1) * 0xD6E8FEB86659FD93) & _MASK64
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What happened at one rounding site, kept for a closer look.
+
+    Attributes:
+        node: The operator.
+        output: Which of its outputs.
+        arguments: Its arguments by name.
+        grid: The grid that was used.
+        key: The fingerprint key of the site.
+        before: ``[n]``: the output before rounding, flat.
+        after: ``[n]``: the same after rounding, the trainer's directions applied.
+        fingerprint: Its fingerprint.
+    """
+
+    node: Node
+    output: int
+    arguments: dict[str, Any]
+    grid: Grid
+    key: int
+    before: Tensor
+    after: Tensor
+    fingerprint: int
 
 
 @dataclass
@@ -201,8 +227,20 @@ class RecordingRounder(Rounder):
 class ReplayingRounder(Rounder):
     """The auditor's side: rounds by its own values, and takes the trainer's direction only where it is close itself."""
 
-    def __init__(self, program: Program, precision: Precision, kernels: Kernels, *, keep_log: bool = False) -> None:
+    def __init__(
+        self,
+        program: Program,
+        precision: Precision,
+        kernels: Kernels,
+        *,
+        keep_log: bool = False,
+        observe: int | None = None,
+    ) -> None:
         super().__init__(program, precision, kernels)
+        self.observation: Observation | None = None
+        """With ``observe`` what happened at that rounding site."""
+        self._observe = observe
+        self._arguments: Callable[[], dict[str, Any]] = dict
         self.counts: list[SiteCounts] = []
         """What came to light at each rounding site of the step so far."""
         self.own_logs: list[SiteLog] = []
@@ -217,6 +255,14 @@ class ReplayingRounder(Rounder):
         self._logs = logs
         self.counts = []
         self.own_logs = []
+        self.observation = None
+
+    def __call__(
+        self, node: Node, arguments: Callable[[], dict[str, Any]], outputs: list[Tensor | None]
+    ) -> list[Tensor | None]:
+        """Round, as :meth:`Rounder.__call__`."""
+        self._arguments = arguments
+        return super().__call__(node, arguments, outputs)
 
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
         log = self._logs[self._site]
@@ -229,6 +275,7 @@ class ReplayingRounder(Rounder):
         if not is_explained(log.exponent, self._scale):
             counts.contradictions += 1
         grid = self._grid(node, log.exponent if agreed else exponent)
+        unrounded = flat.clone() if self._site == self._observe else None
         logged = torch.from_numpy(log.indices).to(flat.device)
         own = flat[logged].double().cpu().numpy()
         rounded = self._checked(node, flat, grid, grid.tau if self._keep_log else grid.tau / OMISSION_SHARE)
@@ -256,6 +303,17 @@ class ReplayingRounder(Rounder):
                 fingerprint = (fingerprint + difference) & _MASK64
         if self._keep_log:
             self.own_logs.append(_merged(grid.exponent, rounded, log.indices[changed], log.ups[changed]))
+        if unrounded is not None:
+            self.observation = Observation(
+                node=node,
+                output=self._program.sites[self._site].output,
+                arguments=self._arguments(),
+                grid=grid,
+                key=site_key(self._key, self._site),
+                before=unrounded,
+                after=flat.clone(),
+                fingerprint=fingerprint,
+            )
         return fingerprint
 
 
@@ -282,13 +340,7 @@ def _directed(
         float64 ``[k]`` each: the values in the trainer's direction where the own value lies within 2 tau of the
         midpoint, else the own rounding; and the distances from the midpoint.
     """
-    exponent = np.maximum(np.frexp(own)[1] - 1, grid.floor_exponent)
-    quantum = np.ldexp(1.0, exponent - grid.significand_bits + 1)
-    remainder = own - rounded
-    distance = quantum / 2 - np.abs(remainder)
-    accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
-    # The midpoint lies on the side of the remainder; its neighbours are the rounded value and the next on that side.
-    other = rounded + np.copysign(quantum, remainder)
-    is_up = remainder < 0
-    result = np.where(accepted & (ups != is_up), other, rounded)
-    return result + 0.0, distance
+    beside = neighbours(own, rounded, grid)
+    accepted = beside.distance <= ACCEPTANCE_FACTOR * grid.tau
+    result = np.where(accepted & (ups != beside.is_up), beside.other, rounded)
+    return result + 0.0, beside.distance

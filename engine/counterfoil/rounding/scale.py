@@ -357,7 +357,8 @@ def _batch_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     if save_rstd is None or save_rstd.numel() == 0:  # evaluation: running statistics are used, nothing is saved
         rstd = torch.rsqrt(arguments["running_var"] + arguments["eps"])
         size = _top(_times((top + arguments["running_mean"].abs()) * rstd, weight))
-        return [_add(size, largest(bias)), 0.0, 0.0]
+        kept = [largest(arguments[name]) for name in ("running_mean", "running_var")][: len(outputs) - 3]
+        return [_add(size, largest(bias)), 0.0, 0.0, *kept]
     scales: list[Scale] = [
         _add(2.0 * _top(_times(top * save_rstd, weight)), largest(bias)),
         _top(top),

@@ -13,10 +13,13 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from counterfoil.bundle.capsule import ChunkProofs, OrderPart
+from counterfoil.bundle.datafile import CheckedRows
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, Precision, check_file_name
 from counterfoil.bundle.writer import BundleWriter, write_data_file
-from counterfoil.commit.state import state_root, tensor_digest
+from counterfoil.commit.rows import chunks_of_rows
+from counterfoil.commit.state import chunk_proofs, state_root, tensor_bytes, tensor_digest
 from counterfoil.errors import BundleError, DataError, ProgramError
 from counterfoil.execution.interpreter import Draws, StepInputs
 from counterfoil.program.capture import CapturedStep
@@ -150,7 +153,7 @@ def draft_order(
         raise DataError(error.sentence, remedy=error.remedy) from error
     draft = OrderDraft(manifest, program, schedule, scalars, data, initial)
     try:
-        _check_inputs(manifest, program, initial)
+        check_inputs(manifest, program, initial)
     except ProgramError as error:
         raise DataError(f"The order does not fit together. {error.sentence}") from error
     return draft
@@ -167,14 +170,17 @@ def _spec(name: str, array: Array) -> ArraySpec:
     return ArraySpec(array.dtype.name, tuple(array.shape), tensor_digest(name, array))
 
 
-def _check_inputs(manifest: OrderManifest, program: Program, initial: Mapping[str, Array]) -> None:
-    """Check that the program's inputs are what the order provides."""
-    state = {item.name: item.type for item in program.state_inputs()}
-    if set(state) != set(initial):
+def check_inputs(manifest: OrderManifest, program: Program, state: Mapping[str, Array]) -> None:
+    """Check that the program's inputs are what the order provides; ``state`` is its initial or a later state.
+
+    Raises:
+        ProgramError: They are not.
+    """
+    if {item.name for item in program.state_inputs()} != set(state):
         raise ProgramError("The program's state tensors are not those of the initial state.")
     for item in program.inputs:
         if item.kind == "state":
-            given: tuple[str, tuple[int, ...]] = (initial[item.name].dtype.name, initial[item.name].shape)
+            given: tuple[str, tuple[int, ...]] = (state[item.name].dtype.name, state[item.name].shape)
         elif item.kind == "batch":
             spec = manifest.data.get(item.name)
             if spec is None:
@@ -216,13 +222,56 @@ class LoadedOrder:
 
     def inputs(self, step: int, state: Mapping[str, Tensor]) -> StepInputs:
         """Return the inputs of a step, from 1, that starts from ``state``."""
-        rows = self._schedule[step - 1]
-        return StepInputs(
-            state=state,
-            batch={name: torch.from_numpy(array[rows]) for name, array in self._data.items()},
-            scalars=dict(zip(self.manifest.scalar_names, self._scalars[step - 1].tolist(), strict=True)),
-            draws=Draws(self.manifest.seed, step),
+        return step_inputs(self.manifest, step, state, self._schedule[step - 1], self._scalars[step - 1], self._data)
+
+    def part(self, first: int, last: int) -> OrderPart:
+        """Return what the steps ``first`` to ``last`` need of the order's arrays, with proofs.
+
+        Arrays in memory are hashed for it once more; a data file is only read where the chunks lie.
+        """
+        steps = np.arange(first - 1, last)
+        rows = self._schedule[first - 1 : last]
+        return OrderPart(
+            schedule=_prove(self._schedule, self.manifest.schedule, steps),
+            scalars=_prove(self._scalars, self.manifest.scalars, steps),
+            data={name: _prove(array, self.manifest.data[name], rows) for name, array in self._data.items()},
         )
+
+
+def step_inputs(
+    manifest: OrderManifest,
+    step: int,
+    state: Mapping[str, Tensor],
+    rows: npt.NDArray[np.int64],
+    scalars: npt.NDArray[np.float64],
+    data: Mapping[str, Rows],
+) -> StepInputs:
+    """Return the inputs of a step.
+
+    Args:
+        manifest: The order's manifest.
+        step: Step number, from 1.
+        state: The state before it.
+        rows: int64 ``[batch_size]``: the step's row of the schedule.
+        scalars: float64 ``[scalars]``: its row of the per-step scalars.
+        data: The data arrays that the program reads.
+    """
+    return StepInputs(
+        state=state,
+        batch={name: torch.from_numpy(array[rows]) for name, array in data.items()},
+        scalars=dict(zip(manifest.scalar_names, scalars.tolist(), strict=True)),
+        draws=Draws(manifest.seed, step),
+    )
+
+
+def _prove(array: Rows, spec: ArraySpec, rows: npt.NDArray[np.int64]) -> ChunkProofs:
+    """Prove the chunks of an array that hold some of its rows."""
+    row_bytes = tensor_bytes(spec.dtype, spec.shape[1:])
+    chunks = [index for span in chunks_of_rows(rows, row_bytes) for index in span]
+    if isinstance(array, CheckedRows):
+        return array.chunk_proofs(chunks)
+    assert isinstance(array, np.ndarray)
+    return chunk_proofs(array, chunks)
 
 
 def load_order(reader: BundleReader) -> LoadedOrder:
@@ -237,7 +286,7 @@ def load_order(reader: BundleReader) -> LoadedOrder:
     manifest = reader.manifest
     program = Program.from_bytes(reader.program())
     initial = reader.initial_state()
-    _check_inputs(manifest, program, initial)
+    check_inputs(manifest, program, initial)
     site_margins(program, manifest.precision)
     schedule = reader.schedule()
     used = {item.name for item in program.inputs if item.kind == "batch"}

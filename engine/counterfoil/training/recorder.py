@@ -21,7 +21,7 @@ from counterfoil.bundle.schema import RunClaim, StepRecord
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.commit.merkle import MerkleTree, leaf_hash
+from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter, native, with_progress
@@ -29,8 +29,12 @@ from counterfoil.execution.perturbed import perturbed
 from counterfoil.rounding.log import encode
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
 from counterfoil.signing import SigningKey, sign_claim
+from counterfoil.training.heads import TreeHeadFile
 from counterfoil.training.order import LoadedOrder, load_order
 from counterfoil.training.tamper import Tamper
+
+HEADS_EVERY = 10
+"""Steps between two published tree heads, unless told otherwise."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,8 @@ def record(
     cancel: CancelToken | None = None,
     perturbation: str | None = None,
     tamper: Tamper | None = None,
+    heads: str | os.PathLike[str] | None = None,
+    heads_every: int = HEADS_EVERY,
 ) -> Iterator[RecordEvent]:
     """Execute an order and write the signed run.
 
@@ -137,6 +143,8 @@ def record(
         cancel: Looked at between operators.
         perturbation: Imitate other hardware (:mod:`counterfoil.execution.perturbed`).
         tamper: Depart from the order (:mod:`counterfoil.training.tamper`).
+        heads: Where signed tree heads go, one a line, to be published while training goes on; what was written stays.
+        heads_every: Sign one after so many steps, and after the last.
 
     Yields:
         RecordStarted, DataChecked while a data file is checked, then OperatorRecorded now and then and StepRecorded
@@ -170,7 +178,9 @@ def record(
         if manifest.outside and data is not None:
             order = yield from _with_data(order, stack.enter_context(DataFile.open(data)), cancel)
 
-        leaves = [leaf_hash(StepRecord(0, manifest.initial_root, None, None, None).to_bytes())]
+        published = None if heads is None else stack.enter_context(TreeHeadFile(heads, manifest.digest, key))
+        history = MerkleFrontier()
+        history.append(leaf_hash(StepRecord(0, manifest.initial_root, None, None, None).to_bytes()))
         state: Mapping[str, Tensor] = order.initial
         kernels = Kernels(torch_device, used_threads)
         try:
@@ -188,7 +198,7 @@ def record(
                 arrays = numpy_state(state) if manifest.is_committed(step) else {}
                 root = state_root(arrays) if arrays else None
                 fingerprints = Digest.of(rounder.fingerprints.astype("<u8").tobytes())
-                leaves.append(leaf_hash(StepRecord(step, root, Digest.of(log), fingerprints, result.loss).to_bytes()))
+                history.append(leaf_hash(StepRecord(step, root, Digest.of(log), fingerprints, result.loss).to_bytes()))
                 entries = sum(len(site.indices) for site in rounder.logs)
                 writer.append_step(
                     step,
@@ -200,12 +210,14 @@ def record(
                 )
                 if manifest.is_checkpoint(step):
                     writer.write_checkpoint(step, arrays)
+                if published is not None and (step % heads_every == 0 or step == manifest.steps):
+                    published.append(history)
                 yield StepRecorded(step, manifest.steps, result.loss, entries, len(log), time.perf_counter() - begun)
         finally:
             kernels.close()
         claim = RunClaim(
             order=manifest.digest,
-            run_root=MerkleTree(leaves).root,
+            run_root=history.root,
             steps=manifest.steps,
             environment=environment(torch_device),
             signed_at=datetime.now(UTC).replace(microsecond=0).isoformat().replace("+00:00", "Z"),

@@ -14,8 +14,12 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
+from counterfoil.audit.selftest import tiny_program
+from counterfoil.bundle.capsule import CapsuleContents, ProvenLeaf, write_capsule
 from counterfoil.bundle.reader import BundleReader
-from support.bundles import make_contents, write_bundle
+from counterfoil.bundle.schema import run_tree
+from counterfoil.training.order import LoadedOrder
+from support.bundles import Contents, make_contents, write_bundle
 
 
 def sha(data: bytes) -> bytes:
@@ -132,3 +136,115 @@ def test_the_page_and_the_reader_name_the_same_datasets(tmp_path: Path) -> None:
         assert f"| `{general}` |" in page
     with BundleReader.open(path) as reader:
         assert np.isfinite(reader.losses()).all()
+
+
+def proven_rows(group: h5py.Group, name: str, spec: dict[str, Any], wanted: set[int]) -> dict[int, bytes]:
+    """Read rows of an array out of its proven chunks, checking every proof as the page says."""
+    itemsize = np.dtype(spec["dtype"]).itemsize
+    width = int(np.prod(spec["shape"][1:])) * itemsize
+    size = int(np.prod(spec["shape"])) * itemsize
+    count = -(-size // 16384)
+    data, siblings = group["chunks"][()].tobytes(), [row.tobytes() for row in group["proofs"]]
+    total = group["root"][()].tobytes()
+    record = {"name": name, "dtype": spec["dtype"], "shape": spec["shape"], "chunks": total.hex()}
+    if wanted and width:
+        assert sha(b"\0" + canonical(record)).hex() == spec["digest"]
+    chunks = {}
+    for index in map(int, group["indices"]):
+        length = min(16384, size - 16384 * index)
+        chunk, data = data[:length], data[length:]
+        # RFC 9162, section 2.1.3.2.
+        node, fn, sn = sha(b"\0" + chunk), index, count - 1
+        while sn:
+            if fn % 2:
+                node = sha(b"\1" + siblings.pop(0) + node)
+            elif fn != sn:
+                node = sha(b"\1" + node + siblings.pop(0))
+            fn, sn = fn // 2, sn // 2
+        assert node == total
+        chunks[index] = chunk
+    assert not data
+    assert not siblings
+    needed = {at // 16384 for row in wanted for at in range(row * width, (row + 1) * width)}
+    assert sorted(needed) == list(chunks)
+    return {
+        row: b"".join(bytes([chunks[at // 16384][at % 16384]]) for at in range(row * width, (row + 1) * width))
+        for row in wanted
+    }
+
+
+@pytest.mark.parametrize(("commit_every", "step"), [(1, 4), (1, 1), (3, 5), (2, 6)])
+def test_the_page_is_enough_to_check_a_capsule(tmp_path: Path, commit_every: int, step: int) -> None:
+    """Written by the library from a run of random arrays, read by the page."""
+    contents = make_contents(steps=7, commit_every=commit_every, checkpoint_every=6, rows=700)
+    run = write_bundle(tmp_path / "run.cfoil", contents)
+    path = tmp_path / "dispute.cfoil"
+    first = (step - 1) // commit_every * commit_every
+    write_capsule(capsule_of(run, contents, step), path)
+    with h5py.File(path) as file:
+        assert file.attrs["format"] == b"counterfoil-capsule-1"
+        raw = file["order/manifest"][()].tobytes()
+        manifest = json.loads(raw)
+        assert sha(file["order/program"][()].tobytes()).hex() == manifest["program"]
+        capsule = file["capsule"]
+        steps = set(range(first, step))
+        schedule = proven_rows(capsule["schedule"], "schedule", manifest["schedule"], steps)
+        named = {int(row) for data in schedule.values() for row in np.frombuffer(data, "<i8")}
+        assert {row for at in steps for row in contents.schedule[at].tolist()} == named
+        scalars = proven_rows(capsule["scalars"], "scalars", manifest["scalars"], steps)
+        assert all(scalars[at] == contents.scalars[at].tobytes() for at in steps)
+        for name, group in capsule["data"].items():
+            rows = proven_rows(group, name, manifest["data"][name], named)
+            assert all(rows[row] == contents.data[name][row].tobytes() for row in named)
+        leaves = json.loads(capsule["leaves"][()].tobytes())
+        assert [leaf["record"]["step"] for leaf in leaves] == list(range(first, step + 1))
+        claim = json.loads(base64.b64decode(json.loads(file["run/claim"][()].tobytes())["payload"]))["predicate"]
+        assert claim["order"] == sha(raw).hex()
+        for leaf in leaves:
+            node, fn, sn = sha(b"\0" + canonical(leaf["record"])), leaf["record"]["step"], manifest["steps"]
+            proof = [bytes.fromhex(text) for text in leaf["proof"]]
+            while sn:
+                if fn % 2:
+                    node = sha(b"\1" + proof.pop(0) + node)
+                elif fn != sn:
+                    node = sha(b"\1" + node + proof.pop(0))
+                fn, sn = fn // 2, sn // 2
+            assert node.hex() == claim["run_root"]
+            assert not proof
+        assert state(capsule["state"]).hex() == leaves[0]["record"]["state_root"]
+        start = 0
+        for leaf, end, row in zip(leaves[1:], capsule["log_ends"], capsule["fingerprints"], strict=True):
+            assert sha(capsule["log"][start : int(end)].tobytes()).hex() == leaf["record"]["log"]
+            assert sha(row.astype("<u8").tobytes()).hex() == leaf["record"]["fingerprints"]
+            start = int(end)
+        named_paths: list[str] = []
+        file.visititems(lambda name, item: named_paths.append(f"/{name}") if isinstance(item, h5py.Dataset) else None)
+    page = (Path(__file__).parents[3] / "docs" / "bundle-format.md").read_text()
+    for name in named_paths:
+        group, _, last = name.rpartition("/")
+        if group.startswith(("/capsule/schedule", "/capsule/scalars", "/capsule/data/")):
+            general = "/".join(["/capsule/data/<name>" if "/data/" in group else group, "..."])
+            assert f"`{general}`" in page
+            assert f"| `{last}` |" in page
+        else:
+            assert f"`{'/capsule/state/<tensor>' if group == '/capsule/state' else name}`" in page
+
+
+def capsule_of(run: Path, contents: Contents, step: int) -> CapsuleContents:
+    """What the capsule of a step of these contents holds; the program is none, so that all data counts as read."""
+    manifest = contents.manifest
+    first = (step - 1) // manifest.commit_every * manifest.commit_every
+    order = LoadedOrder(manifest, tiny_program(), {}, contents.schedule, contents.scalars, contents.data)
+    with BundleReader.open(run) as reader:
+        records = reader.step_records()
+        tree = run_tree(records)
+        return CapsuleContents(
+            manifest=manifest,
+            program=contents.program,
+            claim=reader.claim(),
+            leaves=tuple(ProvenLeaf(records[at], tree.inclusion_proof(at)) for at in range(first, step + 1)),
+            state=contents.steps[first - 1].state if first else contents.initial,
+            logs=tuple(reader.log(at) for at in range(first + 1, step + 1)),
+            fingerprints=np.stack([reader.fingerprints(at) for at in range(first + 1, step + 1)]),
+            part=order.part(first + 1, step),
+        )

@@ -105,7 +105,7 @@ def test_another_mark(path: Path, value: bytes) -> None:
 def test_a_missing_part(path: Path, name: str) -> None:
     with opened_for_change(path) as file:
         del file[name]
-    refuse(path, "lacks|stores [01] checkpoints|initial state is empty")
+    refuse(path, "lacks|stores [01] checkpoints|initial state in the file is empty")
 
 
 @pytest.mark.parametrize(

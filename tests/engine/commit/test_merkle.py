@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import (
+    MerkleFrontier,
     MerkleTree,
     first_difference,
+    inclusion_proof_length,
     leaf_hash,
     node_hash,
     verify_consistency,
@@ -284,3 +286,30 @@ def test_trees_of_different_size_are_not_descended(one: int, other: int) -> None
 def test_a_large_tree_proves_its_last_leaf() -> None:
     tree = tree_of(100_000)
     verify_inclusion(tree.leaf(99_999), 99_999, 100_000, tree.inclusion_proof(99_999), tree.root)
+
+
+@given(size=st.integers(1, 300), data=st.data())
+def test_the_length_of_an_inclusion_proof_is_known_beforehand(size: int, data: st.DataObject) -> None:
+    index = data.draw(st.integers(0, size - 1))
+    assert inclusion_proof_length(index, size) == len(tree_of(size).inclusion_proof(index))
+    for outside in (-1, size):
+        with pytest.raises(ProofError):
+            inclusion_proof_length(outside, size)
+
+
+@given(st.integers(0, 200))
+def test_a_frontier_has_the_root_of_the_tree_after_every_leaf(size: int) -> None:
+    leaves = [leaf_hash(bytes([number % 251])) for number in range(size)]
+    frontier = MerkleFrontier()
+    assert frontier.root == MerkleTree(()).root
+    for count, leaf in enumerate(leaves, start=1):
+        frontier.append(leaf)
+        assert frontier.size == count
+        assert frontier.root == MerkleTree(leaves[:count]).root
+
+
+def test_a_frontier_keeps_few_hashes() -> None:
+    frontier = MerkleFrontier()
+    for number in range(1000):
+        frontier.append(leaf_hash(number.to_bytes(4, "little")))
+    assert len(frontier._edge) == (1000).bit_count()

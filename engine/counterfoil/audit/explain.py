@@ -1,0 +1,162 @@
+"""What a trainer's fingerprint says about the values behind it. Pure.
+
+A fingerprint is a sum over the elements of an invertible mixing function of each element's bits and index. If a single
+element differs from the replay's, the difference of the two sums gives, for each index, the one value that could stand
+there; all but the true one are random bit patterns, of which about one in 2^34 looks like a value of the grid. If
+elements were rounded to the other side of a midpoint, they are among those close to one, and their sum finds them: any
+subset of the few that the trainer should have logged and did not (meet in the middle, Horowitz and Sahni 1974), or two
+or three of the many that lie close.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from counterfoil.rounding.grid import ACCEPTANCE_FACTOR, Grid
+from counterfoil.rounding.neighbours import neighbours, on_grid
+
+UInt64Array = npt.NDArray[np.uint64]
+Int64Array = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+MOST_UNLOGGED = 40
+"""Elements within twice the margin that the trainer did not log, of which every subset is tried: 2^20 sums twice."""
+MOST_CANDIDATES = 1500
+"""Elements close to a midpoint that are tried in pairs and triples: about a million sums."""
+_BLOCK = 1 << 20
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MULTIPLIER = np.uint64(0xBF58476D1CE4E5B9)
+_INVERSE = np.uint64(pow(0xBF58476D1CE4E5B9, -1, 2**64))
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Elements of the trainer's tensor that differ from the replay's, and the trainer's values there.
+
+    Attributes:
+        indices: int64 ``[k]``, ascending: flat C-order indices.
+        values: float64 ``[k]``: the trainer's values.
+    """
+
+    indices: Int64Array
+    values: FloatArray
+
+
+def explain(
+    before: FloatArray, after: FloatArray, grid: Grid, key: int, difference: int, logged: Int64Array
+) -> Explanation | None:
+    """Find the elements in which the trainer's tensor differs from the replay's, where the fingerprints tell.
+
+    Args:
+        before: float64 ``[n]``: the replay's values before rounding.
+        after: float64 ``[n]``: the replay's values.
+        grid: The grid.
+        key: Fingerprint key of the site.
+        difference: The trainer's fingerprint less the replay's, mod 2^64; not 0.
+        logged: int64 ``[k]``: the indices in the trainer's log.
+
+    Returns:
+        One element that differs by any amount, or several that were rounded to the other side of a midpoint; None when
+        nothing of the kind explains the difference, or more than one thing does.
+    """
+    single = _single(after, grid, key, difference)
+    if len(single.indices) == 1:
+        return single
+    if len(single.indices) > 1:
+        return None
+    beside = neighbours(before, after, grid)
+    distance = np.abs(beside.distance)
+    unlogged = np.setdiff1d(np.flatnonzero(distance <= ACCEPTANCE_FACTOR * grid.tau), logged, assume_unique=True)
+    if len(unlogged) <= MOST_UNLOGGED:
+        chosen = subset(_changes(unlogged, beside.other, after, key), difference)
+        if chosen is not None:
+            return Explanation(unlogged[chosen], beside.other[unlogged[chosen]])
+    count = min(MOST_CANDIDATES, len(distance))
+    close = np.sort(np.argpartition(distance, count - 1)[:count])
+    chosen = pair_or_triple(_changes(close, beside.other, after, key), difference)
+    return None if chosen is None else Explanation(close[chosen], beside.other[close[chosen]])
+
+
+def mixed(values: FloatArray, indices: Int64Array, key: int) -> UInt64Array:
+    """Return the fingerprint terms of single elements, uint64 ``[k]``."""
+    z = (values.view(np.uint64) ^ np.uint64(key)) + (indices.astype(np.uint64) + np.uint64(1)) * _GOLDEN
+    z = (z ^ (z >> np.uint64(32))) * _MULTIPLIER
+    return np.asarray(z ^ (z >> np.uint64(29)))
+
+
+def unmixed(terms: UInt64Array, indices: Int64Array, key: int) -> FloatArray:
+    """Return the values whose fingerprint terms these are: the inverse of :func:`mixed`."""
+    z = terms ^ (terms >> np.uint64(29)) ^ (terms >> np.uint64(58))
+    z = z * _INVERSE
+    z = z ^ (z >> np.uint64(32))
+    bits = (z - (indices.astype(np.uint64) + np.uint64(1)) * _GOLDEN) ^ np.uint64(key)
+    return np.asarray(bits.view(np.float64))
+
+
+def _single(after: FloatArray, grid: Grid, key: int, difference: int) -> Explanation:
+    """Find all elements that, changed alone to some value of the grid, give the difference."""
+    found_indices, found_values = [], []
+    for start in range(0, len(after), _BLOCK):
+        block = after[start : start + _BLOCK]
+        indices = np.arange(start, start + len(block), dtype=np.int64)
+        values = unmixed(mixed(block, indices, key) + np.uint64(difference), indices, key)
+        fits = on_grid(values, grid)
+        found_indices.append(indices[fits])
+        found_values.append(values[fits])
+    return Explanation(np.concatenate(found_indices), np.concatenate(found_values))
+
+
+def _changes(indices: Int64Array, other: FloatArray, after: FloatArray, key: int) -> UInt64Array:
+    """Return what rounding each of these elements to the other side adds to the fingerprint."""
+    return np.asarray(mixed(other[indices], indices, key) - mixed(after[indices], indices, key))
+
+
+def subset(changes: UInt64Array, difference: int) -> Int64Array | None:
+    """Return the positions of the one subset of at most ``MOST_UNLOGGED`` numbers that has this sum mod 2^64."""
+    middle = len(changes) // 2
+    left, right = _subset_sums(changes[:middle]), _subset_sums(changes[middle:])
+    order = np.argsort(right)
+    ordered = right[order]
+    needed = np.uint64(difference) - left
+    places = np.minimum(np.searchsorted(ordered, needed), len(ordered) - 1)
+    hits = np.flatnonzero(ordered[places] == needed)
+    if len(hits) != 1:
+        return None
+    chosen = int(hits[0]) | int(order[places[hits[0]]]) << middle
+    return np.array([position for position in range(len(changes)) if chosen >> position & 1], np.int64)
+
+
+def _subset_sums(numbers: UInt64Array) -> UInt64Array:
+    """Return the sums of all subsets; bit i of a sum's position says whether number i is in it."""
+    sums = np.zeros(1, np.uint64)
+    for number in numbers:
+        sums = np.concatenate([sums, sums + number])
+    return sums
+
+
+def pair_or_triple(changes: UInt64Array, difference: int) -> Int64Array | None:
+    """Return the positions of the only two or three of some numbers that have this sum mod 2^64."""
+    first, second = np.triu_indices(len(changes), 1)
+    if not len(first):
+        return None
+    sums = changes[first] + changes[second]
+    order = np.argsort(sums)
+    ordered = sums[order]
+    wanted = np.uint64(difference)
+    # A pair that gives the difference, or does so with one more element.
+    needed = np.concatenate([np.array([wanted], np.uint64), wanted - changes])
+    places = np.minimum(np.searchsorted(ordered, needed), len(ordered) - 1)
+    groups: set[tuple[int, ...]] = set()
+    for hit in np.flatnonzero(ordered[places] == needed).tolist():
+        pair = int(order[places[hit]])
+        third = () if hit == 0 else (hit - 1,)
+        group = tuple(sorted({int(first[pair]), int(second[pair]), *third}))
+        if len(group) == 2 + len(third):
+            groups.add(group)
+    if len(groups) != 1:
+        return None
+    (group,) = groups
+    return np.array(group, np.int64)

@@ -1,0 +1,94 @@
+"""Tree heads that a trainer published while training, compared with the run that it delivered."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from counterfoil.bundle.schema import RunClaim, TreeHead
+from counterfoil.commit.merkle import MerkleTree, verify_consistency
+from counterfoil.errors import BundleError, CommitmentError, ProofError, SignatureError
+from counterfoil.signing import PublicKey, open_tree_head
+
+MAX_FILE_BYTES = 256 * 2**20
+MAX_LINE_BYTES = 16 * 2**10
+
+
+def read_tree_heads(path: str | os.PathLike[str], key: PublicKey) -> tuple[TreeHead, ...]:
+    """Read a file of tree heads, one signed statement a line.
+
+    Args:
+        path: A file of JSON lines; may be junk.
+        key: The key that must have signed every line.
+
+    Raises:
+        BundleError: The file cannot be read, or is too large.
+        SignatureError: A line is no tree head, or not signed by this key; the sentence names the line.
+    """
+    path = Path(path)
+    try:
+        if not path.is_file():
+            raise BundleError(f"There is no file {path}.")
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise BundleError(f"The tree heads in {path} cannot be read: {error.strerror or error}.") from error
+    if len(data) > MAX_FILE_BYTES:
+        raise BundleError(f"The tree heads in {path} are more than {MAX_FILE_BYTES} bytes.")
+    lines = data.removesuffix(b"\n").split(b"\n") if data else []
+    heads = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            if len(line) > MAX_LINE_BYTES:
+                raise SignatureError("The line is too long.")
+            heads.append(open_tree_head(line, key))
+        except SignatureError as error:
+            raise SignatureError(
+                f"Line {number} of {path.name} is no tree head of this trainer. {error.sentence}",
+                remedy="Take the tree heads from where the trainer published them.",
+                detail=error.detail,
+            ) from error
+    return tuple(heads)
+
+
+def check_tree_heads(heads: Sequence[TreeHead], claim: RunClaim, tree: MerkleTree) -> str:
+    """Check that the run extends every published tree head (RFC 9162, section 2.1.4).
+
+    Args:
+        heads: The tree heads, in any order, signed by the run's trainer.
+        claim: The trainer's claim of the run.
+        tree: The Merkle tree over the run's leaves, whose root the claim names.
+
+    Returns:
+        What was found, as a sentence.
+
+    Raises:
+        CommitmentError: A head is of another order, or the run does not extend it: history was rewritten.
+    """
+    for head in heads:
+        if head.order != claim.order:
+            raise CommitmentError(
+                f"A tree head signed on {head.signed_at} is of another order, {head.order.short}.",
+                remedy="Take the tree heads of this run.",
+            )
+        if head.size > tree.size:
+            raise CommitmentError(
+                f"The trainer published a tree head over {head.size} leaves on {head.signed_at}; the run has only "
+                f"{tree.size}: it was truncated after that.",
+                remedy="Ask the trainer for the run whose history it published.",
+            )
+        try:
+            verify_consistency(head.size, tree.size, head.root, tree.root, tree.consistency_proof(head.size))
+        except ProofError as error:
+            raise CommitmentError(
+                f"The trainer published a tree head over {head.size} leaves on {head.signed_at} that the run does not "
+                f"extend: the history up to step {head.size - 1} was rewritten after that.",
+                remedy="Ask the trainer for the run whose history it published.",
+                detail=str(error),
+            ) from error
+    if not heads:
+        return "The file of tree heads is empty."
+    first = min(heads, key=lambda head: head.size)
+    count = f"{len(heads)} published tree heads agree" if len(heads) > 1 else "One published tree head agrees"
+    return f"{count} with it, from step {first.size - 1} on ({first.signed_at})."

@@ -1,0 +1,260 @@
+"""The dispute capsule: what it takes to replay one disputed step, with the proofs that it belongs to a signed run.
+
+Reading checks form alone: whether the proofs hold is for :mod:`counterfoil.audit.capsule`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from counterfoil import canonical
+from counterfoil.bundle import layout
+from counterfoil.bundle.checked import Array, CheckedFile
+from counterfoil.bundle.filewriter import FileWriter
+from counterfoil.bundle.guard import CAPSULE
+from counterfoil.bundle.schema import ArraySpec, OrderManifest, StepRecord, check_name
+from counterfoil.commit.digest import DIGEST_BYTES, Digest
+from counterfoil.commit.merkle import inclusion_proof_length
+from counterfoil.commit.state import ChunkProof, chunk_count, chunk_length
+from counterfoil.errors import BundleError, ProofError
+from counterfoil.fields import Fields
+
+ChunkProofs = tuple[ChunkProof, ...]
+_NO_CHUNKS = Digest.of(b"")
+"""The root of no leaves, which stands where no chunk is needed and a root would prove nothing."""
+
+
+@dataclass(frozen=True)
+class ProvenLeaf:
+    """A step record, and the inclusion proof of its Merkle leaf in the run root, lowest sibling first."""
+
+    record: StepRecord
+    proof: tuple[Digest, ...]
+
+
+@dataclass(frozen=True)
+class OrderPart:
+    """The rows of an order's arrays that some steps need, as proven chunks.
+
+    Attributes:
+        schedule: Chunks of the schedule.
+        scalars: Chunks of the per-step scalars.
+        data: Chunks of the data arrays that the program reads, by name.
+    """
+
+    schedule: ChunkProofs
+    scalars: ChunkProofs
+    data: Mapping[str, ChunkProofs]
+
+
+@dataclass(frozen=True)
+class CapsuleContents:
+    """What a dispute capsule holds. The disputed step is the last of its leaves.
+
+    Attributes:
+        manifest: The order's manifest.
+        program: The program's canonical JSON.
+        claim: The DSSE envelope that the trainer signed, as JSON bytes.
+        leaves: The leaves from the last step before the disputed one whose state is committed, to the disputed one.
+        state: The state after the first of these steps, by tensor name.
+        logs: The rounding log of each later step.
+        fingerprints: uint64 ``[later steps, sites]``: their fingerprints.
+        part: The rows of the order's arrays that the later steps need.
+    """
+
+    manifest: OrderManifest
+    program: bytes
+    claim: bytes
+    leaves: tuple[ProvenLeaf, ...]
+    state: Mapping[str, Array]
+    logs: tuple[bytes, ...]
+    fingerprints: npt.NDArray[np.uint64]
+    part: OrderPart
+
+    @property
+    def agreed_step(self) -> int:
+        """The step after which the state is taken."""
+        return self.leaves[0].record.step
+
+    @property
+    def step(self) -> int:
+        """The disputed step."""
+        return self.leaves[-1].record.step
+
+
+class CapsuleReader(CheckedFile):
+    """An open dispute capsule; use it as a context manager, from one thread. Made by :meth:`open`.
+
+    Attributes:
+        manifest: The order's manifest.
+    """
+
+    KIND = CAPSULE
+    manifest: OrderManifest
+
+    def __init__(self, path: Path, handle: BinaryIO, file: Any, file_bytes: int) -> None:
+        """Check an open file; see :class:`CheckedFile`."""
+        super().__init__(path, handle, file, file_bytes)
+        layout.check_manifest_part(self._inventory)
+        self.manifest = OrderManifest.from_bytes(self._read(layout.MANIFEST).tobytes())
+        layout.check_capsule_layout(self._inventory, self.manifest)
+
+    def contents(self) -> CapsuleContents:
+        """Read everything; its size in memory is bounded by what the guard allows for the size of the file.
+
+        Raises:
+            BundleError: The parts do not fit together, or the file is damaged.
+        """
+        leaves = _read_leaves(self._read(layout.CAPSULE_LEAVES).tobytes())
+        first, last = leaves[0].record.step, leaves[-1].record.step
+        if [leaf.record.step for leaf in leaves] != list(range(first, first + len(leaves))) or first == last:
+            raise BundleError("The leaves of the capsule are not those of neighbouring steps, two or more.")
+        fingerprints = self._read(layout.CAPSULE_FINGERPRINTS)
+        ends = self._read(layout.CAPSULE_LOG_ENDS)
+        if len(fingerprints) != last - first or len(ends) != last - first:
+            raise BundleError(f"The capsule does not hold logs and fingerprints of {last - first} steps.")
+        manifest = self.manifest
+        data = {
+            name: self._chunks(f"{layout.CAPSULE_DATA}/{name}", spec)
+            for name, spec in manifest.data.items()
+            if f"{layout.CAPSULE_DATA}/{name}" in self._inventory.groups
+        }
+        return CapsuleContents(
+            manifest=manifest,
+            program=self._read(layout.PROGRAM).tobytes(),
+            claim=self._read(layout.CLAIM).tobytes(),
+            leaves=leaves,
+            state={
+                name: self._read(f"{layout.CAPSULE_STATE}/{name}")
+                for name in layout.members(self._inventory, layout.CAPSULE_STATE)
+            },
+            logs=_cut(self._read(layout.CAPSULE_LOG).tobytes(), ends),
+            fingerprints=fingerprints,
+            part=OrderPart(
+                schedule=self._chunks(layout.CAPSULE_SCHEDULE, manifest.schedule),
+                scalars=self._chunks(layout.CAPSULE_SCALARS, manifest.scalars),
+                data=data,
+            ),
+        )
+
+    def _chunks(self, group: str, spec: ArraySpec) -> ChunkProofs:
+        """Read the proven chunks of an array; their sizes follow from their numbers and the array's shape."""
+        indices = self._read(f"{group}/{layout.CHUNK_INDICES}").tolist()
+        chunks = self._read(f"{group}/{layout.CHUNK_BYTES}").tobytes()
+        root = Digest(self._read(f"{group}/{layout.CHUNKS_ROOT}").tobytes())
+        siblings = self._read(f"{group}/{layout.CHUNK_PROOFS}")
+        count = chunk_count(spec.dtype, spec.shape)
+        proofs = []
+        byte, sibling = 0, 0
+        for index in indices:
+            try:
+                height = inclusion_proof_length(index, count)
+            except ProofError as error:
+                raise BundleError(f"{group} holds a chunk that its array does not have.", detail=str(error)) from error
+            length = chunk_length(index, spec.dtype, spec.shape)
+            path = tuple(Digest(row.tobytes()) for row in siblings[sibling : sibling + height])
+            proofs.append(ChunkProof(index, chunks[byte : byte + length], root, path))
+            byte += length
+            sibling += height
+        if (byte, sibling) != (len(chunks), len(siblings)) or (not indices and root != _NO_CHUNKS):
+            raise BundleError(f"{group} does not hold the bytes and the proofs of the chunks that it names.")
+        return tuple(proofs)
+
+
+def _read_leaves(data: bytes) -> tuple[ProvenLeaf, ...]:
+    try:
+        value = canonical.decode(data)
+    except canonical.CanonicalError as error:
+        raise BundleError("The leaves of the capsule are damaged.", detail=str(error)) from error
+    if not isinstance(value, list) or not value:
+        raise BundleError("The leaves of the capsule are not a list.")
+    leaves = []
+    for item in value:
+        fields = Fields(item, "leaf of the capsule", BundleError)
+        record = StepRecord.from_json(fields.take("record", dict))
+        proof = tuple(fields.as_digest(text, "inclusion proof of a leaf") for text in fields.take("proof", list))
+        fields.end()
+        leaves.append(ProvenLeaf(record, proof))
+    return tuple(leaves)
+
+
+def _cut(data: bytes, ends: Array) -> tuple[bytes, ...]:
+    stops = ends.tolist()
+    starts = [0, *stops[:-1]]
+    if any(stop < start for start, stop in zip(starts, stops, strict=True)) or stops[-1] != len(data):
+        raise BundleError(f"{layout.CAPSULE_LOG_ENDS} does not cut {layout.CAPSULE_LOG} into steps.")
+    return tuple(data[start:stop] for start, stop in zip(starts, stops, strict=True))
+
+
+class _CapsuleWriter(FileWriter):
+    """A capsule being written."""
+
+    KIND = CAPSULE
+
+    def write(self, contents: CapsuleContents) -> None:
+        for group in (
+            layout.ORDER, layout.RUN, layout.CAPSULE, layout.CAPSULE_STATE, layout.CAPSULE_SCHEDULE,
+            layout.CAPSULE_SCALARS, layout.CAPSULE_DATA,
+        ):  # fmt: skip
+            self._group(group)
+        leaves = [
+            {"record": leaf.record.to_json(), "proof": [digest.hex for digest in leaf.proof]}
+            for leaf in contents.leaves
+        ]
+        encoded = canonical.encode(leaves)
+        if len(encoded) > layout.MAX_LEAVES_BYTES:
+            raise BundleError(
+                f"All {len(leaves) - 1} steps since the last committed state are needed: too many for a capsule.",
+                remedy="Give the whole run to whoever is to judge it.",
+            )
+        self._bytes(layout.MANIFEST, contents.manifest.to_bytes())
+        self._bytes(layout.PROGRAM, contents.program)
+        self._bytes(layout.CLAIM, contents.claim)
+        self._bytes(layout.CAPSULE_LEAVES, encoded)
+        for name, array in contents.state.items():
+            self._array(f"{layout.CAPSULE_STATE}/{check_name(name)}", array, array.dtype.name, array.shape)
+        self._bytes(layout.CAPSULE_LOG, b"".join(contents.logs))
+        ends = np.cumsum([len(log) for log in contents.logs], dtype=np.uint64)
+        self._array(layout.CAPSULE_LOG_ENDS, ends, "uint64", ends.shape)
+        self._array(layout.CAPSULE_FINGERPRINTS, contents.fingerprints, "uint64", contents.fingerprints.shape)
+        self._chunks(layout.CAPSULE_SCHEDULE, contents.part.schedule)
+        self._chunks(layout.CAPSULE_SCALARS, contents.part.scalars)
+        for name, proofs in contents.part.data.items():
+            group = f"{layout.CAPSULE_DATA}/{check_name(name)}"
+            self._group(group)
+            self._chunks(group, proofs)
+
+    def _chunks(self, group: str, proofs: Sequence[ChunkProof]) -> None:
+        indices = np.array([proof.index for proof in proofs], np.int64)
+        siblings = b"".join(digest.value for proof in proofs for digest in proof.path)
+        root = proofs[0].chunks_root if proofs else _NO_CHUNKS
+        self._array(f"{group}/{layout.CHUNK_INDICES}", indices, "int64", indices.shape)
+        self._bytes(f"{group}/{layout.CHUNK_BYTES}", b"".join(proof.chunk for proof in proofs))
+        self._bytes(f"{group}/{layout.CHUNKS_ROOT}", root.value)
+        rows = np.frombuffer(siblings, np.uint8).reshape(-1, DIGEST_BYTES)
+        self._array(f"{group}/{layout.CHUNK_PROOFS}", rows, "uint8", rows.shape)
+
+    def _check_complete(self) -> None:
+        """A capsule is complete once it is written."""
+
+
+def write_capsule(contents: CapsuleContents, path: str | os.PathLike[str]) -> None:
+    """Write a dispute capsule.
+
+    Args:
+        contents: The evidence that an audit ended with (:class:`counterfoil.AuditFinished`).
+        path: Where it goes; a file that lies there stays until the new one is complete.
+
+    Raises:
+        FileWriteError: It cannot be written.
+        BundleError: So many steps lie between two committed states that a capsule cannot hold them.
+    """
+    with _CapsuleWriter.create(path) as writer:
+        writer.write(contents)

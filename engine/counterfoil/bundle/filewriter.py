@@ -1,0 +1,226 @@
+"""Writes an HDF5 file of ours: to a temporary file beside its target, renamed into place when it is complete."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from abc import ABC, abstractmethod
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterfoil.bundle._hdf5 import (
+    DTYPES,
+    FAILURES,
+    FILE_TYPES,
+    access_properties,
+    h5a,
+    h5d,
+    h5f,
+    h5g,
+    h5o,
+    h5p,
+    h5s,
+    h5t,
+    writing,
+)
+from counterfoil.bundle.guard import FORMAT_ATTRIBUTE, FORMAT_BYTES, FileKind
+from counterfoil.errors import BundleError
+
+GROWING_CHUNK_BYTES = 64 * 2**10
+"""Chunk of a dataset whose length is not known beforehand; every other dataset is contiguous."""
+
+Array = NDArray[Any]
+
+
+class FileWriter(ABC):
+    """A file being written; use it as a context manager, which aborts when an exception passes.
+
+    Until :meth:`close`, nothing lies under the target's name. Every method raises FileWriteError when the disk is full
+    or cannot be written.
+
+    Attributes:
+        KIND: What kind of file it is.
+        path: Where it will lie.
+    """
+
+    KIND: ClassVar[FileKind]
+    path: Path
+
+    def __init__(self, path: Path, temporary: Path, file: Any) -> None:
+        """Take over an empty HDF5 file; made by :meth:`create`."""
+        self.path = path
+        self._temporary = temporary
+        self._file: Any = file
+        self._columns: dict[str, Any] = {}
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str]) -> Self:
+        """Start a file that will lie at ``path``; a file that lies there stays until :meth:`close`.
+
+        Raises:
+            FileWriteError: The folder does not exist or cannot be written to.
+        """
+        path = Path(path)
+        what = f"the {cls.KIND.name} {path}"
+        temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}.part"
+        with writing(what):
+            properties = h5p.create(h5p.FILE_CREATE)
+            # Nothing in a bundle keeps the time: the same contents give the same file.
+            properties.set_obj_track_times(False)
+            file = h5f.create(os.fsencode(temporary), h5f.ACC_EXCL, properties, access_properties())
+        writer = cls(path, temporary, file)
+        try:
+            with writing(what):
+                kind = h5t.TypeID.copy(h5t.C_S1)
+                kind.set_size(FORMAT_BYTES)
+                attribute = h5a.create(file, FORMAT_ATTRIBUTE, kind, h5s.create(h5s.SCALAR))
+                attribute.write(np.array(cls.KIND.mark, f"S{FORMAT_BYTES}"))
+        except BaseException:
+            writer.abort()
+            raise
+        return writer
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is None:
+            return
+        if kind is None:
+            self.close()
+        else:
+            self.abort()
+
+    def close(self) -> None:
+        """Put the finished file in place: write everything out, wait for the disk, and rename.
+
+        Raises:
+            FileWriteError: The disk is full, or the target cannot be replaced; nothing new lies there then.
+            BundleError: Something that belongs into the file was not written.
+        """
+        try:
+            self._check_complete()
+            with writing(f"the {self.KIND.name} {self.path}"):
+                h5f.flush(self._file)
+                self._columns.clear()
+                self._file.close()
+                with self._temporary.open("rb+") as handle:
+                    os.fsync(handle.fileno())
+                self._temporary.replace(self.path)
+                _sync_folder(self.path.parent)
+            self._file = None
+        except BaseException:
+            self.abort()
+            raise
+
+    @abstractmethod
+    def _check_complete(self) -> None:
+        """Raise BundleError when something that belongs into the file is missing."""
+
+    def abort(self) -> None:
+        """Give the file up and remove the temporary file."""
+        if self._file is not None:
+            # On a full disk the writing that closing does would fail too, and libhdf5 crashes the process at its exit
+            # when a file could not be closed. What is being removed can as well be written to nowhere.
+            with suppress(*FAILURES):
+                _redirect_to_nowhere(self._file.get_vfd_handle(access_properties()))
+                self._columns.clear()
+                self._file.close()
+            self._file = None
+        with suppress(OSError):
+            self._temporary.unlink(missing_ok=True)
+
+    # Writing.
+
+    def _group(self, path: str) -> None:
+        with writing(f"{path} into {self.path}"):
+            properties = h5p.create(h5p.GROUP_CREATE)
+            properties.set_obj_track_times(False)
+            h5g.create(self._file, path.encode(), gcpl=properties)
+
+    def _create(self, path: str, dtype: str, shape: tuple[int, ...]) -> Any:
+        """Create a contiguous dataset whose room is taken at once, so that its size never exceeds what is stored."""
+        with writing(f"{path} into {self.path}"):
+            properties = h5p.create(h5p.DATASET_CREATE)
+            properties.set_layout(h5d.CONTIGUOUS)
+            properties.set_alloc_time(h5d.ALLOC_TIME_EARLY)
+            properties.set_fill_time(h5d.FILL_TIME_NEVER)
+            properties.set_obj_track_times(False)
+            space = h5s.create_simple(shape) if shape else h5s.create(h5s.SCALAR)
+            return h5d.create(self._file, path.encode(), FILE_TYPES[dtype], space, properties)
+
+    def _create_growing(self, path: str, dtype: str) -> Any:
+        """Create an empty dataset of one axis that :meth:`_append` makes longer."""
+        with writing(f"{path} into {self.path}"):
+            properties = h5p.create(h5p.DATASET_CREATE)
+            properties.set_chunk((GROWING_CHUNK_BYTES,))
+            properties.set_obj_track_times(False)
+            space = h5s.create_simple((0,), (h5s.UNLIMITED,))
+            return h5d.create(self._file, path.encode(), FILE_TYPES[dtype], space, properties)
+
+    def _append(self, path: str, length: int, rows: Array) -> None:
+        """Add rows to a growing column of ``length`` rows."""
+        if len(rows):
+            with writing(f"{path} into {self.path}"):
+                self._columns[path].set_extent((length + len(rows),))
+            self._rows(path, length, rows)
+
+    def _copy(self, source: Any, path: str) -> None:
+        """Copy an object of another open file, as it is stored there; ``source`` is that file's id."""
+        with writing(f"{path} into {self.path}"):
+            h5o.copy(source, path.encode(), self._file, path.encode())
+
+    def _array(self, path: str, array: Array, dtype: str, shape: tuple[int, ...]) -> None:
+        if array.dtype.name != dtype or array.shape != shape:
+            raise BundleError(
+                f"{path} should have the dtype {dtype} and the shape {list(shape)}; "
+                f"it has {array.dtype.name} and {list(array.shape)}."
+            )
+        dataset = self._create(path, dtype, shape)
+        if array.size:
+            plain = array.view(np.uint8) if dtype == "bool" else array
+            with writing(f"{path} into {self.path}"):
+                # HDF5 wants C order; reshape keeps zero-dimensional arrays so, which ascontiguousarray does not.
+                buffer = np.ascontiguousarray(plain, DTYPES[dtype]).reshape(shape)
+                dataset.write(h5s.ALL, h5s.ALL, buffer, FILE_TYPES[dtype])
+
+    def _bytes(self, path: str, data: bytes) -> None:
+        self._array(path, np.frombuffer(data, np.uint8), "uint8", (len(data),))
+
+    def _rows(self, path: str, first: int, rows: Array) -> None:
+        dataset = self._columns[path]
+        with writing(f"{path} into {self.path}"):
+            space = dataset.get_space()
+            if rows.shape[1:] != space.get_simple_extent_dims()[1:]:
+                raise BundleError(f"A row of {path} has the shape {list(rows.shape[1:])}, which does not fit.")
+            if not rows.size:
+                return
+            space.select_hyperslab((first, *(0 for _ in rows.shape[1:])), rows.shape)
+            dtype = rows.dtype.name
+            plain = np.ascontiguousarray(rows, DTYPES[dtype])
+            dataset.write(h5s.create_simple(rows.shape), space, plain, FILE_TYPES[dtype])
+
+
+def _redirect_to_nowhere(descriptor: int) -> None:
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    try:
+        os.dup2(nowhere, descriptor)
+    finally:
+        os.close(nowhere)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename survive a power loss, where folders can be opened (not on Windows)."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

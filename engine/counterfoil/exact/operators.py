@@ -1,0 +1,134 @@
+"""The exact form of each rounded operator: which have one, and how an element of it is computed.
+
+The rules stand beside this module, by the nature of the operator. A rule computes what the operator is defined to be;
+it shares no code with what it judges, but for the indices that torch derives by integer arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from counterfoil.exact.numbers import Array, NotExactError, Number
+from counterfoil.program.graph import Node
+
+FUNCTION_COST = 200
+"""What one mpmath function costs, in products of exact sums."""
+
+
+@dataclass(frozen=True)
+class ExactOutput:
+    """The elements of one output of an operator.
+
+    Attributes:
+        element: Returns the element of a flat C-order index. What elements share (rows, statistics) is kept.
+        cost: Products, or what takes as long, that an element needs if nothing is shared.
+    """
+
+    element: Callable[[int], Number]
+    cost: int
+
+
+class Call:
+    """One use of an operator: its arguments by name, tensors as numpy arrays.
+
+    Args:
+        node: The operator.
+        arguments: Its arguments by name; tensors float64, float32, integer or bool, on any device.
+        output: Which of its outputs is wanted.
+    """
+
+    def __init__(self, node: Node, arguments: dict[str, Any], output: int) -> None:
+        described = node.outputs[output]
+        assert described is not None, "an output that the operator does not have"
+        self.kind = node.entry.kind
+        self.overload = node.operator.split(".")[2]
+        self.output = output
+        self.shape = described.shape
+        self.arguments = {name: _on_cpu(value) for name, value in arguments.items()}
+
+    def __getitem__(self, name: str) -> Any:
+        return self.arguments[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The argument, or ``default`` where this overload has none of that name."""
+        return self.arguments.get(name, default)
+
+    def place(self, index: int) -> tuple[int, ...]:
+        """The multi-index of a flat index of the output."""
+        return tuple(int(i) for i in np.unravel_index(index, self.shape))
+
+
+def _on_cpu(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.detach().cpu().numpy()
+    return [_on_cpu(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+Rule = Callable[[Call], ExactOutput]
+_RULES: dict[str, Rule] = {}
+WITHOUT = {
+    "hardsigmoid_backward": "libraries multiply by a sixth of their own precision, so there is no one value",
+}
+"""Kinds of rounded operators without an exact form, each with the reason, as the end of "... because"."""
+
+
+def exact_form(*kinds: str) -> Callable[[Rule], Rule]:
+    """Register a rule for operator kinds."""
+
+    def register(rule: Rule) -> Rule:
+        for kind in kinds:
+            assert kind not in _RULES, f"{kind} has two exact forms"
+            _RULES[kind] = rule
+        return rule
+
+    return register
+
+
+def exact_kinds() -> frozenset[str]:
+    """The operator kinds that have an exact form."""
+    return frozenset(_RULES)
+
+
+def exact_output(node: Node, arguments: dict[str, Any], output: int) -> ExactOutput:
+    """Return what computes single elements of one output of an operator.
+
+    Args:
+        node: The operator.
+        arguments: Its arguments by name, with defaults filled in.
+        output: Which of its outputs.
+
+    Raises:
+        NotExactError: The operator, used like this, has no exact form. Also raised by ``element`` where a discrete
+            choice hangs on the last bit.
+    """
+    rule = _RULES.get(node.entry.kind)
+    if rule is None:
+        raise NotExactError(WITHOUT.get(node.entry.kind, "nobody has written down its exact form"))
+    return rule(Call(node, arguments, output))
+
+
+def exact_elements(node: Node, arguments: dict[str, Any], output: int, indices: Sequence[int]) -> list[Number]:
+    """Return the exact elements at flat C-order ``indices`` of an output; raises as :func:`exact_output` does."""
+    element = exact_output(node, arguments, output).element
+    return [element(int(index)) for index in indices]
+
+
+def axes_of(dims: int | Sequence[int] | None, rank: int) -> list[int]:
+    """The axes that a reduction reduces: all where it names none."""
+    if dims is None or (not isinstance(dims, int) and not len(dims)):
+        return list(range(rank))
+    chosen = [dims] if isinstance(dims, int) else dims
+    return sorted({axis % rank for axis in chosen}) if rank else []
+
+
+def rows_over(x: Array, axes: Sequence[int]) -> Array:
+    """Return ``x`` as ``[rows, n]``: the n elements that meet over ``axes``, a row for each place in the other axes."""
+    kept = [axis for axis in range(x.ndim) if axis not in axes]
+    moved = x.transpose(*kept, *axes) if x.ndim else x
+    return moved.reshape(math.prod(x.shape[axis] for axis in kept), -1)

@@ -1,0 +1,38 @@
+"""Inclusion proofs that are too long or too short for the tree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from counterfoil.bundle.capsule import CapsuleContents
+from counterfoil.commit.digest import Digest
+from support.capsules import refused, save
+
+EXTRA = Digest.of(b"one more")
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("change", ["longer", "shorter", "empty", "reversed"])
+def test_of_a_leaf(evidence: CapsuleContents, tmp_path: Path, which: int, change: str) -> None:
+    proof = evidence.leaves[which].proof
+    proofs = {"longer": (*proof, EXTRA), "shorter": proof[:-1], "empty": (), "reversed": proof[::-1]}
+    leaves = list(evidence.leaves)
+    leaves[which] = replace(leaves[which], proof=proofs[change])
+    spoiled = save(replace(evidence, leaves=tuple(leaves)), tmp_path / "a.cfoil")
+    refused(spoiled, "belongs to the signed run")
+
+
+@pytest.mark.parametrize("change", ["longer", "shorter"])
+def test_of_a_chunk(sparse_evidence: CapsuleContents, tmp_path: Path, change: str) -> None:
+    """How long the proof of a chunk is follows from its number, so the file cannot say it."""
+    first, *rest = sparse_evidence.part.data["images"]
+    assert first.path
+    path = (*first.path, EXTRA) if change == "longer" else first.path[:-1]
+    part = replace(
+        sparse_evidence.part, data={**sparse_evidence.part.data, "images": (replace(first, path=path), *rest)}
+    )
+    spoiled = save(replace(sparse_evidence, part=part), tmp_path / "a.cfoil")
+    refused(spoiled, "/capsule/data/images does not hold the bytes and the proofs of the chunks that it names")

@@ -1,0 +1,87 @@
+"""Disputes of small runs as capsules, and ways to spoil them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from counterfoil.audit.adjudicate import AdjudicationFinished, adjudicate
+from counterfoil.audit.adjudication import AdjudicationOutcome, AdjudicationReport
+from counterfoil.audit.capsule import agreed_step, gather
+from counterfoil.audit.events import AuditFinished
+from counterfoil.audit.inspection import open_inspection
+from counterfoil.audit.steps import State, decode_log, last, step_replayer
+from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader, write_capsule
+from counterfoil.execution.devices import open_device, set_determinism
+from counterfoil.signing import SigningKey
+from counterfoil.training.order import OrderDraft
+from counterfoil.training.tamper import LabelFlip
+from support.bundles import opened_for_change
+from support.jobs import Job, audited, record_job
+
+DISPUTED = 3
+"""The step at which the trainer of :func:`record_cheat` flips the labels."""
+
+
+def record_cheat(folder: Path, draft: OrderDraft, key: SigningKey, step: int = DISPUTED) -> Job:
+    """A run whose trainer flipped the labels of one batch."""
+    return record_job(folder, draft, key, tamper=LabelFlip(step))
+
+
+def evidence_of(run: Path, order: Path | None = None, **settings: Any) -> CapsuleContents:
+    """What the audit of a run that is disputed ends with."""
+    finished = audited(run, order, **settings).events[-1]
+    assert isinstance(finished, AuditFinished)
+    assert finished.evidence is not None, finished.report.reason
+    return finished.evidence
+
+
+def crafted(run: Path, step: int) -> CapsuleContents:
+    """What an accuser would gather about a step that nobody disputes, from the run's own states."""
+    with open_inspection(run) as inspection:
+        order = inspection.order
+        assert order is not None
+        state: State = order.initial
+        first = agreed_step(order.manifest, step)
+        with step_replayer(order, open_device("cpu"), set_determinism(1)) as steps:
+            for number in range(1, first + 1):
+                log = decode_log(order.program, number, inspection.reader.log(number))
+                state = last(steps.replay(inspection.records[number], state, log)).result.state
+        return gather(inspection, order, step, state)
+
+
+@contextmanager
+def hostile_capsule(folder: Path, contents: CapsuleContents) -> Iterator[tuple[Path, Any]]:
+    """Write a good capsule, and hand it out to be spoiled: its path and an open h5py file."""
+    path = save(contents, folder / "hostile.cfoil")
+    read(path)
+    with opened_for_change(path) as file:
+        yield path, file
+
+
+def save(contents: CapsuleContents, path: Path) -> Path:
+    write_capsule(contents, path)
+    return path
+
+
+def read(path: Path) -> CapsuleContents:
+    with CapsuleReader.open(path) as reader:
+        return reader.contents()
+
+
+def adjudicated(path: Path, **settings: Any) -> AdjudicationReport:
+    """Adjudicate a capsule; on one thread unless told otherwise."""
+    *_, finished = adjudicate(path, **({"threads": 1} | settings))
+    assert isinstance(finished, AdjudicationFinished)
+    return finished.report
+
+
+def refused(path: Path, sentence: str, **settings: Any) -> AdjudicationReport:
+    """Expect that a capsule is refused before any step is replayed, with this in the reason."""
+    report = adjudicated(path, **settings)
+    assert report.outcome is AdjudicationOutcome.REFUSED, report.reason
+    assert sentence in report.reason, report.reason
+    assert report.steps_replayed == 0
+    return report
