@@ -23,7 +23,7 @@ from counterfoil.audit.adjudication import AdjudicationReport, StepTally, conclu
 from counterfoil.audit.arbiter import arbitrate
 from counterfoil.audit.capsule import CapsuleJob, load_job, prove_leaves, prove_part
 from counterfoil.audit.events import CheckChanged, Dispute, Event
-from counterfoil.audit.inspection import check_claim, compare_order, read_client_order, signed_by
+from counterfoil.audit.inspection import check_claim, compare_order, key_id_of, read_client_order, signed_by
 from counterfoil.audit.locate import first_differing_operator
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.selftest import run_selftest
@@ -138,7 +138,7 @@ class _Case:
             order_digest=manifest.digest if manifest is not None else None,
             order_source="bundle" if self.client_order is None else "client",
             run_root=claim.run_root if claim is not None else None,
-            trainer_key=PublicKey.from_pem(claim.public_key.encode()).key_id if claim is not None else "",
+            trainer_key=key_id_of(claim) if claim is not None else "",
             title=manifest.title if manifest is not None else "",
             steps_ordered=manifest.steps if manifest is not None else 0,
             agreed_step=contents.agreed_step if contents is not None else 0,
@@ -185,7 +185,7 @@ def _hear(
     claim = yield from case.attempt(
         CheckNumber.SIGNATURE,
         lambda: check_claim(contents.claim, manifest, trainer_key),
-        lambda found: signed_by(PublicKey.from_pem(found.public_key.encode()).key_id, trainer_key),
+        lambda found: signed_by(found, trainer_key),
     )
     case.claim = claim
     yield from case.attempt(

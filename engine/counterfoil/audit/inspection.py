@@ -168,8 +168,8 @@ def _check_program(inspection: Inspection) -> tuple[CheckState, str]:
 def _check_signature(inspection: Inspection, trainer_key: PublicKey | None) -> tuple[CheckState, str]:
     claim = check_claim(inspection.reader.claim(), inspection.reader.manifest, trainer_key)
     inspection.claim = claim
-    inspection.trainer_key = PublicKey.from_pem(claim.public_key.encode()).key_id
-    return CheckState.PASSED, signed_by(inspection.trainer_key, trainer_key)
+    inspection.trainer_key = key_id_of(claim)
+    return CheckState.PASSED, signed_by(claim, trainer_key)
 
 
 def check_claim(envelope: bytes, manifest: OrderManifest, trainer_key: PublicKey | None) -> RunClaim:
@@ -189,10 +189,15 @@ def check_claim(envelope: bytes, manifest: OrderManifest, trainer_key: PublicKey
     return claim
 
 
-def signed_by(key_id: str, trainer_key: PublicKey | None) -> str:
+def key_id_of(claim: RunClaim) -> str:
+    """Return the key id of the public key that a checked claim names."""
+    return PublicKey.from_pem(claim.public_key.encode()).key_id
+
+
+def signed_by(claim: RunClaim, trainer_key: PublicKey | None) -> str:
     """Say whose signature holds, and how that is known."""
     known = "the key you gave" if trainer_key else "a key that the file itself names; compare it with the trainer's"
-    return f"Signed by {key_id[:12]}, {known}."
+    return f"Signed by {key_id_of(claim)[:12]}, {known}."
 
 
 def _check_commitments(

@@ -95,7 +95,7 @@ class _Perturbation:
 
 
 def _field(sort: str, number: int | None) -> tuple[str, Order | int | None]:
-    """Return the field of a perturbation that a part of its name sets, and the value; None where it is wrong."""
+    """Return the field that a part of a name sets, and its value; None where the number is wrong."""
     if sort == "reversed":
         return "order", BACKWARDS if number is None else None
     if sort == "shuffled":

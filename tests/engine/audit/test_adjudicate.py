@@ -10,14 +10,18 @@ import pytest
 from counterfoil.audit.adjudicate import adjudicate
 from counterfoil.audit.adjudication import AdjudicationOutcome, StepTally, conclude_adjudication
 from counterfoil.audit.outcome import CheckNumber, CheckState
+from counterfoil.audit.sampling import SegmentRequest
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.merkle import verify_inclusion
 from counterfoil.execution.interpreter import Compute, Operation, native
 from counterfoil.signing import SigningKey
+from counterfoil.training import recorder
+from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
+from support.bent_recorder import bent, rounding_site, within_margin
 from support.bundles import same_state
 from support.capsules import DISPUTED, adjudicated, crafted, evidence_of, read, record_cheat, save
-from support.jobs import Job, audited, digits_order, record_run
+from support.jobs import Job, audited, digits_order, record_job, record_run, replaced
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +125,14 @@ def test_the_first_step_starts_from_the_ordered_initial_state(tmp_path: Path, tr
     assert (report.agreed_step, report.step) == (0, 1)
 
 
+def test_a_dispute_in_a_sample_starts_from_the_trainers_checkpoint(cheat: Job, tmp_path: Path) -> None:
+    """Segment 2 holds the steps 3 and 4; the state after step 2 was never computed here."""
+    sampled = evidence_of(cheat.run, segments=SegmentRequest(numbers=(2,)))
+    whole = evidence_of(cheat.run)
+    paths = [save(contents, tmp_path / f"{place}.cfoil") for place, contents in enumerate((sampled, whole))]
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
 def test_data_in_a_data_file_is_proven_from_the_hashes_that_are_known(tmp_path: Path, trainer_key: SigningKey) -> None:
     order, data, run = tmp_path / "job.cfoil", tmp_path / "big.cfdata", tmp_path / "run.cfoil"
     digits_order().write(order, external_data=data)
@@ -168,6 +180,36 @@ def test_a_machine_that_is_always_off_in_the_same_way_accuses_nobody(
     assert not report.dispute.accuses
 
 
+def bent_job(folder: Path, draft: OrderDraft, key: SigningKey, step: int, **settings: Any) -> Job:
+    """A run in which one value of a convolution was rounded to the other side, within the margin, and not logged."""
+    site = rounding_site(draft.program, "convolution")
+    with replaced(recorder, "RecordingRounder", bent("Within", step=step, site=site, choose=within_margin)):
+        return record_job(folder, draft, key, **settings)
+
+
+def test_rounding_within_the_margin_accuses_nobody(tmp_path: Path, trainer_key: SigningKey) -> None:
+    job = bent_job(tmp_path, digits_order(), trainer_key, 3)
+    finished = audited(job.run).events[-1]
+    assert finished.evidence is None, "nobody is accused, so there is nothing to hand on"  # type: ignore[union-attr]
+    report = adjudicated(save(crafted(job.run, 3), tmp_path / "crafted.cfoil"))
+    assert report.outcome is AdjudicationOutcome.INCONCLUSIVE
+    assert "The margin was too small" in report.reason
+
+
+def test_a_margin_case_on_the_way_does_not_hide_the_disputed_step(tmp_path: Path, trainer_key: SigningKey) -> None:
+    """commit_every 3: rounding explains step 4, and the labels of step 5 were flipped."""
+    draft = digits_order(commit_every=3, checkpoint_every=6)
+    job = bent_job(tmp_path, draft, trainer_key, 4, tamper=LabelFlip(5))
+    contents = evidence_of(job.run)
+    assert (contents.agreed_step, contents.step) == (3, 5)
+    report = adjudicated(save(contents, tmp_path / "dispute.cfoil"))
+    assert report.outcome is AdjudicationOutcome.CONFIRMED, report.reason
+    assert report.steps_replayed == 2
+    assert report.dispute is not None
+    assert report.dispute.step == 5
+    assert report.checks[CheckNumber.REPLAY - 1].detail == "0 of 2 replayed steps match; step 5 does not."
+
+
 def test_stopping_concludes_nothing(capsule: Path) -> None:
     token = CancelToken()
     token.cancel()
@@ -187,3 +229,14 @@ def test_a_log_with_omissions_is_not_called_right() -> None:
     assert conclude_adjudication(StepTally(replayed=1, contradictions=1), 4, None)[0] is (
         AdjudicationOutcome.INCONCLUSIVE
     )
+
+
+@pytest.mark.gpu
+def test_a_gpu_gathers_and_judges_the_same(cheat: Job, capsule: Path, tmp_path: Path) -> None:
+    gathered = save(evidence_of(cheat.run, device="cuda:0"), tmp_path / "gpu.cfoil")
+    assert gathered.read_bytes() == capsule.read_bytes()
+    on_gpu, on_cpu = adjudicated(capsule, device="cuda:0"), adjudicated(capsule)
+    assert on_gpu.outcome is AdjudicationOutcome.CONFIRMED
+    assert on_gpu.dispute is not None
+    assert on_cpu.dispute is not None
+    assert on_gpu.dispute.replay_leaf == on_cpu.dispute.replay_leaf

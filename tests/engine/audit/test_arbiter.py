@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from torch import Tensor
 
 from counterfoil.audit import arbiter, steps
@@ -18,57 +17,13 @@ from counterfoil.audit.outcome import Outcome
 from counterfoil.audit.verdict import sign_verdict, verify_verdict
 from counterfoil.exact.numbers import MP
 from counterfoil.execution.interpreter import native
-from counterfoil.program.graph import Program
 from counterfoil.rounding.grid import Grid
-from counterfoil.rounding.kernel_cpu import mix_values
-from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.neighbours import neighbours
-from counterfoil.rounding.rounder import RecordingRounder, site_key
+from counterfoil.rounding.rounder import RecordingRounder
 from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
+from support.bent_recorder import Bent, bent, rounding_site, within_margin
 from support.jobs import audited, digits_order, record_job, record_run, replaced
-
-# A trainer whose recorder changes single rounded values, consistently: everything that follows from them is computed
-# from the changed ones, and the fingerprint belongs to them.
-
-
-class Bent(RecordingRounder):
-    """Changes elements of one rounding site in one step."""
-
-    step = 3
-    site = 0
-    choose: Callable[[np.ndarray, np.ndarray, Grid], dict[int, float]]
-    forge: Callable[[int], int] | None = None
-    steps_begun = 0
-    changed: dict[int, float]
-
-    def begin_step(self, key: int) -> None:
-        type(self).steps_begun += 1
-        super().begin_step(key)
-
-    def _round(self, node: Any, exponent: int, flat: Tensor) -> int:
-        before = flat.double().numpy().copy()
-        fingerprint = super()._round(node, exponent, flat)
-        if type(self).steps_begun != self.step or self._site != self.site:
-            return fingerprint
-        if self.forge is not None:
-            return type(self).forge(fingerprint)  # type: ignore[misc]
-        grid, after = self._grid(node, exponent), flat.numpy().copy()
-        type(self).changed = type(self).choose(before, after, grid)
-        indices = np.array(sorted(self.changed), np.int64)
-        values = np.array([self.changed[int(index)] for index in indices])
-        flat[torch.from_numpy(indices)] = torch.from_numpy(values)
-        log = self.logs[-1]
-        kept = ~np.isin(log.indices, indices)
-        self.logs[-1] = SiteLog(log.exponent, log.indices[kept], log.ups[kept])
-        key = np.uint64(site_key(self._key, self._site))
-        difference = int(mix_values(values, indices, key)) - int(mix_values(after[indices], indices, key))
-        return (fingerprint + difference) % 2**64
-
-
-def bent(name: str, **attributes: Any) -> type[Bent]:
-    wrapped = {key: staticmethod(value) if callable(value) else value for key, value in attributes.items()}
-    return type(name, (Bent,), wrapped)
 
 
 @pytest.fixture
@@ -81,10 +36,6 @@ def bend(tmp_path, digits_job, trainer_key):
         return audited(path, digits_job.order, **settings)
 
     return run
-
-
-def rounding_site(program: Program, kind: str) -> int:
-    return next(n for n, site in enumerate(program.sites) if program.nodes[site.node].entry.kind == kind)
 
 
 @pytest.fixture(scope="module")
@@ -102,13 +53,6 @@ def closest(count: int) -> Callable[[np.ndarray, np.ndarray, Grid], dict[int, fl
         return {int(index): float(beside.other[index]) for index in chosen}
 
     return choose
-
-
-def within_margin(before: np.ndarray, after: np.ndarray, grid: Grid) -> dict[int, float]:
-    """Round one element within a half of the margin to the other side, and do not log it."""
-    beside = neighbours(before, after, grid)
-    index = int(np.flatnonzero(np.abs(beside.distance) <= grid.tau / 2)[0])
-    return {index: float(beside.other[index])}
 
 
 # The trainer is wrong.

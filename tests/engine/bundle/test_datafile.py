@@ -16,8 +16,8 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import ArraySpec, OrderManifest
 from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.cancel import CancelToken
-from counterfoil.commit.state import StreamedDigest, chunk_tree, tensor_digest
-from counterfoil.errors import BundleError, CancelledError, CommitmentError
+from counterfoil.commit.state import StreamedDigest, chunk_proofs, chunk_tree, tensor_digest
+from counterfoil.errors import BundleError, CancelledError, CommitmentError, ProofError
 from support.bundles import flip_bit, make_contents, opened_for_change, write_bundle
 
 Array = NDArray[Any]
@@ -113,6 +113,26 @@ def test_a_file_that_changes_while_in_use_is_noticed_where_it_is_read(data_file:
         np.testing.assert_array_equal(found[name][np.array([0])], data[name][:1])
         with pytest.raises(CommitmentError, match="changed while it was in use"):
             found[name][np.array([0, len(data[name]) - 1])]
+
+
+@pytest.mark.parametrize("name", ["short", "long", "labels"])
+def test_chunks_are_proven_without_hashing_the_file_again(data_file: Path, name: str) -> None:
+    array = arrays()[name]
+    chunks = range(chunk_tree(array).size)
+    with opened_for_change(data_file) as file:
+        last = file["data"][name].id.get_offset() + array.nbytes - 1
+    with DataFile.open(data_file) as file:
+        rows = check(file, manifest_of(arrays()))[name]
+        assert rows.chunk_proofs(chunks) == chunk_proofs(array, chunks)
+        assert rows.chunk_proofs(chunks[::-2]) == chunk_proofs(array, chunks[::-2])
+        with pytest.raises(ProofError):
+            rows.chunk_proofs([len(chunks)])
+        with data_file.open("rb+") as raw:
+            raw.seek(last)
+            raw.write(bytes([array.view(np.uint8).reshape(-1)[-1] ^ 1]))
+        assert rows.chunk_proofs(chunks[:1]) == chunk_proofs(array, chunks[:1]), "only what is asked for is read"
+        with pytest.raises(CommitmentError, match="changed while it was in use"):
+            rows.chunk_proofs(chunks)
 
 
 def test_an_array_is_missing_or_of_another_kind(data_file: Path, tmp_path: Path) -> None:
