@@ -63,6 +63,8 @@ ResumedFromCheckpoint
 RmsProp
 Sgd
 SigningKey
+Steering
+SteeringRow
 StepMatch
 StepRecorded
 StepReplayed

@@ -49,6 +49,12 @@ from .audit.events import (
     ResumedFromCheckpoint as ResumedFromCheckpoint,
 )
 from .audit.events import (
+    Steering as Steering,
+)
+from .audit.events import (
+    SteeringRow as SteeringRow,
+)
+from .audit.events import (
     StepMatch as StepMatch,
 )
 from .audit.events import (
