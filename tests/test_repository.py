@@ -44,9 +44,11 @@ Device
 Digest
 Dispute
 DisputeLocated
+DisputedElement
 DisputedOperator
 DivergenceMeasured
 Event
+Finding
 Gpt2Size
 LabelFlip
 Lion
@@ -60,6 +62,7 @@ PublicKey
 RecordFinished
 RecordStarted
 ResumedFromCheckpoint
+Right
 RmsProp
 Sgd
 SigningKey

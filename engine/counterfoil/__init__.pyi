@@ -31,6 +31,9 @@ from .audit.events import (
     Dispute as Dispute,
 )
 from .audit.events import (
+    DisputedElement as DisputedElement,
+)
+from .audit.events import (
     DisputedOperator as DisputedOperator,
 )
 from .audit.events import (
@@ -43,10 +46,16 @@ from .audit.events import (
     Event as Event,
 )
 from .audit.events import (
+    Finding as Finding,
+)
+from .audit.events import (
     OperatorDone as OperatorDone,
 )
 from .audit.events import (
     ResumedFromCheckpoint as ResumedFromCheckpoint,
+)
+from .audit.events import (
+    Right as Right,
 )
 from .audit.events import (
     Steering as Steering,

@@ -163,7 +163,15 @@ def _operator(dispute: Dispute) -> str:
     operator = dispute.operator
     if operator is None:
         return "none: all fingerprints agree"
-    return f"{operator.where}, number {operator.number} of {operator.total}"
+    inputs = ", ".join(_shape(shape) for shape in operator.input_shapes)
+    return (
+        f"{operator.where}, number {operator.number} of {operator.total}; output {_shape(operator.shape)} from "
+        f"{inputs or 'no tensor'}"
+    )
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return " x ".join(map(str, shape)) if shape else "scalar"
 
 
 def show_dispute(out: Console, dispute: Dispute) -> None:
@@ -353,10 +361,12 @@ def _parting(report: PanelReport, parting: Parting) -> str:
             taken = f", with {ruling.corrections} rounding decisions taken from its log" if ruling.corrections else ""
             sentences.append(f"{name}: the replay gives the leaf that it signed{taken}.")
         elif not ruling.confirmed:
-            sentences.append(f"{name}: not confirmed by a second replay.")
+            sentences.append(f"{name}: this machine cannot tell.")
         else:
             where = f", first at {ruling.operator.where}" if ruling.operator else ""
             sentences.append(f"{name}: the replay gives another leaf (in {', '.join(ruling.parts)}){where}.")
+            if ruling.finding is not None:
+                sentences.append(ruling.finding.sentence)
     return " ".join(sentences)
 
 

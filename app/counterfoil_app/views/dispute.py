@@ -11,6 +11,7 @@ from counterfoil_app import text
 from counterfoil_app.session import Phase, Session
 from counterfoil_app.theme import Theme
 from counterfoil_app.views import words
+from counterfoil_app.views.finding import FindingView
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import Field, FieldGrid, Page, label
 from counterfoil_app.views.tables import Column, RecordTable, table_view
@@ -28,6 +29,7 @@ class DisputeView(QWidget):
         self._empty.column.addStretch(1)
         self.headline = label("", "title")
         self.meaning = label()
+        self.finding = FindingView(theme)
         self._facts = FieldGrid()
         self._above = label("", "section")
         self.model: RecordTable[TensorDivergence] = RecordTable(self._columns(), theme, self)
@@ -36,7 +38,7 @@ class DisputeView(QWidget):
         self.save = ActionButton()
         self.save.show_action(save_capsule, primary=False)
         page = Page(self.tr("Dispute"))
-        for widget in (self.headline, self.meaning):
+        for widget in (self.headline, self.meaning, self.finding):
             page.column.addWidget(widget)
         page.column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
         page.column.addWidget(self._facts)
@@ -86,6 +88,7 @@ class DisputeView(QWidget):
             return
         self.headline.setText(self._headline(dispute))
         self.meaning.setText(self._meaning(dispute))
+        self.finding.show_finding(dispute.finding)
         self._facts.show_fields(
             [
                 Field(self.tr("First operator"), self._operator(dispute)),
@@ -130,6 +133,11 @@ class DisputeView(QWidget):
             return self.tr(
                 "This is not confirmed. A second replay of the step, with every sum taken in another order, has not "
                 "given the same result, so the difference may come from this machine. The trainer is not accused."
+            )
+        if not dispute.accuses:
+            return self.tr(
+                "The trainer is not accused. A second replay gave the same result as the first, but exact arithmetic "
+                "explains the difference without the trainer."
             )
         return self.tr(
             "This is confirmed. Starting from the state that the trainer signed before step {0}, the ordered step "

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,14 +20,14 @@ import numpy.typing as npt
 import torch
 
 from counterfoil.audit.adjudication import AdjudicationReport, StepTally, conclude_adjudication, replay_checks
-from counterfoil.audit.arbiter import arbitrate
 from counterfoil.audit.capsule import CapsuleJob, load_job, prove_leaves, prove_part
 from counterfoil.audit.events import CheckChanged, Dispute, Event
 from counterfoil.audit.inspection import check_claim, compare_order, key_id_of, read_client_order, signed_by
+from counterfoil.audit.judgement import Judgement, SecondLook, judge
 from counterfoil.audit.locate import first_differing_operator
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.selftest import run_selftest
-from counterfoil.audit.steps import Judgement, State, decode_log, differing_parts, step_replayer
+from counterfoil.audit.steps import State, decode_log, differing_parts, step_replayer
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader, ProvenLeaf
 from counterfoil.bundle.schema import RunClaim
 from counterfoil.cancel import CancelToken
@@ -247,24 +247,24 @@ def _replay(
         for leaf, log, fingerprints in zip(contents.leaves[1:], contents.logs, contents.fingerprints, strict=True):
             record = leaf.record
             logs = decode_log(job.program, record.step, log)
-            judgement = yield from steps.judge(record, state, logs)
+            judgement = yield from judge(steps, record, state, logs, fingerprints)
             _count(tally, judgement)
-            replayed = judgement.step
-            if not judgement.right:
-                dispute = _dispute(leaf, fingerprints, judgement, job)
-                reached = None
-                if judgement.confirmed:
-                    found = yield from arbitrate(steps, record, state, logs, replayed, fingerprints)
-                    dispute, reached = replace(dispute, finding=found.finding), found.reached
+            if judgement.look is not None:
+                dispute = _dispute(leaf, fingerprints, judgement, judgement.look, job)
                 if tally.dispute is None or dispute.accuses:
                     tally.dispute = dispute
-                if reached is None:
-                    return
-                replayed = reached
-            state = replayed.result.state
+            if judgement.agreed is None:
+                return
+            state = judgement.agreed.result.state
 
 
-def _dispute(leaf: ProvenLeaf, fingerprints: npt.NDArray[np.uint64], judgement: Judgement, job: CapsuleJob) -> Dispute:
+def _dispute(
+    leaf: ProvenLeaf,
+    fingerprints: npt.NDArray[np.uint64],
+    judgement: Judgement,
+    look: SecondLook,
+    job: CapsuleJob,
+) -> Dispute:
     record, replayed = leaf.record, judgement.step
     return Dispute(
         step=record.step,
@@ -277,8 +277,9 @@ def _dispute(leaf: ProvenLeaf, fingerprints: npt.NDArray[np.uint64], judgement: 
         tensors=(),
         trainer_loss=float("nan") if record.loss is None else record.loss,
         replay_loss=replayed.result.loss,
-        confirmed=judgement.confirmed,
+        confirmed=look.confirmed,
         operator=first_differing_operator(job.program, fingerprints, replayed.fingerprints),
+        finding=look.finding,
     )
 
 

@@ -16,6 +16,7 @@ the next operator differs the same question is asked again, until the leaf is th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,7 @@ from counterfoil.audit.explain import explain
 from counterfoil.audit.steps import ReplayedStep, State, StepReplayer
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.commit.merkle import leaf_hash
+from counterfoil.errors import NonFiniteError
 from counterfoil.exact import NotExactError, Number, exact_output
 from counterfoil.exact.numbers import MP
 from counterfoil.program.graph import Node
@@ -45,6 +47,8 @@ SHOWN_ELEMENTS = 8
 _PRECISION = 400
 """Working precision in bits: far beyond what separates a value from a midpoint."""
 _DIGITS = 25
+_HARMLESS_BITS = 7
+"""An error of 2^-7 of the finest quantum there is decides nothing; tau is up to 2^-3 of a quantum."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,6 @@ def arbitrate(
 
     Raises:
         CancelledError: The replayer's token was cancelled.
-        NonFiniteError: The step, rounded as the trainer may have done, does not fit float32.
     """
     following = list(logs)
     current = outcome
@@ -90,6 +93,8 @@ def arbitrate(
         site = int(differing[0])
         current = yield from steps.replay(claimed, state, following, observe=site)
         assert current.observation is not None
+        if not current.observation.before.numel():
+            return Arbitration(_nothing_can_differ(current.observation.node, forced))
         try:
             elements = _examine(current.observation, int(fingerprints[site]), following[site])
         except NotExactError as error:
@@ -100,7 +105,11 @@ def arbitrate(
             return Arbitration(_trainer_is_wrong(elements, forced))
         forced.append(elements)
         following[site] = _with_directions(following[site], elements)
-        current = yield from steps.replay(claimed, state, following)
+        try:
+            current = yield from steps.replay(claimed, state, following)
+        except NonFiniteError:
+            # The step ended well without these directions, so they do not lead to what the trainer signed.
+            break
     if not forced:
         return Arbitration(
             Finding(
@@ -146,11 +155,10 @@ class _Elements:
 
     @property
     def errors(self) -> list[float]:
-        """Distance of this machine's values from the exact ones, in units of tau."""
+        """Distance of this machine's values from the exact ones, in units of the tolerance."""
         with MP.workprec(_PRECISION):
-            tau = MP.mpf(self.grid.tau)
             return [
-                float(abs(MP.mpf(value) - exact) / tau)
+                _in_units(abs(MP.mpf(value) - exact), tolerance(self.grid))
                 for value, exact in zip(self.computed.tolist(), self.exact, strict=True)
             ]
 
@@ -189,7 +197,24 @@ def midpoint_distance(exact: Number, grid: Grid) -> float:
     with MP.workprec(_PRECISION):
         quantum = _quantum(exact, grid)
         steps = exact / quantum
-        return float(abs(steps - MP.floor(steps) - 0.5) * quantum / MP.mpf(grid.tau))
+        return _in_units(abs(steps - MP.floor(steps) - 0.5) * quantum, grid.tau)
+
+
+def tolerance(grid: Grid) -> float:
+    """Return the error beyond which a machine's arithmetic is off: tau, or what no rounding decision hangs on.
+
+    Tau shrinks with the tensor's scale down to nothing, below what float64 can compute to, but the quantum stops at
+    float32's subnormal spacing. Without a floor, a lie about a tensor of tiny numbers would pass for broken hardware.
+    """
+    finest = SMALLEST_EXPONENT - grid.significand_bits + 1
+    return max(grid.tau, math.ldexp(1.0, finest - _HARMLESS_BITS))
+
+
+def _in_units(distance: Number, unit: float) -> float:
+    """Return a distance in units of tau, which is 0 where every term is zero, or of another unit."""
+    if not distance:
+        return 0.0
+    return float(distance / MP.mpf(unit)) if unit else math.inf
 
 
 def exact_rounding(exact: Number, grid: Grid) -> float:
@@ -260,6 +285,14 @@ def _no_exact_value(node: Node, error: NotExactError, forced: Sequence[_Elements
         "decides."
     )
     return _with_elements(Right.UNKNOWN, sentence, forced[0] if forced else None)
+
+
+def _nothing_can_differ(node: Node, forced: Sequence[_Elements]) -> Finding:
+    sentence = (
+        f"The output of the operator {node.where} has no elements, so its fingerprint can only be 0, and the trainer "
+        "signed another."
+    )
+    return _with_elements(Right.REPLAY, sentence, forced[0] if forced else None)
 
 
 def _machine_is_off(elements: _Elements) -> Finding:

@@ -110,7 +110,8 @@ class DisputedElement:
         replay: This machine's value after rounding, the trainer's logged direction applied.
         trainer: The trainer's value, where the fingerprint tells it; None where it does not.
         quantum: Distance of two neighbouring grid points there.
-        error: Distance of ``computed`` from the exact value, in units of the margin tau.
+        error: Distance of ``computed`` from the exact value, in units of the margin tau; where tau is below 2^-7 of the
+            finest quantum of all, in units of that.
         midpoint: Distance of the exact value from the nearest midpoint between grid points, in units of tau.
     """
 
@@ -144,6 +145,11 @@ class Finding:
     recomputed: int = 0
     total: int = 0
     margin: float = 0.0
+
+
+def accuses(confirmed: bool, finding: Finding | None) -> bool:
+    """Whether a step that differs accuses the trainer: confirmed, and exact arithmetic does not speak against it."""
+    return confirmed and (finding is None or finding.right in (Right.REPLAY, Right.UNKNOWN))
 
 
 @dataclass(frozen=True)
@@ -186,7 +192,7 @@ class Dispute:
     @property
     def accuses(self) -> bool:
         """Whether the trainer is to blame: the replay was confirmed, and exact arithmetic does not speak against it."""
-        return self.confirmed and (self.finding is None or self.finding.right in (Right.REPLAY, Right.UNKNOWN))
+        return accuses(self.confirmed, self.finding)
 
 
 @dataclass(frozen=True)

@@ -62,18 +62,19 @@ def explain(
         One element that differs by any amount, or several that were rounded to the other side of a midpoint; None when
         nothing of the kind explains the difference, or more than one thing does.
     """
+    beside = neighbours(before, after, grid)
+    distance = np.abs(beside.distance)
+    unlogged = np.setdiff1d(np.flatnonzero(distance <= ACCEPTANCE_FACTOR * grid.tau), logged, assume_unique=True)
+    # What may be honest rounding comes first: in a large tensor a single value may fit by chance, and would accuse.
+    if len(unlogged) <= MOST_UNLOGGED:
+        chosen = subset(_changes(unlogged, beside.other, after, key), difference)
+        if chosen is not None:
+            return Explanation(unlogged[chosen], beside.other[unlogged[chosen]])
     single = _single(after, grid, key, difference)
     if len(single.indices) == 1:
         return single
     if len(single.indices) > 1:
         return None
-    beside = neighbours(before, after, grid)
-    distance = np.abs(beside.distance)
-    unlogged = np.setdiff1d(np.flatnonzero(distance <= ACCEPTANCE_FACTOR * grid.tau), logged, assume_unique=True)
-    if len(unlogged) <= MOST_UNLOGGED:
-        chosen = subset(_changes(unlogged, beside.other, after, key), difference)
-        if chosen is not None:
-            return Explanation(unlogged[chosen], beside.other[unlogged[chosen]])
     count = min(MOST_CANDIDATES, len(distance))
     close = np.sort(np.argpartition(distance, count - 1)[:count])
     chosen = pair_or_triple(_changes(close, beside.other, after, key), difference)

@@ -325,8 +325,9 @@ def conclude_panel(members: Sequence[Member], groups: Groups, partings: Sequence
         outcome = PanelOutcome.UNDECIDED
         if any(parting.blame is Blame.UNCLEAR for parting in partings):
             sentences.append(
-                "This machine does not give its own result again when reductions run in another order: its arithmetic "
-                "lies outside the margin. Nobody is accused; use another machine."
+                "This machine's arithmetic lies outside the margin: it does not give its own result again when "
+                "reductions run in another order, or exact arithmetic shows it to be off. Nobody is accused; use "
+                "another machine."
             )
         else:
             sentences.append(

@@ -17,9 +17,10 @@ from enum import Enum
 
 import torch
 
-from counterfoil.audit.events import DisputedOperator, Event
+from counterfoil.audit.events import DisputedOperator, Event, Finding
+from counterfoil.audit.judgement import Judgement, judge
 from counterfoil.audit.locate import first_differing_operator
-from counterfoil.audit.steps import Judgement, State, StepReplayer, decode_log, differing_parts
+from counterfoil.audit.steps import State, StepReplayer, decode_log, differing_parts
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest, StepRecord
 from counterfoil.commit.digest import Digest
@@ -36,7 +37,7 @@ class Blame(Enum):
     NEITHER = "neither"
     """Each is right with its own log: rounding differed within the margin."""
     UNCLEAR = "unclear"
-    """This machine does not give its own result again in another order of summation; nobody is accused."""
+    """This machine cannot be relied on here; nobody is accused."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,10 @@ class Ruling:
 
     Attributes:
         provider: Number of the run among those compared, from 0.
-        right: Whether the replay, with the provider's own log, comes to the leaf that it signed.
-        confirmed: Whether a second replay gave this machine's leaf again.
+        right: Whether the replay, with the provider's own log, comes to the leaf that it signed; also where rounding
+            within the margin explains the whole difference.
+        confirmed: Whether this machine can be relied on: a second replay gave its leaf again, and exact arithmetic does
+            not show it to be off.
         trainer_leaf: The Merkle leaf hash that the provider signed.
         replay_leaf: The replay's; None when the provider's log is malformed, so that nothing could be replayed.
         parts: Which parts of the leaf differ: some of ``state``, ``loss`` and ``fingerprints``, or ``log`` when it is
@@ -54,6 +57,7 @@ class Ruling:
         operator: The first operator whose result differs; None when right, or when all fingerprints agree.
         corrections: Rounding decisions that this machine took from the provider's log.
         contradictions: Log entries that no honest trainer writes.
+        finding: What exact arithmetic says; None where the leaves agree, or nothing was confirmed.
     """
 
     provider: int
@@ -65,6 +69,7 @@ class Ruling:
     operator: DisputedOperator | None
     corrections: int
     contradictions: int
+    finding: Finding | None = None
 
 
 @dataclass(frozen=True)
@@ -165,9 +170,9 @@ def rule(
         judged: dict[int, Judgement | None] = {}
         for number, member in members.items():
             judgement = judged[number] = yield from _judge(steps, member, step, state)
-            if judgement is not None and judgement.right:
+            if judgement is not None and judgement.agreed is not None:
                 # All signed this result. That another one's log does not lead to it is for that one's own audit.
-                state = judgement.step.result.state
+                state = judgement.agreed.result.state
                 break
         else:
             return _ruled(steps, members, parting, step, judged)
@@ -203,7 +208,7 @@ def _judge(
         log = decode_log(steps.job.program, step, provider.reader.log(step))
     except LogError:
         return None
-    return (yield from steps.judge(provider.records[step], state, log))
+    return (yield from judge(steps, provider.records[step], state, log, provider.reader.fingerprints(step)))
 
 
 def _ruled(
@@ -234,12 +239,13 @@ def _ruling(steps: StepReplayer, number: int, provider: Provider, judgement: Jud
         operator = first_differing_operator(steps.job.program, theirs, replayed.fingerprints)
     return Ruling(
         provider=number,
-        right=judgement.right,
-        confirmed=judgement.confirmed,
+        right=judgement.agreed is not None,
+        confirmed=judgement.agreed is not None or judgement.accuses,
         trainer_leaf=leaf_hash(claimed.to_bytes()),
         replay_leaf=replayed.leaf,
         parts=differing_parts(claimed, replayed.record),
         operator=operator,
         corrections=judgement.corrections,
         contradictions=judgement.contradictions,
+        finding=None if judgement.look is None else judgement.look.finding,
     )

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import torch
 
-from counterfoil.audit.arbiter import arbitrate
 from counterfoil.audit.capsule import gather
 from counterfoil.audit.compare import compare_states
 from counterfoil.audit.conclusion import Coverage, Tally, conclude
@@ -31,6 +30,7 @@ from counterfoil.audit.events import (
     TensorDivergence,
 )
 from counterfoil.audit.inspection import Inspection, open_inspection
+from counterfoil.audit.judgement import second_look
 from counterfoil.audit.locate import first_differing_operator
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.sampling import Sample, Segment, SegmentRequest, planned_steps, segment
@@ -438,6 +438,7 @@ class _Replay:
         self._arbitrations += 1
         trainer = self._records[step]
         fingerprints = self._reader.fingerprints(step)
+        look = yield from second_look(self._steps, trainer, state, logs, outcome, fingerprints)
         _, path = first_difference(self._tree, MerkleTree(self._leaves))
         dispute = Dispute(
             step=step,
@@ -450,17 +451,14 @@ class _Replay:
             tensors=(),
             trainer_loss=float("nan") if trainer.loss is None else trainer.loss,
             replay_loss=outcome.result.loss,
-            confirmed=(yield from self._steps.confirm(trainer, state, logs, outcome)),
+            confirmed=look.confirmed,
             operator=first_differing_operator(self._order.program, fingerprints, outcome.fingerprints),
+            finding=look.finding,
         )
-        reached = None
-        if dispute.confirmed:
-            arbitration = yield from arbitrate(self._steps, trainer, state, logs, outcome, fingerprints)
-            dispute, reached = replace(dispute, finding=arbitration.finding), arbitration.reached
         if self._tally.dispute is None or dispute.accuses:
             self._tally.dispute = dispute
             yield DisputeLocated(dispute)
-        return reached
+        return look.reached
 
 
 def _differing(tensors: tuple[TensorDivergence, ...]) -> tuple[TensorDivergence, ...]:

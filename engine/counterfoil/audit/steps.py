@@ -86,31 +86,6 @@ class ReplayedStep:
         return leaf_hash(self.record.to_bytes())
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """Whether a step is what was ordered, judged from an agreed state and the trainer's own log.
-
-    Attributes:
-        step: The replayed step.
-        right: Whether its leaf is the trainer's.
-        confirmed: Whether a second replay gave this machine's leaf again; True when the leaves agree.
-    """
-
-    step: ReplayedStep
-    right: bool
-    confirmed: bool
-
-    @property
-    def contradictions(self) -> int:
-        """Contradictions of the log; they count only when the leaves agree."""
-        return sum(count.contradictions for count in self.step.counts) if self.right else 0
-
-    @property
-    def corrections(self) -> int:
-        """Rounding decisions that this machine took from the log; they count only when the leaves agree."""
-        return sum(count.corrections for count in self.step.counts) if self.right else 0
-
-
 class StepReplayer:
     """Replays single steps of a job on one device.
 
@@ -195,14 +170,6 @@ class StepReplayer:
             own_log=tuple(rounder.own_logs),
             observation=rounder.observation,
         )
-
-    def judge(self, claimed: StepRecord, state: State, logs: Sequence[SiteLog]) -> Generator[Event, None, Judgement]:
-        """Replay a step and compare its leaf; a leaf that differs is confirmed by a second replay."""
-        outcome = yield from self.replay(claimed, state, logs)
-        if outcome.leaf == leaf_hash(claimed.to_bytes()):
-            return Judgement(outcome, right=True, confirmed=True)
-        confirmed = yield from self.confirm(claimed, state, logs, outcome)
-        return Judgement(outcome, right=False, confirmed=confirmed)
 
     def confirm(
         self, claimed: StepRecord, state: State, logs: Sequence[SiteLog], outcome: ReplayedStep

@@ -58,6 +58,7 @@ _COUNTS = ("roundedValues", "logEntries", "logBytes", "corrections", "contradict
 _LOG_COUNTS = ("corrections", "contradictions", "omissions")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _COUNT = re.compile(r"0|[1-9][0-9]{0,19}")
+_EXACT_DECIMAL = re.compile(r"-?[0-9]{1,40}\.[0-9]{1,40}(e[+-][0-9]{1,5})?")
 _HEX_FLOAT = re.compile(r"-?0x[01]\.[0-9a-f]+p[+-][0-9]{1,4}|-?inf|nan")
 
 
@@ -726,15 +727,18 @@ def _read_finding(value: Any) -> Right | None:
     fields = _fields(value, "verdict's finding")
     right = _read_enum(Right, fields.take("right", str), "finding")
     fields.take("sentence", str)
-    for key in ("recomputed", "total"):
-        _read_count(fields.take(key, str))
+    recomputed, total = (_read_count(fields.take(key, str)) for key in ("recomputed", "total"))
     _check_float(fields.take("margin", dict))
     elements = fields.take("elements", list)
     fields.end()
+    if not len(elements) <= recomputed <= total:
+        raise SignatureError("The verdict's finding is about more elements than were recomputed, or than there are.")
     for element in elements:
         fields = _fields(element, "verdict's disputed element")
         _check_integers(fields.take("index", list), "index of the verdict's disputed element")
-        fields.take("exact", str)
+        exact = fields.take("exact", str)
+        if not _EXACT_DECIMAL.fullmatch(exact):
+            raise SignatureError(f"The verdict's exact value {exact!r} is not a decimal number.")
         for key in ("exactNearest", "computed", "replay", "quantum", "error", "midpoint"):
             _check_float(fields.take(key, dict))
         trainer = fields.take("trainer", dict, type(None))

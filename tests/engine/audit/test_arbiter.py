@@ -8,18 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from torch import Tensor
 
 from counterfoil.audit import arbiter, steps
 from counterfoil.audit.arbiter import exact_rounding, midpoint_distance
-from counterfoil.audit.events import DisputeLocated, Right
+from counterfoil.audit.events import Right
 from counterfoil.audit.outcome import Outcome
 from counterfoil.audit.verdict import sign_verdict, verify_verdict
 from counterfoil.exact.numbers import MP
 from counterfoil.execution.interpreter import native
 from counterfoil.rounding.grid import Grid
 from counterfoil.rounding.neighbours import neighbours
-from counterfoil.rounding.rounder import RecordingRounder
 from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import Bent, bent, rounding_site, within_margin
@@ -175,47 +173,6 @@ def test_several_operators_may_be_rounded_to_the_other_side(bend):
     assert len(done) == 2
     assert (report.outcome, report.dispute.finding.right) == (Outcome.INCONCLUSIVE, Right.MARGIN)
     assert "2 elements" in report.dispute.finding.sentence
-
-
-# Who forges a margin case to hide behind it.
-
-
-def test_a_forged_fingerprint_does_not_turn_fraud_into_rounding(tmp_path, digits_job, trainer_key, program):
-    """A poisoned step whose first fingerprint is forged to look as if one value had been rounded to the other side."""
-    kind = bent("Forger", site=rounding_site(program, "convolution"), choose=within_margin)
-
-    class Forger(kind):  # type: ignore[valid-type, misc]
-        def _round(self, node: Any, exponent: int, flat: Tensor) -> int:
-            before = flat.clone()
-            honest = flat.clone()
-            fingerprint = super()._round(node, exponent, flat)
-            if type(self).steps_begun == self.step and self._site == self.site:
-                # The values are the honest ones after all: only the fingerprint says otherwise.
-                honest = before
-                RecordingRounder._round(self, node, exponent, honest)
-                self.logs.pop()
-                flat.copy_(honest)
-            return fingerprint
-
-    with replaced(recorder, "RecordingRounder", Forger):
-        run = record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(3))
-    report = audited(run, digits_job.order).report
-    assert Forger.changed
-    assert report.outcome is Outcome.DISPUTED
-    assert report.dispute.step == 3
-    assert report.dispute.finding.right is Right.REPLAY
-
-
-def test_a_true_margin_case_does_not_hide_a_later_fraud(tmp_path, digits_job, trainer_key, program):
-    kind = bent("Within", step=2, site=rounding_site(program, "convolution"), choose=within_margin)
-    with replaced(recorder, "RecordingRounder", kind):
-        run = record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(5))
-    result = audited(run, digits_job.order)
-    assert result.report.outcome is Outcome.DISPUTED
-    assert result.report.dispute.step == 5
-    assert result.report.mismatched_steps == (2, 5)
-    first = result.of(DisputeLocated)[0].dispute
-    assert (first.step, first.finding.right, first.accuses) == (2, Right.MARGIN, False)
 
 
 # The auditor's machine is off.

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counterfoil.audit import explain as module
 from counterfoil.audit.explain import explain, mixed, pair_or_triple, subset, unmixed
 from counterfoil.rounding.grid import Grid
 from counterfoil.rounding.kernel_cpu import CpuKernel, mix_values
@@ -182,3 +183,16 @@ def test_searches_by_sum():
 def test_a_tensor_of_one_element():
     one = np.array([0.5])
     assert told(one, one, np.array([0.25])).values.tolist() == [0.25]
+
+
+def test_what_may_be_honest_rounding_comes_before_a_single_value_that_fits_by_chance(monkeypatch):
+    """In a tensor of hundreds of millions of elements one of them may; believed, it would accuse."""
+    before, after = close_to_midpoints(5000, [3, 90], 0.5 * GRID.tau)
+    trainer = after.copy()
+    trainer[[3, 90]] = neighbours(before, after, GRID).other[[3, 90]]
+    by_chance = module.Explanation(np.array([7], np.int64), np.array([1.5]))
+    monkeypatch.setattr(module, "_single", lambda *_: by_chance)
+    assert told(before, after, trainer).indices.tolist() == [3, 90]
+    # Control: where no honest rounding explains the difference, the single value does.
+    trainer[500] += 1.0
+    assert told(before, after, trainer) is by_chance

@@ -1,0 +1,113 @@
+"""The window shows what exact arithmetic says, and accuses nobody whom it clears."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+from tests.app.conftest import MakeWindow
+
+from counterfoil import Dispute, DisputedElement, Finding, Right
+from counterfoil_app import text
+from counterfoil_app.session import Phase
+from counterfoil_app.views.finding import FindingView
+from counterfoil_app.window import MainWindow
+from support.fake_engine import FakeEngine
+
+QUANTUM = 2.0**-24
+KNOWN = DisputedElement(
+    index=(1, 2),
+    exact="0.7500000298023223876953125",
+    exact_nearest=0.75 + QUANTUM / 2,
+    computed=0.75 + QUANTUM / 2,
+    replay=0.75,
+    trainer=0.75 + QUANTUM,
+    quantum=QUANTUM,
+    error=0.0,
+    midpoint=0.0,
+)
+NOT_KNOWN = replace(KNOWN, index=(), trainer=None, error=123456.0)
+FINDING = Finding(Right.MARGIN, "The margin was too small.", (KNOWN, NOT_KNOWN), 2, 1000, 2.0**-44)
+
+
+@pytest.fixture
+def view(qtbot: QtBot, window_of: MakeWindow) -> FindingView:
+    return window_of(FakeEngine()).dispute.finding
+
+
+def row(view: FindingView, number: int) -> dict[str, str]:
+    model = view.model
+    return {column.title: model.index(number, place).data() for place, column in enumerate(model.columns)}
+
+
+def test_elements_in_decimal_and_hexadecimal(view: FindingView) -> None:
+    view.show_finding(FINDING)
+    assert not view.isHidden()
+    assert view.sentence.text() == "The margin was too small."
+    assert f"2 of {text.count(1000)} elements" in view.recomputed.text()
+    known = row(view, 0)
+    assert known["Element"] == "[1, 2]"
+    assert known["Exact value"] == KNOWN.exact
+    # Neighbouring grid points differ in the eighth digit: no rounding may hide that.
+    assert (float(known["Replay"]), float(known["Trainer"])) == (KNOWN.replay, KNOWN.trainer)
+    assert known["Replay"] != known["Trainer"]
+    assert float.fromhex(known["Exact, nearest float64"]) == KNOWN.exact_nearest
+    assert float.fromhex(known["Before rounding"]) == KNOWN.computed
+    assert float.fromhex(known["Trainer, hexadecimal"]) == KNOWN.trainer
+    unknown = row(view, 1)
+    assert unknown["Trainer"] == unknown["Trainer, hexadecimal"] == "not known"
+
+
+def test_a_finding_without_elements_has_no_table(view: FindingView) -> None:
+    view.show_finding(FINDING)
+    assert not view.table.isHidden()
+    view.show_finding(Finding(Right.UNKNOWN, "There is no exact form."))
+    assert view.table.isHidden()
+    assert view.recomputed.isHidden()
+    assert not view.isHidden()
+
+
+def test_without_a_finding_nothing_is_shown(view: FindingView) -> None:
+    view.show_finding(FINDING)
+    view.show_finding(None)
+    assert view.isHidden()
+    assert view.model.rowCount() == 0
+
+
+class Arbitrated(FakeEngine):
+    """Finds a dispute with what exact arithmetic says about it."""
+
+    finding: Finding | None = None
+
+    def dispute(self, step: int) -> Dispute:
+        return replace(super().dispute(step), finding=self.finding)
+
+
+@pytest.mark.parametrize(
+    ("right", "accused"),
+    [
+        (Right.REPLAY, True),
+        (Right.UNKNOWN, True),
+        (Right.MARGIN, False),
+        (Right.TRAINER, False),
+        (Right.NOBODY_KNOWN, False),
+    ],
+)
+def test_the_dispute_says_whether_the_trainer_is_accused(
+    window_of: MakeWindow, bundle: Path, qtbot: QtBot, right: Right, accused: bool
+) -> None:
+    engine = Arbitrated(disputed=37)
+    engine.finding = replace(FINDING, right=right)
+    window: MainWindow = window_of(engine)
+    window.open_bundle(bundle)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.mouseClick(window.header.primary, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED)
+    meaning = window.dispute.meaning.text()
+    assert ("what was run in this step is not what was ordered" in meaning) is accused
+    assert ("The trainer is not accused" in meaning) is not accused
+    assert window.dispute.finding.model.rowCount() == 2
+    assert window.dispute.finding.isVisibleTo(window.dispute)

@@ -1,0 +1,217 @@
+"""The arbiter at every rounding site of a program: no sound machine is found wrong, and no lie makes it stumble."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from counterfoil.audit import arbiter
+from counterfoil.audit.arbiter import arbitrate
+from counterfoil.audit.events import Right
+from counterfoil.audit.steps import Logs, State, StepReplayer, decode_log, last, step_replayer
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import PROFILES, Precision, StepRecord
+from counterfoil.errors import NonFiniteError
+from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter, native
+from counterfoil.program.graph import Node
+from counterfoil.program.update import Sgd
+from counterfoil.rounding.grid import ZERO_SCALE
+from counterfoil.rounding.log import SiteLog
+from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, step_key
+from counterfoil.training.order import LoadedOrder, OrderDraft
+from counterfoil.training.order import load_order as load
+from support.jobs import classify, digits_order, draw, gpt2_order, own_order, record_job
+
+CPU = torch.device("cpu")
+FORGERY = np.uint64(0x123456789ABCDEF)
+
+
+class Dead(nn.Module):
+    """Gradients that are zero as a whole, outputs without elements, and numbers whose margin underflows float64."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second, self.norm = nn.Linear(12, 8), nn.Linear(8, 10), nn.BatchNorm1d(8)
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden = self.first(x)
+        norm = self.norm
+        normal = functional.batch_norm(hidden, norm.running_mean, norm.running_var, norm.weight, norm.bias, False)
+        tiny = torch.exp(-hidden.abs() * 10 - 720)
+        return self.second(normal) * 0.0 + self.second(tiny) + self.second.bias
+
+
+def dead() -> OrderDraft:
+    data = {"x": draw((32, 12), 1), "labels": np.arange(32, dtype=np.int64) % 10}
+    return own_order(Dead(), classify, data, rule=Sgd())
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Step 1 of an honest run."""
+
+    order: LoadedOrder
+    record: StepRecord
+    logs: Logs
+    fingerprints: Any
+
+    @property
+    def state(self) -> State:
+        return self.order.initial
+
+
+def recorded(folder: Path, draft: OrderDraft, key: Any) -> Recorded:
+    job = record_job(folder, draft, key)
+    with BundleReader.open(job.run) as reader:
+        order = load(reader)
+        logs = decode_log(order.program, 1, reader.log(1))
+        return Recorded(order, reader.step_records()[1], logs, reader.fingerprints(1).copy())
+
+
+# A sound machine.
+
+
+class ObservingAll(ReplayingRounder):
+    """Keeps an observation of every site."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.all: list[Observation] = []
+
+    def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
+        self._observe = self._site
+        fingerprint = super()._round(node, exponent, flat)
+        assert self.observation is not None
+        self.all.append(self.observation)
+        return fingerprint
+
+
+SOUND: dict[str, Callable[[], OrderDraft]] = {
+    "digits": digits_order,
+    "digits, guaranteed": lambda: digits_order(precision=Precision(guaranteed=True)),
+    "digits, float32": lambda: digits_order(precision=PROFILES["float32-bfloat16"]),
+    "digits, p = 18": lambda: digits_order(precision=PROFILES["float64-18"]),
+    "gpt2": gpt2_order,
+    "gpt2, float32": lambda: gpt2_order(precision=PROFILES["float32-bfloat16"]),
+    "zeros and tiny numbers": dead,
+}
+
+
+def observations(recorded: Recorded, compute: Any = native) -> list[Observation]:
+    """What happens at every site of step 1 on a machine that computes with ``compute``."""
+    manifest, program = recorded.order.manifest, recorded.order.program
+    kernels = Kernels(CPU, 1)
+    rounder = ObservingAll(program, manifest.precision, kernels)
+    rounder.follow(step_key(manifest.digest, 1), recorded.logs)
+    machine = Interpreter(program, CPU, COMPUTE_DTYPES[manifest.precision.compute])
+    machine.run(recorded.order.inputs(1, recorded.state), rounder=rounder, compute=compute)
+    kernels.close()
+    return rounder.all
+
+
+def judge_cheaply(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few elements of each site, whatever the fingerprint says."""
+    monkeypatch.setattr(arbiter, "BUDGET", 5_000)
+    monkeypatch.setattr(arbiter, "explain", lambda *_: None)
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_no_operator_of_a_sound_machine_is_found_wrong(tmp_path, trainer_key, monkeypatch, name) -> None:
+    judge_cheaply(monkeypatch)
+    step = recorded(tmp_path, SOUND[name](), trainer_key)
+    seen = observations(step)
+    assert len(seen) == len(step.order.program.sites)
+    for site, observed in enumerate(seen):
+        if observed.before.numel():
+            elements = arbiter._examine(observed, int(step.fingerprints[site] ^ FORGERY), step.logs[site])
+            assert not elements.off, observed.node.where
+
+
+def test_control_a_slightly_wrong_function_is_found_wrong(tmp_path, trainer_key, monkeypatch) -> None:
+    judge_cheaply(monkeypatch)
+    step = recorded(tmp_path, digits_order(), trainer_key)
+
+    def wrong(operation: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        result = native(operation, args, kwargs)
+        return result * (1 + 1e-10) if operation.node.entry.kind == "convolution" else result
+
+    off = {
+        observed.node.entry.kind
+        for site, observed in enumerate(observations(step, wrong))
+        if arbiter._examine(observed, int(step.fingerprints[site] ^ FORGERY), step.logs[site]).off
+    }
+    assert off == {"convolution"}
+
+
+# A trainer who lies at one site, in its fingerprint alone or in its log too.
+
+LIES: dict[str, Callable[[SiteLog], SiteLog]] = {
+    "fingerprint": lambda log: log,
+    "other scale": lambda log: SiteLog(5 if log.exponent != 5 else 9, log.indices, log.ups),
+    "scale of zero": lambda log: SiteLog(ZERO_SCALE, log.indices[:0], log.ups[:0]),
+}
+
+
+def lied_to(steps: StepReplayer, step: Recorded, site: int, lie: Callable[[SiteLog], SiteLog]) -> Right:
+    fingerprints, logs = step.fingerprints.copy(), list(step.logs)
+    fingerprints[site] ^= FORGERY
+    logs[site] = lie(logs[site])
+    outcome = last(steps.replay(step.record, step.state, logs))
+    return last(arbitrate(steps, step.record, step.state, logs, outcome, fingerprints)).finding.right
+
+
+def every_lie(step: Recorded) -> None:
+    with step_replayer(step.order, CPU, 1) as steps:
+        for site in range(len(step.order.program.sites)):
+            for name, lie in LIES.items():
+                assert lied_to(steps, step, site, lie) is Right.REPLAY, (site, name)
+
+
+def test_a_lie_about_nothing_is_still_a_lie(tmp_path, trainer_key) -> None:
+    """Tensors that are zero as a whole, have no elements, or are so small that the margin underflows."""
+    step = recorded(tmp_path, dead(), trainer_key)
+    exponents = [log.exponent for log in step.logs]
+    assert ZERO_SCALE in exponents
+    assert any(ZERO_SCALE < exponent < -1030 for exponent in exponents)
+    assert any(site.elements == 0 for site in step.order.program.sites)
+    every_lie(step)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draft", [digits_order, gpt2_order])
+def test_a_lie_at_any_site_is_seen_for_what_it_is(tmp_path, trainer_key, draft) -> None:
+    every_lie(recorded(tmp_path, draft(), trainer_key))
+
+
+# A trainer whose forged directions end the step.
+
+
+def test_directions_that_lead_to_an_overflow_do_not_explain_the_step(tmp_path, trainer_key, monkeypatch) -> None:
+    step = recorded(tmp_path, digits_order(), trainer_key)
+    fingerprints = step.fingerprints.copy()
+    fingerprints[0] ^= FORGERY
+    claimed = replace(step.record, loss=0.0)  # so that the leaves differ
+    monkeypatch.setattr(arbiter._Elements, "near_midpoint", True)
+    monkeypatch.setattr(arbiter, "_with_directions", lambda log, elements: log)
+    with step_replayer(step.order, CPU, 1) as steps:
+        outcome = last(steps.replay(step.record, step.state, step.logs))
+        replay, calls = steps.replay, []
+
+        def overflowing(*args: Any, **kwargs: Any) -> Any:
+            calls.append(kwargs)
+            if "observe" not in kwargs:
+                raise NonFiniteError("The loss is infinite.")
+            return (yield from replay(*args, **kwargs))
+
+        monkeypatch.setattr(steps, "replay", overflowing)
+        found = last(arbitrate(steps, claimed, step.state, step.logs, outcome, fingerprints))
+    assert len(calls) == 2
+    assert (found.finding.right, found.reached) == (Right.REPLAY, None)

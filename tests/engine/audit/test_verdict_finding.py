@@ -1,0 +1,97 @@
+"""What exact arithmetic says, in the signed verdict: read strictly, and at one with the result."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterfoil.audit.events import AuditReport, DisputedElement, Finding, Right
+from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.verdict import verdict_statement, verify_verdict
+from counterfoil.errors import SignatureError
+from counterfoil.signing import SigningKey, sign_statement
+from support.bundles import test_key
+from support.reports import disputed_report
+
+ELEMENT = DisputedElement((1, 2), "-0.7500000298023223876953125", -0.75, -0.75, -0.75, -0.5, 2.0**-24, 0.1, math.inf)
+FINDING = Finding(Right.REPLAY, "The trainer is wrong.", (ELEMENT, replace(ELEMENT, trainer=None)), 2, 80, 2.0**-44)
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory: pytest.TempPathFactory) -> SigningKey:
+    return test_key(Path(tmp_path_factory.mktemp("keys")))
+
+
+def report(right: Right = Right.REPLAY, **fields: Any) -> AuditReport:
+    made = disputed_report()
+    return replace(made, dispute=replace(made.dispute, finding=replace(FINDING, right=right)), **fields)
+
+
+def statement(made: AuditReport) -> dict[str, Any]:
+    return copy.deepcopy(verdict_statement(made, datetime(2026, 1, 31, 12, tzinfo=UTC)))
+
+
+def finding_of(value: dict[str, Any]) -> dict[str, Any]:
+    return value["predicate"]["dispute"]["finding"]
+
+
+def test_every_number_is_there_exactly(key: SigningKey) -> None:
+    verdict = verify_verdict(sign_statement(statement(report()), key), key.public)
+    found = verdict.predicate["dispute"]["finding"]
+    assert (found["right"], found["recomputed"], found["total"]) == ("replay", "2", "80")
+    first, second = found["elements"]
+    assert float.fromhex(first["trainer"]["hex"]) == ELEMENT.trainer
+    assert first["midpoint"] == {"hex": "inf", "decimal": "inf"}
+    assert first["exact"] == ELEMENT.exact
+    assert second["trainer"] is None
+
+
+@pytest.mark.parametrize("right", [Right.TRAINER, Right.NOBODY_KNOWN, Right.MARGIN])
+def test_a_finding_for_the_trainer_does_not_go_with_disputed(key: SigningKey, right: Right) -> None:
+    with pytest.raises(SignatureError, match="contradicts itself"):
+        verify_verdict(sign_statement(statement(report(right)), key), key.public)
+    inconclusive = statement(report(right, outcome=Outcome.INCONCLUSIVE))
+    assert verify_verdict(sign_statement(inconclusive, key), key.public).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("right", [Right.REPLAY, Right.UNKNOWN])
+def test_a_finding_against_the_trainer_does(key: SigningKey, right: Right) -> None:
+    assert verify_verdict(sign_statement(statement(report(right)), key), key.public).outcome is Outcome.DISPUTED
+
+
+LIES: dict[str, tuple[Any, Any]] = {
+    "no such party": (lambda f: f.update(right="client"), "finding"),
+    "a field too many": (lambda f: f.update(more=1), "unknown field"),
+    "a field too few": (lambda f: f.pop("margin"), "margin"),
+    "more elements than were recomputed": (lambda f: f.update(recomputed="1"), "more elements"),
+    "more recomputed than there are": (lambda f: f.update(recomputed="81"), "more elements"),
+    "a count that is none": (lambda f: f.update(total="many"), "count"),
+    "an exact value that is no number": (lambda f: f["elements"][0].update(exact="a lot"), "decimal number"),
+    "two different numbers": (lambda f: f["elements"][0]["computed"].update(decimal="0.1"), "another number"),
+    "an index that is none": (lambda f: f["elements"][0].update(index=[-1]), "list of lengths"),
+    "a trainer's value that is no number": (lambda f: f["elements"][0].update(trainer={"hex": "0x1"}), "number"),
+    "an element with a field too many": (lambda f: f["elements"][1].update(more=1), "unknown field"),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_malformed_finding_is_refused(key: SigningKey, lie: str) -> None:
+    change, match = LIES[lie]
+    value = statement(report())
+    change(finding_of(value))
+    with pytest.raises(SignatureError, match=match):
+        verify_verdict(sign_statement(value, key), key.public)
+
+
+def test_the_documentation_names_every_field() -> None:
+    page = Path("docs/verdict.md").read_text()
+    section = page[page.index("### Finding") : page.index("## What a reader checks")]
+    found = finding_of(statement(report()))
+    for field in (*found, *found["elements"][0], *(right.value for right in Right)):
+        assert f"`{field}`" in section, field
