@@ -76,6 +76,8 @@ Selection
 Sgd
 SignatureError
 SigningKey
+Steering
+SteeringRow
 StepMatch
 StepRecorded
 StepReplayed

@@ -64,6 +64,12 @@ from .audit.events import (
     Right as Right,
 )
 from .audit.events import (
+    Steering as Steering,
+)
+from .audit.events import (
+    SteeringRow as SteeringRow,
+)
+from .audit.events import (
     StepMatch as StepMatch,
 )
 from .audit.events import (

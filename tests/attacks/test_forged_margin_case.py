@@ -63,3 +63,13 @@ def test_a_true_margin_case_does_not_hide_a_later_fraud(tmp_path, digits_job, tr
     assert result.report.mismatched_steps == (2, 5)
     first = result.of(DisputeLocated)[0].dispute
     assert (first.step, first.finding.right, first.accuses) == (2, Right.MARGIN, False)
+
+
+def test_a_true_margin_case_does_not_hide_fraud_in_the_same_step(tmp_path, digits_job, trainer_key, program):
+    kind = bent("Within", step=3, site=rounding_site(program, "convolution"), choose=within_margin)
+    with replaced(recorder, "RecordingRounder", kind):
+        run = record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(3))
+    report = audited(run, digits_job.order).report
+    assert kind.changed
+    assert report.outcome is Outcome.DISPUTED
+    assert (report.mismatched_steps, report.dispute.finding.right) == ((3,), Right.REPLAY)
