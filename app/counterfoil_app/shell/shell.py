@@ -264,7 +264,7 @@ class Shell(QObject):
             Shortcut(tables, self.tr("Copy the cell; a shortened hash is copied whole"), copy),
             Shortcut(tables, self.tr("Next and previous line"), "\u2191 \u2193"),
             Shortcut(tables, self.tr("First and last line"), "Ctrl+Home, Ctrl+End"),
-            Shortcut(log, self.log.copy_lines.text(), "Ctrl+Alt+C"),
+            Shortcut(log, self.log.copy_lines.text(), "Ctrl+Alt+L"),
             Shortcut(self.tr("Everywhere"), self.tr("Next and previous control"), "Tab, Shift+Tab"),
             Shortcut(self.tr("Everywhere"), self.tr("Open the menus"), "F10, Alt"),
         ]

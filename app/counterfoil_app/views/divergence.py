@@ -92,6 +92,10 @@ class DivergenceView(QWidget):
         )
         self.canvas = pg.GraphicsLayoutWidget()
         self.canvas.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        # pyqtgraph's own export dialog speaks English only; ours is in the File menu.
+        for own in self.canvas.scene().contextMenu:
+            own.setParent(None)
+        self.canvas.scene().contextMenu = []
         self.canvas.setAccessibleName(self.tr("Plots over the steps"))
         self._layout = self.canvas.ci.layout
         self._layout.setContentsMargins(4, 0, 4, 2)
@@ -189,8 +193,8 @@ class DivergenceView(QWidget):
             made.triggered.connect(lambda _checked=False: slot())
             return made
 
-        self.png_action = action(self.tr("Plots as &picture (PNG)\u2026"), "Ctrl+Shift+P", partial(self._export, "png"))
-        self.svg_action = action(self.tr("Plots as &drawing (SVG)\u2026"), "", partial(self._export, "svg"))
+        self.png_action = action(self.tr("Plots as p&icture (PNG)\u2026"), "Ctrl+Shift+P", partial(self._export, "png"))
+        self.svg_action = action(self.tr("Plots as dra&wing (SVG)\u2026"), "", partial(self._export, "svg"))
         self.csv_action = action(self.tr("&Numbers of the plots (CSV)\u2026"), "", partial(self._export, "csv"))
         self.export = QPushButton(self.tr("Export"))
         menu = QMenu(self.export)

@@ -78,7 +78,7 @@ class LogView(QWidget):
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._show_menu)
         self.copy_lines = QAction(self.tr("Copy the chosen lines"), self)
-        self.copy_lines.setShortcut(QKeySequence("Ctrl+Alt+C"))
+        self.copy_lines.setShortcut(QKeySequence("Ctrl+Alt+L"))
         self.copy_lines.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self.copy_lines.triggered.connect(self.copy_chosen)
         self.addAction(self.copy_lines)

@@ -21,6 +21,17 @@
         </message>
     </context>
     <context>
+        <name>BundleQueue</name>
+        <message>
+            <source>It needs the data file {0}: open it alone.</source>
+            <translation>Das Bündel braucht die Datendatei {0}: Öffnen Sie es einzeln.</translation>
+        </message>
+        <message>
+            <source>This is an order that nobody has run.</source>
+            <translation>Das ist ein Auftrag, den niemand ausgeführt hat.</translation>
+        </message>
+    </context>
+    <context>
         <name>Chronicle</name>
         <message>
             <source>Check {0}: {1}. {2}</source>
@@ -72,6 +83,24 @@
         </message>
     </context>
     <context>
+        <name>ComparisonGrid</name>
+        <message>
+            <source>Run</source>
+            <translation>Lauf</translation>
+        </message>
+    </context>
+    <context>
+        <name>CopyButton</name>
+        <message>
+            <source>Copied</source>
+            <translation>Kopiert</translation>
+        </message>
+        <message>
+            <source>Copy: {0}</source>
+            <translation>Kopieren: {0}</translation>
+        </message>
+    </context>
+    <context>
         <name>DisputeView</name>
         <message>
             <source>At step {0}, the next stored state, all tensors are equal.</source>
@@ -94,16 +123,56 @@
             <translation>Streitfall</translation>
         </message>
         <message>
+            <source>Element</source>
+            <translation>Elementindex</translation>
+        </message>
+        <message>
+            <source>Fingerprint</source>
+            <translation>Fingerabdruck</translation>
+        </message>
+        <message>
             <source>First operator</source>
             <translation>Erster Operator</translation>
+        </message>
+        <message>
+            <source>In all</source>
+            <translation>Insgesamt</translation>
         </message>
         <message>
             <source>L2</source>
             <translation>L2-Norm</translation>
         </message>
         <message>
+            <source>Module or slot</source>
+            <translation>Modul oder Zustandstensor</translation>
+        </message>
+        <message>
+            <source>No.</source>
+            <translation>Nr.</translation>
+        </message>
+        <message>
             <source>Nothing has been replayed. If a step comes out different, this page says what differs.</source>
             <translation>Es wurde noch nichts nachgerechnet. Kommt ein Schritt anders heraus, so sagt diese Seite, was abweicht.</translation>
+        </message>
+        <message>
+            <source>Operator</source>
+            <translation>Operator</translation>
+        </message>
+        <message>
+            <source>Operators around the disputed one</source>
+            <translation>Operatoren um den strittigen</translation>
+        </message>
+        <message>
+            <source>Output</source>
+            <translation>Ausgabe</translation>
+        </message>
+        <message>
+            <source>Pass</source>
+            <translation>Durchgang</translation>
+        </message>
+        <message>
+            <source>Replay</source>
+            <translation>Nachrechnung</translation>
         </message>
         <message>
             <source>Replay's leaf</source>
@@ -114,12 +183,20 @@
             <translation>Verlust der Nachrechnung</translation>
         </message>
         <message>
-            <source>Replay's value</source>
-            <translation>Wert der Nachrechnung</translation>
+            <source>Replay, exactly</source>
+            <translation>Nachrechnung, exakt</translation>
+        </message>
+        <message>
+            <source>Result</source>
+            <translation>Ergebnis</translation>
         </message>
         <message>
             <source>Shape</source>
             <translation>Form</translation>
+        </message>
+        <message>
+            <source>Shapes</source>
+            <translation>Formen</translation>
         </message>
         <message>
             <source>So far no replayed step differs from what the trainer signed.</source>
@@ -146,6 +223,10 @@
             <translation>Der Anfangszustand weicht ab.</translation>
         </message>
         <message>
+            <source>The operators of the step around the first that differs</source>
+            <translation>Die Operatoren des Schritts um den ersten, der abweicht</translation>
+        </message>
+        <message>
             <source>The trainer is not accused. A second replay gave the same result as the first, but exact arithmetic explains the difference without the trainer.</source>
             <translation>Dem Trainer wird nichts vorgeworfen. Eine zweite Nachrechnung ergab dasselbe wie die erste, aber exakte Arithmetik erklärt den Unterschied ohne den Trainer.</translation>
         </message>
@@ -166,6 +247,10 @@
             <translation>Das ist nicht bestätigt. Eine zweite Nachrechnung des Schritts, in der jede Summe in anderer Reihenfolge gebildet wurde, ergab nicht dasselbe; der Unterschied kann also von diesem Rechner kommen. Dem Trainer wird nichts vorgeworfen.</translation>
         </message>
         <message>
+            <source>Trainer</source>
+            <translation>Beim Trainer</translation>
+        </message>
+        <message>
             <source>Trainer's leaf</source>
             <translation>Blatt des Trainers</translation>
         </message>
@@ -174,8 +259,12 @@
             <translation>Verlust des Trainers</translation>
         </message>
         <message>
-            <source>Trainer's value</source>
-            <translation>Wert des Trainers</translation>
+            <source>Trainer, exactly</source>
+            <translation>Trainer, exakt</translation>
+        </message>
+        <message>
+            <source>Values around the first differing element</source>
+            <translation>Werte um das erste abweichende Element</translation>
         </message>
         <message>
             <source>Where</source>
@@ -186,12 +275,119 @@
             <translation>alle Fingerabdrücke stimmen überein</translation>
         </message>
         <message>
+            <source>different</source>
+            <translation>verschieden</translation>
+        </message>
+        <message>
+            <source>first to differ</source>
+            <translation>weicht zuerst ab</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>keine</translation>
+        </message>
+        <message>
+            <source>not rounded</source>
+            <translation>nicht gerundet</translation>
+        </message>
+        <message>
+            <source>number {0} of {1}, {2} pass, {3}</source>
+            <translation>Nummer {0} von {1}, Durchgang {2}, {3}</translation>
+        </message>
+        <message>
+            <source>output {0}; inputs {1}</source>
+            <translation>Ausgabe {0}; Eingaben {1}</translation>
+        </message>
+        <message>
+            <source>the step itself</source>
+            <translation>der Schritt selbst</translation>
+        </message>
+        <message>
             <source>ulps</source>
             <translation>Ulps</translation>
         </message>
         <message>
-            <source>{0}, number {1} of {2}, output {3}; {4} operators differ in all</source>
-            <translation>{0}, Nummer {1} von {2}, Ausgabe {3}; insgesamt weichen {4} Operatoren ab</translation>
+            <source>{0} operators of this step differ</source>
+            <translation>{0} Operatoren dieses Schritts weichen ab</translation>
+        </message>
+        <message>
+            <source>{0}: the values around the first element that differs</source>
+            <translation>{0}: die Werte um das erste Element, das abweicht</translation>
+        </message>
+    </context>
+    <context>
+        <name>DivergenceView</name>
+        <message>
+            <source>&amp;Numbers of the plots (CSV)…</source>
+            <translation>Zahlen der Diagramme (&amp;CSV)…</translation>
+        </message>
+        <message>
+            <source>Divergence</source>
+            <translation>Divergenz</translation>
+        </message>
+        <message>
+            <source>Export</source>
+            <translation>Exportieren</translation>
+        </message>
+        <message>
+            <source>Export the plots</source>
+            <translation>Diagramme exportieren</translation>
+        </message>
+        <message>
+            <source>Left and right arrow keys choose a step, plus and minus zoom, Home shows the whole run</source>
+            <translation>Pfeiltasten links und rechts wählen einen Schritt, Plus und Minus vergrößern und verkleinern, Pos1 zeigt den ganzen Lauf</translation>
+        </message>
+        <message>
+            <source>Plots as dra&amp;wing (SVG)…</source>
+            <translation>Diagramme als Zeichnung (&amp;SVG)…</translation>
+        </message>
+        <message>
+            <source>Plots as p&amp;icture (PNG)…</source>
+            <translation>Diagramme als Bild (&amp;PNG)…</translation>
+        </message>
+        <message>
+            <source>Plots over the steps</source>
+            <translation>Diagramme über den Schritten</translation>
+        </message>
+        <message>
+            <source>Point at a step to read its values; click to select it in all views.</source>
+            <translation>Zeigen Sie auf einen Schritt, um seine Werte zu lesen; klicken Sie, um ihn in allen Ansichten zu wählen.</translation>
+        </message>
+        <message>
+            <source>Show all steps (Home); the wheel zooms, dragging moves</source>
+            <translation>Alle Schritte zeigen (Pos1); das Mausrad vergrößert und verkleinert, Ziehen verschiebt</translation>
+        </message>
+        <message>
+            <source>Step {0}</source>
+            <translation>Schritt {0}</translation>
+        </message>
+        <message>
+            <source>Whole run</source>
+            <translation>Ganzer Lauf</translation>
+        </message>
+        <message>
+            <source>log {0} bytes</source>
+            <translation>Protokoll {0} Bytes</translation>
+        </message>
+        <message>
+            <source>loss {0}</source>
+            <translation>Verlust {0}</translation>
+        </message>
+        <message>
+            <source>loss {0} (trainer), {1} (replay)</source>
+            <translation>Verlust {0} (Trainer), {1} (Nachrechnung)</translation>
+        </message>
+        <message>
+            <source>{0} corrections</source>
+            <translation>{0} Korrekturen</translation>
+        </message>
+        <message>
+            <source>{0}: not compared</source>
+            <translation>{0}: nicht verglichen</translation>
+        </message>
+        <message>
+            <source>{0}: {1} at step {2}</source>
+            <translation>{0}: {1} in Schritt {2}</translation>
         </message>
     </context>
     <context>
@@ -386,6 +582,10 @@
             <translation>{0} von {1} Schritten</translation>
         </message>
         <message>
+            <source>{0}: {1} steps. Planned: {2}.</source>
+            <translation>{0}: {1} Schritte. Geplant: {2}.</translation>
+        </message>
+        <message>
             <source>{0}: {1} steps. Replay them on this machine to see whether they come out the same.</source>
             <translation>{0}: {1} Schritte. Rechnen Sie sie auf diesem Rechner nach, um zu sehen, ob dasselbe herauskommt.</translation>
         </message>
@@ -497,6 +697,10 @@
     <context>
         <name>MainWindow</name>
         <message>
+            <source>&amp;Add…</source>
+            <translation>&amp;Hinzufügen…</translation>
+        </message>
+        <message>
             <source>&amp;Clear recent files</source>
             <translation>Zuletzt geöffnete &amp;vergessen</translation>
         </message>
@@ -537,6 +741,10 @@
             <translation>An&amp;halten</translation>
         </message>
         <message>
+            <source>&amp;Queue</source>
+            <translation>&amp;Warteschlange</translation>
+        </message>
+        <message>
             <source>&amp;Quit</source>
             <translation>&amp;Beenden</translation>
         </message>
@@ -549,12 +757,20 @@
             <translation>Erneut &amp;nachrechnen</translation>
         </message>
         <message>
+            <source>&amp;Replay the sample</source>
+            <translation>Stichprobe &amp;nachrechnen</translation>
+        </message>
+        <message>
             <source>&amp;Restore layout</source>
             <translation>Anordnung &amp;zurücksetzen</translation>
         </message>
         <message>
             <source>&amp;Resume</source>
             <translation>&amp;Fortsetzen</translation>
+        </message>
+        <message>
+            <source>&amp;Steps</source>
+            <translation>&amp;Schritte</translation>
         </message>
         <message>
             <source>&amp;Stop</source>
@@ -571,6 +787,22 @@
         <message>
             <source>A replay of {0} is running.</source>
             <translation>{0} wird gerade nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>Add bundles to the queue</source>
+            <translation>Bündel zur Warteschlange hinzufügen</translation>
+        </message>
+        <message>
+            <source>Add to the queue</source>
+            <translation>Zur Warteschlange hinzufügen</translation>
+        </message>
+        <message>
+            <source>Check the signature of a verdict, and read it</source>
+            <translation>Die Unterschrift eines Urteils prüfen und es lesen</translation>
+        </message>
+        <message>
+            <source>Choose how much of the run is replayed, and see what that costs and proves</source>
+            <translation>Wählen, wie viel vom Lauf nachgerechnet wird, und sehen, was das kostet und beweist</translation>
         </message>
         <message>
             <source>Choose the &amp;data file…</source>
@@ -613,6 +845,10 @@
             <translation>Streitfallkapseln (*.cfoil)</translation>
         </message>
         <message>
+            <source>Divergence</source>
+            <translation>Divergenz</translation>
+        </message>
+        <message>
             <source>Export step &amp;table…</source>
             <translation>Schritt&amp;tabelle exportieren…</translation>
         </message>
@@ -637,6 +873,10 @@
             <translation>&amp;Zuletzt geöffnet</translation>
         </message>
         <message>
+            <source>Open a &amp;verdict…</source>
+            <translation>Urteil öff&amp;nen…</translation>
+        </message>
+        <message>
             <source>Open a bundle</source>
             <translation>Ein Bündel öffnen</translation>
         </message>
@@ -645,16 +885,24 @@
             <translation>Lauf öffnen</translation>
         </message>
         <message>
+            <source>Open a verdict</source>
+            <translation>Urteil öffnen</translation>
+        </message>
+        <message>
             <source>Overview</source>
             <translation>Übersicht</translation>
+        </message>
+        <message>
+            <source>P&amp;lan…</source>
+            <translation>P&amp;lanen…</translation>
         </message>
         <message>
             <source>Pause the replay, or let it go on</source>
             <translation>Die Nachrechnung anhalten oder weitergehen lassen</translation>
         </message>
         <message>
-            <source>Plots</source>
-            <translation>Diagramme</translation>
+            <source>Queue</source>
+            <translation>Warteschlange</translation>
         </message>
         <message>
             <source>Reading {0}…</source>
@@ -669,12 +917,20 @@
             <translation>Das Beispiel wird auf diesem Rechner aufgezeichnet: Der erste Schritt dauert einige Sekunden.</translation>
         </message>
         <message>
-            <source>Replay every step on this machine and compare it</source>
-            <translation>Jeden Schritt auf diesem Rechner nachrechnen und vergleichen</translation>
+            <source>Replay the waiting bundles one after the other</source>
+            <translation>Die wartenden Bündel nacheinander nachrechnen</translation>
+        </message>
+        <message>
+            <source>Replay {0} on this machine and compare it</source>
+            <translation>Auf diesem Rechner nachrechnen und vergleichen: {0}</translation>
         </message>
         <message>
             <source>Run the checks and conclude REFUSED, so that a verdict can be signed</source>
             <translation>Die Prüfungen ausführen und mit REFUSED abschließen, damit ein Urteil unterschrieben werden kann</translation>
+        </message>
+        <message>
+            <source>S&amp;top</source>
+            <translation>A&amp;bbrechen</translation>
         </message>
         <message>
             <source>Save dispute &amp;capsule…</source>
@@ -697,6 +953,10 @@
             <translation>Unterschreiben und speichern, was die Nachrechnung ergab</translation>
         </message>
         <message>
+            <source>Sta&amp;rt</source>
+            <translation>Sta&amp;rten</translation>
+        </message>
+        <message>
             <source>Steps</source>
             <translation>Schritte</translation>
         </message>
@@ -709,12 +969,20 @@
             <translation>Abbrechen und öffnen</translation>
         </message>
         <message>
+            <source>Stop the queue; what waits stays</source>
+            <translation>Die Warteschlange abbrechen; was wartet, bleibt</translation>
+        </message>
+        <message>
             <source>Stop the replay</source>
             <translation>Die Nachrechnung abbrechen</translation>
         </message>
         <message>
             <source>Ta&amp;ke the order from the bundle</source>
             <translation>Auftrag aus dem Bündel ne&amp;hmen</translation>
+        </message>
+        <message>
+            <source>Verdicts (*.json);;All files (*)</source>
+            <translation>Urteile (*.json);;Alle Dateien (*)</translation>
         </message>
         <message>
             <source>Written: {0}</source>
@@ -728,28 +996,60 @@
     <context>
         <name>MerkleView</name>
         <message>
-            <source>Comparison</source>
-            <translation>Vergleich</translation>
+            <source>A leaf commits to the state root, the loss, the fingerprints and the log.</source>
+            <translation>Ein Blatt legt die Zustandswurzel, den Verlust, die Fingerabdrücke und das Rundungsprotokoll fest.</translation>
         </message>
         <message>
-            <source>Comparisons</source>
-            <translation>Vergleiche</translation>
+            <source>Chunk</source>
+            <translation>Block</translation>
+        </message>
+        <message>
+            <source>Chunk {0} of {1}</source>
+            <translation>Block {0} von {1}</translation>
+        </message>
+        <message>
+            <source>Chunks hold 16 KiB of a tensor; {0} of {1} differ, this is the first.</source>
+            <translation>Ein Block enthält 16 KiB eines Tensors; {0} von {1} weichen ab, dieser ist der erste.</translation>
+        </message>
+        <message>
+            <source>Compared</source>
+            <translation>Verglichen</translation>
         </message>
         <message>
             <source>Comparisons from the run root to the disputed step</source>
             <translation>Vergleiche von der Laufwurzel bis zum strittigen Schritt</translation>
         </message>
         <message>
-            <source>Covers</source>
-            <translation>Umfasst</translation>
+            <source>Down to {0}.</source>
+            <translation>Hinab zu: {0}.</translation>
         </message>
         <message>
-            <source>Leaves</source>
-            <translation>Blätter</translation>
+            <source>Elements</source>
+            <translation>Elemente</translation>
         </message>
         <message>
-            <source>Merkle tree</source>
-            <translation>Merkle-Baum</translation>
+            <source>Elements: trainer | replay</source>
+            <translation>Elemente: Trainer | Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Fit</source>
+            <translation>Einpassen</translation>
+        </message>
+        <message>
+            <source>Fit the tree into the view</source>
+            <translation>Den Baum in die Ansicht einpassen</translation>
+        </message>
+        <message>
+            <source>Fit the tree into the view; Ctrl and the wheel zoom</source>
+            <translation>Den Baum in die Ansicht einpassen; Strg und Mausrad vergrößern und verkleinern</translation>
+        </message>
+        <message>
+            <source>No.</source>
+            <translation>Nr.</translation>
+        </message>
+        <message>
+            <source>One of {0} tensors that differ in this state; choose another on the right.</source>
+            <translation>Einer von {0} Tensoren, die in diesem Zustand abweichen; wählen Sie rechts einen anderen.</translation>
         </message>
         <message>
             <source>Replay's hash</source>
@@ -760,16 +1060,64 @@
             <translation>Ergebnis</translation>
         </message>
         <message>
-            <source>Run root</source>
-            <translation>Laufwurzel</translation>
+            <source>State after step {0}</source>
+            <translation>Zustand nach Schritt {0}</translation>
         </message>
         <message>
-            <source>The replay found no differing leaf. </source>
-            <translation>Die Nachrechnung fand kein abweichendes Blatt. </translation>
+            <source>State root</source>
+            <translation>Zustandswurzel</translation>
         </message>
         <message>
-            <source>The trainer signed one hash, the run root, over a Merkle tree with one leaf for the initial state and one for every step. If a step of the replay comes out different, comparing a few nodes of both trees finds the first such step; the comparisons are then listed here.</source>
-            <translation>Der Trainer hat einen einzigen Hash unterschrieben, die Laufwurzel, über einem Merkle-Baum mit einem Blatt für den Anfangszustand und einem für jeden Schritt. Kommt ein Schritt der Nachrechnung anders heraus, so findet der Vergleich weniger Knoten beider Bäume den ersten solchen Schritt; die Vergleiche stehen dann hier.</translation>
+            <source>Tensor</source>
+            <translation>Tensorname</translation>
+        </message>
+        <message>
+            <source>Tensor below the leaf</source>
+            <translation>Tensor unter dem Blatt</translation>
+        </message>
+        <message>
+            <source>The first elements that differ; the Dispute view shows their neighbours and all digits.</source>
+            <translation>Die ersten Elemente, die abweichen; die Ansicht Streitfall zeigt ihre Nachbarn und alle Ziffern.</translation>
+        </message>
+        <message>
+            <source>The leaf of {0} differs, and every leaf before it is equal.</source>
+            <translation>Das Blatt ({0}) weicht ab, und jedes Blatt davor ist gleich.</translation>
+        </message>
+        <message>
+            <source>The left half differs: the first difference lies in {0}.</source>
+            <translation>Die linke Hälfte weicht ab; dort liegt der erste Unterschied: {0}.</translation>
+        </message>
+        <message>
+            <source>The left half is equal, so the first difference lies in {0}.</source>
+            <translation>Die linke Hälfte ist gleich, der erste Unterschied liegt also rechts: {0}.</translation>
+        </message>
+        <message>
+            <source>The next state that the trainer stored is that of step {0}.</source>
+            <translation>Der nächste Zustand, den der Trainer gespeichert hat, ist der von Schritt {0}.</translation>
+        </message>
+        <message>
+            <source>The only tensor that differs in this state.</source>
+            <translation>Der einzige Tensor, der in diesem Zustand abweicht.</translation>
+        </message>
+        <message>
+            <source>The replay found no differing leaf.</source>
+            <translation>Die Nachrechnung fand kein abweichendes Blatt.</translation>
+        </message>
+        <message>
+            <source>The run root, which the trainer signed, stands above all leaves.</source>
+            <translation>Die Laufwurzel, die der Trainer unterschrieben hat, steht über allen Blättern.</translation>
+        </message>
+        <message>
+            <source>The run roots differ, so at least one leaf does.</source>
+            <translation>Die Laufwurzeln sind verschieden; also weicht mindestens ein Blatt ab.</translation>
+        </message>
+        <message>
+            <source>The search from the run root to the step</source>
+            <translation>Die Suche von der Laufwurzel zum Schritt</translation>
+        </message>
+        <message>
+            <source>The trainer signed one hash, the run root, over {0} leaves: the initial state and every step. If a step comes out different, at most {1} comparisons find the first such step; they are then shown here.</source>
+            <translation>Der Trainer hat einen einzigen Hash unterschrieben, die Laufwurzel, über {0} Blättern: dem Anfangszustand und jedem Schritt. Kommt ein Schritt anders heraus, so finden höchstens {1} Vergleiche den ersten solchen Schritt; sie stehen dann hier.</translation>
         </message>
         <message>
             <source>There is no run to compare.</source>
@@ -780,24 +1128,52 @@
             <translation>Hash des Trainers</translation>
         </message>
         <message>
-            <source>about {0} to find a step</source>
-            <translation>etwa {0}, um einen Schritt zu finden</translation>
+            <source>all leaves match</source>
+            <translation>alle Blätter stimmen überein</translation>
         </message>
         <message>
-            <source>not signed</source>
-            <translation>nicht unterschrieben</translation>
+            <source>both    {0}</source>
+            <translation>beide   {0}</translation>
         </message>
         <message>
-            <source>step {0}</source>
-            <translation>Schritt {0}</translation>
+            <source>not compared</source>
+            <translation>nicht verglichen</translation>
         </message>
         <message>
-            <source>steps {0} to {1}</source>
-            <translation>Schritte {0} bis {1}</translation>
+            <source>not replayed</source>
+            <translation>nicht nachgerechnet</translation>
+        </message>
+        <message>
+            <source>not stored</source>
+            <translation>nicht gespeichert</translation>
+        </message>
+        <message>
+            <source>ordered, compared at opening</source>
+            <translation>bestellt, beim Öffnen verglichen</translation>
+        </message>
+        <message>
+            <source>replay  {0}</source>
+            <translation>Nachr.  {0}</translation>
+        </message>
+        <message>
+            <source>the leaf matches</source>
+            <translation>das Blatt stimmt überein</translation>
+        </message>
+        <message>
+            <source>trainer {0}</source>
+            <translation>Trainer {0}</translation>
         </message>
         <message>
             <source>{0} comparisons of hashes lead from the run root to step {1}, the first whose leaf differs. The trainer's leaf is part of the signed run root; {2} hashes prove it.</source>
             <translation>{0} Vergleiche von Hashes führen von der Laufwurzel zu Schritt {1}, dem ersten mit abweichendem Blatt. Das Blatt des Trainers gehört zur unterschriebenen Laufwurzel; {2} Hashes beweisen es.</translation>
+        </message>
+        <message>
+            <source>{0} differ</source>
+            <translation>{0} verschieden</translation>
+        </message>
+        <message>
+            <source>{0} of {1} leaves match</source>
+            <translation>{0} von {1} Blättern stimmen überein</translation>
         </message>
     </context>
     <context>
@@ -807,8 +1183,8 @@
             <translation>Prüfungen</translation>
         </message>
         <message>
-            <source>Client's digest</source>
-            <translation>Digest des Auftraggebers</translation>
+            <source>Client's order</source>
+            <translation>Auftrag des Auftraggebers</translation>
         </message>
         <message>
             <source>Commitments</source>
@@ -823,36 +1199,32 @@
             <translation>Datendatei</translation>
         </message>
         <message>
-            <source>Data root</source>
-            <translation>Datenwurzel</translation>
-        </message>
-        <message>
             <source>File</source>
             <translation>Datei</translation>
         </message>
         <message>
-            <source>Initial state root</source>
-            <translation>Wurzel des Anfangszustands</translation>
+            <source>Initial state</source>
+            <translation>Anfangszustand</translation>
         </message>
         <message>
             <source>Not known</source>
             <translation>Nicht bekannt</translation>
         </message>
         <message>
+            <source>Operators</source>
+            <translation>Operatoren</translation>
+        </message>
+        <message>
             <source>Optimizer</source>
             <translation>Optimierer</translation>
         </message>
         <message>
-            <source>Order</source>
-            <translation>Auftrag</translation>
+            <source>Order in the file</source>
+            <translation>Auftrag in der Datei</translation>
         </message>
         <message>
-            <source>Order digest</source>
-            <translation>Digest des Auftrags</translation>
-        </message>
-        <message>
-            <source>Ordered</source>
-            <translation>Bestellt</translation>
+            <source>Ordered against run</source>
+            <translation>Auftrag und Lauf im Vergleich</translation>
         </message>
         <message>
             <source>Overview</source>
@@ -867,10 +1239,6 @@
             <translation>Programm</translation>
         </message>
         <message>
-            <source>Program digest</source>
-            <translation>Digest des Programms</translation>
-        </message>
-        <message>
             <source>Recipe</source>
             <translation>Rezept</translation>
         </message>
@@ -879,16 +1247,16 @@
             <translation>Aufgezeichnet</translation>
         </message>
         <message>
-            <source>Recorded steps</source>
-            <translation>Aufgezeichnete Schritte</translation>
+            <source>Rounded</source>
+            <translation>Gerundet</translation>
         </message>
         <message>
             <source>Rounding log</source>
             <translation>Rundungsprotokoll</translation>
         </message>
         <message>
-            <source>Run</source>
-            <translation>Lauf</translation>
+            <source>Rows per step</source>
+            <translation>Zeilen je Schritt</translation>
         </message>
         <message>
             <source>Run root</source>
@@ -907,16 +1275,20 @@
             <translation>Zustand</translation>
         </message>
         <message>
-            <source>Steps</source>
-            <translation>Schritte</translation>
-        </message>
-        <message>
             <source>Stored states</source>
             <translation>Gespeicherte Zustände</translation>
         </message>
         <message>
             <source>The bundle could not be read.</source>
             <translation>Das Bündel konnte nicht gelesen werden.</translation>
+        </message>
+        <message>
+            <source>The order</source>
+            <translation>Der Auftrag</translation>
+        </message>
+        <message>
+            <source>The run</source>
+            <translation>Der Lauf</translation>
         </message>
         <message>
             <source>This order has not been run.</source>
@@ -935,12 +1307,8 @@
             <translation>Schlüssel des Trainers</translation>
         </message>
         <message>
-            <source>differs from the client's own file</source>
-            <translation>weicht von der eigenen Datei des Auftraggebers ab</translation>
-        </message>
-        <message>
-            <source>equals the client's own file</source>
-            <translation>gleich der eigenen Datei des Auftraggebers</translation>
+            <source>not read yet</source>
+            <translation>noch nicht gelesen</translation>
         </message>
         <message>
             <source>not signed</source>
@@ -955,16 +1323,8 @@
             <translation>Zustand alle {0} Schritte festgelegt, alle {1} gespeichert</translation>
         </message>
         <message>
-            <source>taken from the bundle; the client's own file was not compared</source>
-            <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
-        </message>
-        <message>
             <source>{0} entries, {1}</source>
             <translation>{0} Einträge, {1}</translation>
-        </message>
-        <message>
-            <source>{0} operators, {1} of them rounded</source>
-            <translation>{0} Operatoren, davon {1} gerundet</translation>
         </message>
         <message>
             <source>{0} parameters; {1} state tensors, {2}</source>
@@ -978,24 +1338,136 @@
             <source>{0}, not chosen yet</source>
             <translation>{0}, noch nicht gewählt</translation>
         </message>
-        <message>
-            <source>{0}, of {1} rows each</source>
-            <translation>{0}, zu je {1} Zeilen</translation>
-        </message>
     </context>
     <context>
-        <name>PlotsView</name>
+        <name>PlanDialog</name>
         <message>
-            <source>Tensor to highlight</source>
-            <translation>Hervorzuhebender Tensor</translation>
+            <source> It takes about {0} on {1}.</source>
+            <translation> Das dauert auf {1} etwa {0}.</translation>
         </message>
         <message>
-            <source>The tensor drawn in colour; the others are drawn in grey</source>
-            <translation>Der farbig gezeichnete Tensor; die anderen sind grau</translation>
+            <source>&amp;Measure the time</source>
+            <translation>Zeit &amp;messen</translation>
         </message>
         <message>
-            <source>largest</source>
-            <translation>größter</translation>
+            <source>100 % (whole run)</source>
+            <translation>100 % (ganzer Lauf)</translation>
+        </message>
+        <message>
+            <source>A &amp;random sample</source>
+            <translation>Eine &amp;zufällige Stichprobe</translation>
+        </message>
+        <message>
+            <source>All {0} steps are replayed: a clean replay is a proof.</source>
+            <translation>Alle {0} Schritte werden nachgerechnet: Eine Nachrechnung ohne Abweichung ist ein Beweis.</translation>
+        </message>
+        <message>
+            <source>Device</source>
+            <translation>Gerät</translation>
+        </message>
+        <message>
+            <source>Device of the replay</source>
+            <translation>Gerät der Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Finds it with</source>
+            <translation>Findet ihn mit</translation>
+        </message>
+        <message>
+            <source>Measure on one device or several to compare the plans; a few steps are replayed for it.</source>
+            <translation>Messen Sie auf einem Gerät oder mehreren, um die Pläne zu vergleichen; dafür werden einige Schritte nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>Numbers of the segments</source>
+            <translation>Nummern der Segmente</translation>
+        </message>
+        <message>
+            <source>Passes with</source>
+            <translation>Kommt durch mit</translation>
+        </message>
+        <message>
+            <source>Plan the replay</source>
+            <translation>Nachrechnung planen</translation>
+        </message>
+        <message>
+            <source>Probability of finding a bad run</source>
+            <translation>Wahrscheinlichkeit, einen schlechten Lauf zu finden</translation>
+        </message>
+        <message>
+            <source>Progress of the measurement</source>
+            <translation>Fortschritt der Messung</translation>
+        </message>
+        <message>
+            <source>Segments</source>
+            <translation>Segmente</translation>
+        </message>
+        <message>
+            <source>Share of bad segments</source>
+            <translation>Anteil schlechter Segmente</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>Stop measuring</source>
+            <translation>Messung abbrechen</translation>
+        </message>
+        <message>
+            <source>The &amp;whole run</source>
+            <translation>Der &amp;ganze Lauf</translation>
+        </message>
+        <message>
+            <source>The run has the segments 1 to {0}.</source>
+            <translation>Der Lauf hat die Segmente 1 bis {0}.</translation>
+        </message>
+        <message>
+            <source>The run has {0} steps in {1} segments, each from one stored state to the next. Each segment can be replayed by itself.</source>
+            <translation>Der Lauf hat {0} Schritte in {1} Segmenten, die jeweils von einem gespeicherten Zustand zum nächsten reichen. Jedes Segment lässt sich für sich nachrechnen.</translation>
+        </message>
+        <message>
+            <source>These &amp;segments</source>
+            <translation>Diese &amp;Segmente</translation>
+        </message>
+        <message>
+            <source>Time on {0}</source>
+            <translation>Zeit auf {0}</translation>
+        </message>
+        <message>
+            <source>Use this plan</source>
+            <translation>Diesen Plan benutzen</translation>
+        </message>
+        <message>
+            <source>What each plan costs and proves</source>
+            <translation>Was jeder Plan kostet und beweist</translation>
+        </message>
+        <message>
+            <source>Which segments are replayed is drawn at random when the replay starts; the trainer cannot know them. Measure to see how many they are and how long they take.</source>
+            <translation>Welche Segmente nachgerechnet werden, wird zu Beginn der Nachrechnung zufällig gezogen; der Trainer kann sie nicht kennen. Messen Sie, um zu sehen, wie viele es sind und wie lange sie dauern.</translation>
+        </message>
+        <message>
+            <source>for instance 1,4,7-9</source>
+            <translation>zum Beispiel 1,4,7-9</translation>
+        </message>
+        <message>
+            <source>of bad segments, with a probability of</source>
+            <translation>schlechten Segmenten mit der Wahrscheinlichkeit</translation>
+        </message>
+        <message>
+            <source>step {0} of {1}</source>
+            <translation>Schritt {0} von {1}</translation>
+        </message>
+        <message>
+            <source>that finds a run with</source>
+            <translation>sie findet einen Lauf mit</translation>
+        </message>
+        <message>
+            <source>{0} of {1} segments are drawn at random when the replay starts. A run in which {2} or more of them are bad would pass with a probability of {3}.</source>
+            <translation>{0} von {1} Segmenten werden zu Beginn der Nachrechnung zufällig gezogen. Ein Lauf, in dem {2} oder mehr von allen schlecht sind, käme mit der Wahrscheinlichkeit {3} durch.</translation>
+        </message>
+        <message>
+            <source>{0} of {1} segments are replayed. A clean replay says nothing about the others.</source>
+            <translation>{0} von {1} Segmenten werden nachgerechnet. Eine Nachrechnung ohne Abweichung sagt nichts über die anderen.</translation>
         </message>
     </context>
     <context>
@@ -1107,6 +1579,53 @@
         <message>
             <source>{0} %</source>
             <translation>{0} %</translation>
+        </message>
+    </context>
+    <context>
+        <name>QueueView</name>
+        <message>
+            <source>Add several runs: they are replayed one after the other.</source>
+            <translation>Fügen Sie mehrere Läufe hinzu: Sie werden nacheinander nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>Bundle</source>
+            <translation>Bündel</translation>
+        </message>
+        <message>
+            <source>Outcome</source>
+            <translation>Ergebnis</translation>
+        </message>
+        <message>
+            <source>Queue of bundles</source>
+            <translation>Warteschlange der Bündel</translation>
+        </message>
+        <message>
+            <source>Re&amp;move</source>
+            <translation>&amp;Entfernen</translation>
+        </message>
+        <message>
+            <source>Sh&amp;ow</source>
+            <translation>An&amp;zeigen</translation>
+        </message>
+        <message>
+            <source>The queue is at work; stop it, or wait until it is done.</source>
+            <translation>Die Warteschlange arbeitet; brechen Sie sie ab, oder warten Sie, bis sie fertig ist.</translation>
+        </message>
+        <message>
+            <source>being replayed</source>
+            <translation>wird nachgerechnet</translation>
+        </message>
+        <message>
+            <source>not replayed: {0}</source>
+            <translation>nicht nachgerechnet: {0}</translation>
+        </message>
+        <message>
+            <source>waiting</source>
+            <translation>wartet</translation>
+        </message>
+        <message>
+            <source>{0} of {1} done. Replayed of each: {2}.</source>
+            <translation>{0} von {1} fertig. Nachgerechnet wird von jedem: {2}.</translation>
         </message>
     </context>
     <context>
@@ -1254,6 +1773,18 @@
     <context>
         <name>SigningDialog</name>
         <message>
+            <source>A report to &amp;print (PDF)</source>
+            <translation>Ein Bericht zum &amp;Drucken (PDF)</translation>
+        </message>
+        <message>
+            <source>Also write</source>
+            <translation>Auch schreiben</translation>
+        </message>
+        <message>
+            <source>Bundle</source>
+            <translation>Bündel</translation>
+        </message>
+        <message>
             <source>Choose the private key file</source>
             <translation>Datei des privaten Schlüssels wählen</translation>
         </message>
@@ -1270,12 +1801,28 @@
             <translation>&amp;Neuen Schlüssel erzeugen</translation>
         </message>
         <message>
-            <source>Export signed verdict</source>
-            <translation>Unterschriebenes Urteil exportieren</translation>
+            <source>Disputed step</source>
+            <translation>Strittiger Schritt</translation>
+        </message>
+        <message>
+            <source>Looking for the key ring of the system.</source>
+            <translation>Der Schlüsselbund des Systems wird gesucht.</translation>
         </message>
         <message>
             <source>New private key</source>
             <translation>Neuer privater Schlüssel</translation>
+        </message>
+        <message>
+            <source>Order</source>
+            <translation>Auftrag</translation>
+        </message>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Outcome</source>
+            <translation>Ergebnis</translation>
         </message>
         <message>
             <source>Passphrase</source>
@@ -1294,6 +1841,26 @@
             <translation>Datei des privaten Schlüssels</translation>
         </message>
         <message>
+            <source>Reason</source>
+            <translation>Begründung</translation>
+        </message>
+        <message>
+            <source>Remember the passphrase in the key &amp;ring of the system</source>
+            <translation>Das Passwort im Schlüssel&amp;bund des Systems merken</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>SHA-256</source>
+            <translation>SHA-256</translation>
+        </message>
+        <message>
+            <source>Sample</source>
+            <translation>Stichprobe</translation>
+        </message>
+        <message>
             <source>Say where the key is and where the verdict goes.</source>
             <translation>Geben Sie an, wo der Schlüssel liegt und wohin das Urteil soll.</translation>
         </message>
@@ -1302,12 +1869,40 @@
             <translation>Unterschreiben und speichern</translation>
         </message>
         <message>
+            <source>Sign the verdict</source>
+            <translation>Urteil unterschreiben</translation>
+        </message>
+        <message>
             <source>Sign with my &amp;key</source>
             <translation>Mit meinem &amp;Schlüssel unterschreiben</translation>
         </message>
         <message>
+            <source>Steps</source>
+            <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>The &amp;table of steps (CSV)</source>
+            <translation>Die &amp;Tabelle der Schritte (CSV)</translation>
+        </message>
+        <message>
             <source>The public key is written beside it as {0}. Give it to whoever checks your verdicts.</source>
             <translation>Der öffentliche Schlüssel wird daneben als {0} geschrieben. Geben Sie ihn allen, die Ihre Urteile prüfen.</translation>
+        </message>
+        <message>
+            <source>The same as &amp;JSON</source>
+            <translation>Dasselbe als &amp;JSON</translation>
+        </message>
+        <message>
+            <source>The statement as JSON</source>
+            <translation>Das Statement als JSON</translation>
+        </message>
+        <message>
+            <source>The statement in words</source>
+            <translation>Das Statement in Worten</translation>
+        </message>
+        <message>
+            <source>The statement is being prepared.</source>
+            <translation>Das Statement wird vorbereitet.</translation>
         </message>
         <message>
             <source>The two passphrases differ.</source>
@@ -1322,12 +1917,24 @@
             <translation>Diese Schlüsseldatei gibt es nicht.</translation>
         </message>
         <message>
+            <source>Time</source>
+            <translation>Zeit</translation>
+        </message>
+        <message>
+            <source>Trainer's key</source>
+            <translation>Schlüssel des Trainers</translation>
+        </message>
+        <message>
             <source>Verdict</source>
             <translation>Urteil</translation>
         </message>
         <message>
             <source>Verdict file</source>
             <translation>Datei des Urteils</translation>
+        </message>
+        <message>
+            <source>What is signed, in &amp;words</source>
+            <translation>Was unterschrieben wird, in &amp;Worten</translation>
         </message>
         <message>
             <source>Whoever checks the verdict needs the public key that belongs to this private key.</source>
@@ -1338,6 +1945,18 @@
             <translation>Sie unterschreiben, dass Sie {0} nachgerechnet haben, mit dem Ergebnis: {1}. {2}</translation>
         </message>
         <message>
+            <source>beside it: {0}</source>
+            <translation>daneben: {0}</translation>
+        </message>
+        <message>
+            <source>compared with the client's own file</source>
+            <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
+        </message>
+        <message>
+            <source>could not be read</source>
+            <translation>konnte nicht gelesen werden</translation>
+        </message>
+        <message>
             <source>empty if the key has none</source>
             <translation>leer, wenn der Schlüssel keines hat</translation>
         </message>
@@ -1345,24 +1964,305 @@
             <source>recommended; protects the key file</source>
             <translation>empfohlen; schützt die Schlüsseldatei</translation>
         </message>
+        <message>
+            <source>taken from the bundle; not compared with the client's own file</source>
+            <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
+        </message>
+        <message>
+            <source>{0} ordered, {1} replayed, {2} different</source>
+            <translation>{0} bestellt, {1} nachgerechnet, {2} abweichend</translation>
+        </message>
+    </context>
+    <context>
+        <name>StepStrip</name>
+        <message>
+            <source>All steps of the run</source>
+            <translation>Alle Schritte des Laufs</translation>
+        </message>
+        <message>
+            <source>Left and right arrow keys choose a step, Home and End the first and last</source>
+            <translation>Die Pfeiltasten links und rechts wählen einen Schritt, Pos1 und Ende den ersten und den letzten</translation>
+        </message>
+        <message>
+            <source>Step {0}: {1}</source>
+            <translation>Schritt {0}: {1}</translation>
+        </message>
     </context>
     <context>
         <name>StepsView</name>
         <message>
+            <source>&amp;Go to step…</source>
+            <translation>&amp;Zu Schritt gehen…</translation>
+        </message>
+        <message>
+            <source>&amp;Next mismatch</source>
+            <translation>&amp;Nächste Abweichung</translation>
+        </message>
+        <message>
+            <source>&amp;Previous mismatch</source>
+            <translation>&amp;Vorige Abweichung</translation>
+        </message>
+        <message>
+            <source>All steps</source>
+            <translation>Alle Schritte</translation>
+        </message>
+        <message>
+            <source>Copy the &amp;replay's hash</source>
+            <translation>Hash der Nac&amp;hrechnung kopieren</translation>
+        </message>
+        <message>
+            <source>Copy the &amp;trainer's hash</source>
+            <translation>Hash des &amp;Trainers kopieren</translation>
+        </message>
+        <message>
+            <source>Every step was replayed.</source>
+            <translation>Jeder Schritt wurde nachgerechnet.</translation>
+        </message>
+        <message>
             <source>Follow the replay</source>
             <translation>Der Nachrechnung folgen</translation>
+        </message>
+        <message>
+            <source>Go to step</source>
+            <translation>Zu Schritt gehen</translation>
+        </message>
+        <message>
+            <source>Go to this step (Enter)</source>
+            <translation>Zu diesem Schritt gehen (Eingabetaste)</translation>
+        </message>
+        <message>
+            <source>Mismatches</source>
+            <translation>Abweichungen</translation>
+        </message>
+        <message>
+            <source>No log of a replayed step holds contradictions or omissions.</source>
+            <translation>Kein Protokoll eines nachgerechneten Schritts enthält Widersprüche oder Auslassungen.</translation>
+        </message>
+        <message>
+            <source>No replayed step differs.</source>
+            <translation>Kein nachgerechneter Schritt weicht ab.</translation>
+        </message>
+        <message>
+            <source>No replayed step needed a correction from the log.</source>
+            <translation>Kein nachgerechneter Schritt brauchte eine Korrektur aus dem Protokoll.</translation>
+        </message>
+        <message>
+            <source>Not replayed</source>
+            <translation>Nicht nachgerechnet</translation>
         </message>
         <message>
             <source>Replayed: {0} of {1}   ·   mismatches: {2}</source>
             <translation>Nachgerechnet: {0} von {1}   ·   Abweichungen: {2}</translation>
         </message>
         <message>
+            <source>Step</source>
+            <translation>Schritt</translation>
+        </message>
+        <message>
             <source>Steps</source>
             <translation>Schritte</translation>
         </message>
         <message>
+            <source>Suspicious logs</source>
+            <translation>Verdächtige Protokolle</translation>
+        </message>
+        <message>
             <source>There is no recorded step to show.</source>
             <translation>Es gibt keinen aufgezeichneten Schritt zu zeigen.</translation>
+        </message>
+        <message>
+            <source>Which steps are shown</source>
+            <translation>Welche Schritte gezeigt werden</translation>
+        </message>
+        <message>
+            <source>With corrections</source>
+            <translation>Mit Korrekturen</translation>
+        </message>
+    </context>
+    <context>
+        <name>TrainerKeyPanel</name>
+        <message>
+            <source>Accept this key for the order</source>
+            <translation>Diesen Schlüssel für den Auftrag annehmen</translation>
+        </message>
+        <message>
+            <source>Keep name</source>
+            <translation>Namen merken</translation>
+        </message>
+        <message>
+            <source>Key</source>
+            <translation>Schlüssel</translation>
+        </message>
+        <message>
+            <source>Name of this key</source>
+            <translation>Name dieses Schlüssels</translation>
+        </message>
+        <message>
+            <source>Name this key, for instance after its owner</source>
+            <translation>Benennen Sie diesen Schlüssel, etwa nach seinem Besitzer</translation>
+        </message>
+        <message>
+            <source>Signed by a key without a name, first met on {0}.</source>
+            <translation>Unterschrieben mit einem Schlüssel ohne Namen, zuerst begegnet am {0}.</translation>
+        </message>
+        <message>
+            <source>Signed by {0}, known since {1}.</source>
+            <translation>Unterschrieben von {0}, bekannt seit {1}.</translation>
+        </message>
+        <message>
+            <source>The key changed: until now, runs of this order were signed by {0}. Ask the trainer, by another way than the one the file came, whether this key is the right one.</source>
+            <translation>Der Schlüssel hat gewechselt: Bisher waren Läufe dieses Auftrags von {0} unterschrieben. Fragen Sie den Trainer auf einem anderen Weg als dem, auf dem die Datei kam, ob dieser Schlüssel der richtige ist.</translation>
+        </message>
+        <message>
+            <source>The run carries no valid signature, so no key can be named.</source>
+            <translation>Der Lauf trägt keine gültige Unterschrift; daher lässt sich kein Schlüssel nennen.</translation>
+        </message>
+        <message>
+            <source>You meet this key for the first time. It is remembered from now on; compare it with the trainer's before you rely on it, and give it a name.</source>
+            <translation>Sie begegnen diesem Schlüssel zum ersten Mal. Er wird von jetzt an gemerkt; vergleichen Sie ihn mit dem des Trainers, bevor Sie sich darauf verlassen, und geben Sie ihm einen Namen.</translation>
+        </message>
+    </context>
+    <context>
+        <name>VerdictViewer</name>
+        <message>
+            <source>&amp;Close</source>
+            <translation>&amp;Schließen</translation>
+        </message>
+        <message>
+            <source>Auditor's key</source>
+            <translation>Schlüssel des Prüfers</translation>
+        </message>
+        <message>
+            <source>Being checked</source>
+            <translation>Wird geprüft</translation>
+        </message>
+        <message>
+            <source>Bundle</source>
+            <translation>Bündel</translation>
+        </message>
+        <message>
+            <source>Choose the auditor's public &amp;key…</source>
+            <translation>Öffentlichen Schlüssel des Prüfers &amp;wählen…</translation>
+        </message>
+        <message>
+            <source>Compare with a &amp;bundle…</source>
+            <translation>Mit einem &amp;Bündel vergleichen…</translation>
+        </message>
+        <message>
+            <source>Compare with a bundle</source>
+            <translation>Mit einem Bündel vergleichen</translation>
+        </message>
+        <message>
+            <source>Counterfoil bundles (*.cfoil)</source>
+            <translation>Counterfoil-Bündel (*.cfoil)</translation>
+        </message>
+        <message>
+            <source>Disputed step</source>
+            <translation>Strittiger Schritt</translation>
+        </message>
+        <message>
+            <source>Get the auditor's public key from the auditor, and choose it. Until then anybody may have made this.</source>
+            <translation>Lassen Sie sich vom Prüfer dessen öffentlichen Schlüssel geben, und wählen Sie ihn. Bis dahin kann jeder das hier gemacht haben.</translation>
+        </message>
+        <message>
+            <source>It speaks of a file called {0}. Compare it with your bundle: a name proves nothing.</source>
+            <translation>Es spricht von einer Datei namens {0}. Vergleichen Sie es mit Ihrem Bündel: Ein Name beweist nichts.</translation>
+        </message>
+        <message>
+            <source>It speaks of another file: the SHA-256 of {0} is not the one in the verdict.</source>
+            <translation>Es spricht von einer anderen Datei: Der SHA-256-Hash von {0} ist nicht der im Urteil.</translation>
+        </message>
+        <message>
+            <source>It speaks of this very file: {0}.</source>
+            <translation>Es spricht von genau dieser Datei: {0}.</translation>
+        </message>
+        <message>
+            <source>Job</source>
+            <translation>Aufgabe</translation>
+        </message>
+        <message>
+            <source>Names the key</source>
+            <translation>Nennt den Schlüssel</translation>
+        </message>
+        <message>
+            <source>Not checked: signed with a key that you have not given</source>
+            <translation>Nicht geprüft: mit einem Schlüssel unterschrieben, den Sie nicht angegeben haben</translation>
+        </message>
+        <message>
+            <source>Order</source>
+            <translation>Auftrag</translation>
+        </message>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Public keys (*.pub.pem *.pem)</source>
+            <translation>Öffentliche Schlüssel (*.pub.pem *.pem)</translation>
+        </message>
+        <message>
+            <source>Reading {0}</source>
+            <translation>{0} wird gelesen</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>SHA-256</source>
+            <translation>SHA-256</translation>
+        </message>
+        <message>
+            <source>Signed at</source>
+            <translation>Unterschrieben am</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>The auditor's public key</source>
+            <translation>Der öffentliche Schlüssel des Prüfers</translation>
+        </message>
+        <message>
+            <source>The signature holds: {0}</source>
+            <translation>Die Unterschrift ist gültig: {0}</translation>
+        </message>
+        <message>
+            <source>This verdict does not count</source>
+            <translation>Dieses Urteil zählt nicht</translation>
+        </message>
+        <message>
+            <source>Verdict: {0}</source>
+            <translation>Urteil: {0}</translation>
+        </message>
+        <message>
+            <source>What the verdict says</source>
+            <translation>Was das Urteil sagt</translation>
+        </message>
+        <message>
+            <source>compared with the client's own file</source>
+            <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
+        </message>
+        <message>
+            <source>taken from the bundle; not compared with the client's own file</source>
+            <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
+        </message>
+        <message>
+            <source>the audit could not read it</source>
+            <translation>für die Prüfung nicht lesbar</translation>
+        </message>
+        <message>
+            <source>{0} The key is that of the file {1}; that it is the auditor's you must know from elsewhere.</source>
+            <translation>{0} Der Schlüssel ist der aus der Datei {1}; dass er der des Prüfers ist, müssen Sie anderswoher wissen.</translation>
+        </message>
+        <message>
+            <source>{0} ordered, {1} replayed</source>
+            <translation>{0} bestellt, {1} nachgerechnet</translation>
+        </message>
+        <message>
+            <source>{0}, as the auditor says</source>
+            <translation>{0}, nach Angabe des Prüfers</translation>
         </message>
     </context>
     <context>
@@ -1393,6 +2293,49 @@
         </message>
     </context>
     <context>
+        <name>comparison</name>
+        <message>
+            <source>Data</source>
+            <translation>Daten</translation>
+        </message>
+        <message>
+            <source>Initial state</source>
+            <translation>Anfangszustand</translation>
+        </message>
+        <message>
+            <source>Optimizer</source>
+            <translation>Optimierer</translation>
+        </message>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Precision</source>
+            <translation>Genauigkeit</translation>
+        </message>
+        <message>
+            <source>Program</source>
+            <translation>Programm</translation>
+        </message>
+        <message>
+            <source>Rows per step</source>
+            <translation>Zeilen je Schritt</translation>
+        </message>
+        <message>
+            <source>Seed</source>
+            <translation>Startwert</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>Title</source>
+            <translation>Titel</translation>
+        </message>
+    </context>
+    <context>
         <name>dialogs</name>
         <message>
             <source>Copy details</source>
@@ -1409,6 +2352,57 @@
         <message>
             <source>What has been replayed so far does not make a verdict.</source>
             <translation>Was bisher nachgerechnet wurde, reicht nicht für ein Urteil.</translation>
+        </message>
+    </context>
+    <context>
+        <name>divergence</name>
+        <message>
+            <source>Largest difference of each state tensor at the stored states</source>
+            <translation>Größter Unterschied jedes Zustandstensors in den gespeicherten Zuständen</translation>
+        </message>
+        <message>
+            <source>Loss</source>
+            <translation>Verlust</translation>
+        </message>
+        <message>
+            <source>Rounding log per step</source>
+            <translation>Rundungsprotokoll je Schritt</translation>
+        </message>
+        <message>
+            <source>bytes</source>
+            <translation>Bytes</translation>
+        </message>
+        <message>
+            <source>contradictions, omissions</source>
+            <translation>Widersprüche, Auslassungen</translation>
+        </message>
+        <message>
+            <source>corrections</source>
+            <translation>Korrekturen</translation>
+        </message>
+        <message>
+            <source>disputed</source>
+            <translation>strittig</translation>
+        </message>
+        <message>
+            <source>equal</source>
+            <translation>gleich</translation>
+        </message>
+        <message>
+            <source>not finite</source>
+            <translation>nicht endlich</translation>
+        </message>
+        <message>
+            <source>nothing compared yet</source>
+            <translation>noch nichts verglichen</translation>
+        </message>
+        <message>
+            <source>replay</source>
+            <translation>Nachrechnung</translation>
+        </message>
+        <message>
+            <source>trainer</source>
+            <translation>vom Trainer</translation>
         </message>
     </context>
     <context>
@@ -1778,6 +2772,10 @@
             <translation>Der Lauf ist unterschrieben, vollständig und für den Auftrag des Auftraggebers gemacht. Rechnen Sie ihn nach, um zu sehen, ob er wahr ist.</translation>
         </message>
         <message>
+            <source>The run is signed. What it holds is being compared with what the trainer signed.</source>
+            <translation>Der Lauf ist unterschrieben. Sein Inhalt wird mit dem verglichen, was der Trainer unterschrieben hat.</translation>
+        </message>
+        <message>
             <source>The run was made for this order</source>
             <translation>Der Lauf wurde für diesen Auftrag gemacht</translation>
         </message>
@@ -2103,58 +3101,301 @@
         </message>
     </context>
     <context>
-        <name>plots</name>
+        <name>passphrases</name>
         <message>
-            <source>Difference per tensor</source>
-            <translation>Unterschied je Tensor</translation>
+            <source>Not available: the package 'keyring' is not installed.</source>
+            <translation>Nicht verfügbar: Das Paket 'keyring' ist nicht installiert.</translation>
         </message>
         <message>
-            <source>Loss</source>
-            <translation>Verlust</translation>
+            <source>Not available: this system has no key ring.</source>
+            <translation>Nicht verfügbar: Dieses System hat keinen Schlüsselbund.</translation>
+        </message>
+        <message>
+            <source>The verdict is signed, but the key ring of the system did not take the passphrase.</source>
+            <translation>Das Urteil ist unterschrieben, aber der Schlüsselbund des Systems hat das Passwort nicht angenommen.</translation>
+        </message>
+        <message>
+            <source>Unlock the key ring, or leave the box for remembering empty.</source>
+            <translation>Entsperren Sie den Schlüsselbund, oder lassen Sie das Kästchen zum Merken leer.</translation>
+        </message>
+    </context>
+    <context>
+        <name>report</name>
+        <message>
+            <source> The dashed line is the disputed step.</source>
+            <translation> Die gestrichelte Linie ist der strittige Schritt.</translation>
+        </message>
+        <message>
+            <source>A second replay with every sum in another order did not confirm it: the trainer is not accused.</source>
+            <translation>Eine zweite Nachrechnung mit jeder Summe in anderer Reihenfolge hat das nicht bestätigt: Dem Trainer wird nichts vorgeworfen.</translation>
+        </message>
+        <message>
+            <source>A second replay with every sum in another order gave the same result: the difference is the trainer's.</source>
+            <translation>Eine zweite Nachrechnung mit jeder Summe in anderer Reihenfolge ergab dasselbe: Der Unterschied kommt vom Trainer.</translation>
+        </message>
+        <message>
+            <source>A step was carried out again and did not give what the trainer signed. The trainer's signature binds the trainer to the claimed result of that very step, so the dispute can be settled by anybody who repeats this one step.</source>
+            <translation>Ein Schritt wurde noch einmal ausgeführt und ergab nicht, was der Trainer unterschrieben hat. Die Unterschrift des Trainers bindet ihn an das behauptete Ergebnis genau dieses Schritts; den Streitfall kann daher jeder entscheiden, der diesen einen Schritt wiederholt.</translation>
+        </message>
+        <message>
+            <source>Audit report</source>
+            <translation>Prüfbericht</translation>
+        </message>
+        <message>
+            <source>Audit report: {0}</source>
+            <translation>Prüfbericht: {0}</translation>
+        </message>
+        <message>
+            <source>Auditor's key</source>
+            <translation>Schlüssel des Prüfers</translation>
+        </message>
+        <message>
+            <source>Bundle</source>
+            <translation>Bündel</translation>
+        </message>
+        <message>
+            <source>Checks</source>
+            <translation>Prüfungen</translation>
+        </message>
+        <message>
+            <source>Corrections: logged roundings in which this machine took the trainer's direction.</source>
+            <translation>Korrekturen: protokollierte Rundungen, bei denen dieser Rechner die Richtung des Trainers übernommen hat.</translation>
+        </message>
+        <message>
+            <source>Counterfoil itself failed. Nothing follows for or against the trainer.</source>
+            <translation>Counterfoil selbst ist gescheitert. Daraus folgt nichts für oder gegen den Trainer.</translation>
+        </message>
+        <message>
+            <source>Dispute</source>
+            <translation>Streitfall</translation>
+        </message>
+        <message>
+            <source>Every ordered step was carried out again on another machine and gave the trainer's own result, bit for bit. The model that the trainer delivers in this run is the model that the order leads to.</source>
+            <translation>Jeder bestellte Schritt wurde auf einem anderen Rechner noch einmal ausgeführt und ergab Bit für Bit das Ergebnis des Trainers. Das Modell, das der Trainer in diesem Lauf liefert, ist das Modell, zu dem der Auftrag führt.</translation>
+        </message>
+        <message>
+            <source>Every step that was replayed gave the trainer's own result, bit for bit. The other steps were not looked at. {0}</source>
+            <translation>Jeder nachgerechnete Schritt ergab Bit für Bit das Ergebnis des Trainers. Die anderen Schritte wurden nicht betrachtet. {0}</translation>
+        </message>
+        <message>
+            <source>First different operator</source>
+            <translation>Erster abweichender Operator</translation>
+        </message>
+        <message>
+            <source>First different step</source>
+            <translation>Erster abweichender Schritt</translation>
+        </message>
+        <message>
+            <source>Found by</source>
+            <translation>Gefunden durch</translation>
+        </message>
+        <message>
+            <source>How to verify this report</source>
+            <translation>Wie man diesen Bericht prüft</translation>
+        </message>
+        <message>
+            <source>Is the training that was ordered the training that happened?</source>
+            <translation>Ist das Training, das bestellt war, das Training, das stattfand?</translation>
+        </message>
+        <message>
+            <source>Job</source>
+            <translation>Aufgabe</translation>
+        </message>
+        <message>
+            <source>Loss of each replayed step: the line is the trainer's, the dots are the replay's.</source>
+            <translation>Verlust jedes nachgerechneten Schritts: Die Linie gehört zum Trainer, die Punkte gehören zur Nachrechnung.</translation>
+        </message>
+        <message>
+            <source>Order</source>
+            <translation>Auftrag</translation>
+        </message>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Page {0} of {1}</source>
+            <translation>Seite {0} von {1}</translation>
+        </message>
+        <message>
+            <source>Precision</source>
+            <translation>Genauigkeit</translation>
+        </message>
+        <message>
+            <source>Recipe</source>
+            <translation>Rezept</translation>
+        </message>
+        <message>
+            <source>Replay's leaf</source>
+            <translation>Blatt der Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Replay's loss</source>
+            <translation>Verlust der Nachrechnung</translation>
         </message>
         <message>
             <source>Rounding log</source>
             <translation>Rundungsprotokoll</translation>
         </message>
         <message>
-            <source>Rounding log per step</source>
-            <translation>Rundungsprotokoll je Schritt</translation>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
         </message>
         <message>
-            <source>chosen</source>
-            <translation>gewählt</translation>
+            <source>SHA-256 of the file</source>
+            <translation>SHA-256 der Datei</translation>
         </message>
         <message>
-            <source>contradictions, omissions</source>
-            <translation>Widersprüche, Auslassungen</translation>
+            <source>Signature</source>
+            <translation>Unterschrift</translation>
         </message>
         <message>
-            <source>corrections</source>
-            <translation>Korrekturen</translation>
+            <source>Signed at</source>
+            <translation>Unterschrieben am</translation>
         </message>
         <message>
-            <source>disputed</source>
-            <translation>strittig</translation>
+            <source>Signed verdict</source>
+            <translation>Unterschriebenes Urteil</translation>
         </message>
         <message>
-            <source>entries</source>
-            <translation>Einträge</translation>
+            <source>State tensors that differ at step {0}, largest difference first:</source>
+            <translation>Zustandstensoren, die in Schritt {0} abweichen, der größte Unterschied zuerst:</translation>
         </message>
         <message>
-            <source>equal</source>
-            <translation>gleich</translation>
+            <source>Steps</source>
+            <translation>Schritte</translation>
         </message>
         <message>
-            <source>not finite</source>
-            <translation>nicht endlich</translation>
+            <source>The auditor's machine</source>
+            <translation>Der Rechner des Prüfers</translation>
+        </message>
+        <message>
+            <source>The file is not an acceptable run of the order. Nothing was concluded about the training itself; ask the trainer for the run of this order.</source>
+            <translation>Die Datei ist kein annehmbarer Lauf des Auftrags. Über das Training selbst wurde nichts geschlossen; bitten Sie den Trainer um den Lauf dieses Auftrags.</translation>
+        </message>
+        <message>
+            <source>The replay</source>
+            <translation>Die Nachrechnung</translation>
+        </message>
+        <message>
+            <source>The replay did not come to an end, or this machine's own arithmetic was too inexact. Nothing follows for or against the trainer.</source>
+            <translation>Die Nachrechnung kam nicht zu einem Ende, oder die eigene Arithmetik dieses Rechners war zu ungenau. Daraus folgt nichts für oder gegen den Trainer.</translation>
+        </message>
+        <message>
+            <source>The trainer's machine, as the trainer signed it</source>
+            <translation>Der Rechner des Trainers, wie ihn der Trainer unterschrieben hat</translation>
+        </message>
+        <message>
+            <source>This page is for reading. What counts is the signed verdict in the file named above: it can be checked by anybody who has the public key of the auditor.</source>
+            <translation>Diese Seite ist zum Lesen. Was zählt, ist das unterschriebene Urteil in der oben genannten Datei: Prüfen kann es jeder, der den öffentlichen Schlüssel des Prüfers hat.</translation>
+        </message>
+        <message>
+            <source>Time of the replay</source>
+            <translation>Dauer der Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Trainer's key</source>
+            <translation>Schlüssel des Trainers</translation>
+        </message>
+        <message>
+            <source>Trainer's leaf</source>
+            <translation>Blatt des Trainers</translation>
+        </message>
+        <message>
+            <source>Trainer's loss</source>
+            <translation>Verlust des Trainers</translation>
+        </message>
+        <message>
+            <source>What differs</source>
+            <translation>Was abweicht</translation>
+        </message>
+        <message>
+            <source>What the outcome means</source>
+            <translation>Was das Ergebnis bedeutet</translation>
+        </message>
+        <message>
+            <source>What was audited</source>
+            <translation>Was geprüft wurde</translation>
+        </message>
+        <message>
+            <source>With Counterfoil: File, Open a verdict, or on the command line:</source>
+            <translation>Mit Counterfoil: Datei, Urteil öffnen, oder auf der Kommandozeile:</translation>
+        </message>
+        <message>
+            <source>Without Counterfoil: the verdict is a DSSE envelope with an Ed25519 signature around an in-toto statement; OpenSSL 3 can check it, as the page on the verdict in Counterfoil's documentation shows.</source>
+            <translation>Ohne Counterfoil: Das Urteil ist ein DSSE-Umschlag mit einer Ed25519-Unterschrift um ein in-toto-Statement; OpenSSL 3 kann sie prüfen, wie die Seite über das Urteil in der Dokumentation von Counterfoil zeigt.</translation>
+        </message>
+        <message>
+            <source>You need the signed verdict, the bundle, and the auditor's public key from a source that you trust.</source>
+            <translation>Sie brauchen das unterschriebene Urteil, das Bündel und den öffentlichen Schlüssel des Prüfers aus einer Quelle, der Sie vertrauen.</translation>
+        </message>
+        <message>
+            <source>and {0} more</source>
+            <translation>und {0} weitere</translation>
+        </message>
+        <message>
+            <source>compared with the client's own order file</source>
+            <translation>mit der eigenen Auftragsdatei des Auftraggebers verglichen</translation>
+        </message>
+        <message>
+            <source>could not be read</source>
+            <translation>konnte nicht gelesen werden</translation>
+        </message>
+        <message>
+            <source>elements</source>
+            <translation>Elemente</translation>
+        </message>
+        <message>
+            <source>largest difference</source>
+            <translation>größter Unterschied</translation>
         </message>
         <message>
             <source>replay</source>
             <translation>Nachrechnung</translation>
         </message>
         <message>
+            <source>step</source>
+            <translation>Schritt</translation>
+        </message>
+        <message>
+            <source>taken from the bundle itself; not compared with the client's own file</source>
+            <translation>aus dem Bündel selbst genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
+        </message>
+        <message>
+            <source>tensor</source>
+            <translation>Tensor</translation>
+        </message>
+        <message>
             <source>trainer</source>
             <translation>vom Trainer</translation>
+        </message>
+        <message>
+            <source>ulps</source>
+            <translation>Ulps</translation>
+        </message>
+        <message>
+            <source>{0} comparisons in the Merkle tree</source>
+            <translation>{0} Vergleiche im Merkle-Baum</translation>
+        </message>
+        <message>
+            <source>{0} different</source>
+            <translation>{0} abweichend</translation>
+        </message>
+        <message>
+            <source>{0} entries, {1}; {2} corrections, {3} contradictions, {4} omissions</source>
+            <translation>{0} Einträge, {1}; {2} Korrekturen, {3} Widersprüche, {4} Auslassungen</translation>
+        </message>
+        <message>
+            <source>{0} ordered, {1} replayed</source>
+            <translation>{0} bestellt, {1} nachgerechnet</translation>
+        </message>
+        <message>
+            <source>{0}, number {1} of {2}</source>
+            <translation>{0}, Nummer {1} von {2}</translation>
+        </message>
+        <message>
+            <source>{0}: {1}</source>
+            <translation>{0}: {1}</translation>
         </message>
     </context>
     <context>
@@ -2208,10 +3449,6 @@
             <translation>Verlust des Trainers</translation>
         </message>
         <message>
-            <source>not replayed</source>
-            <translation>nicht nachgerechnet</translation>
-        </message>
-        <message>
             <source>should be 0</source>
             <translation>sollte 0 sein</translation>
         </message>
@@ -2221,6 +3458,10 @@
         <message>
             <source>infinite</source>
             <translation>unendlich</translation>
+        </message>
+        <message>
+            <source>initial state</source>
+            <translation>Anfangszustand</translation>
         </message>
         <message>
             <source>minus infinite</source>
@@ -2235,6 +3476,18 @@
             <translation>Skalar</translation>
         </message>
         <message>
+            <source>step {0}</source>
+            <translation>Schritt {0}</translation>
+        </message>
+        <message>
+            <source>steps {0} to {1}</source>
+            <translation>Schritte {0} bis {1}</translation>
+        </message>
+        <message>
+            <source>up to step {0}</source>
+            <translation>bis Schritt {0}</translation>
+        </message>
+        <message>
             <source>{0} s/step</source>
             <translation>{0} s/Schritt</translation>
         </message>
@@ -2245,6 +3498,18 @@
     </context>
     <context>
         <name>words</name>
+        <message>
+            <source>VERIFIED for {0} of {1} segments</source>
+            <translation>VERIFIED für {0} von {1} Segmenten</translation>
+        </message>
+        <message>
+            <source>a random sample of {0} segments</source>
+            <translation>eine zufällige Stichprobe von {0} Segmenten</translation>
+        </message>
+        <message>
+            <source>a random sample that finds a run with {0} % of bad segments with a probability of {1} %</source>
+            <translation>eine zufällige Stichprobe, die einen Lauf mit {0} % schlechten Segmenten mit einer Wahrscheinlichkeit von {1} % findet</translation>
+        </message>
         <message>
             <source>being checked</source>
             <translation>wird geprüft</translation>
@@ -2278,12 +3543,24 @@
             <translation>stimmt überein</translation>
         </message>
         <message>
+            <source>match, suspicious log</source>
+            <translation>stimmt überein, verdächtiges Protokoll</translation>
+        </message>
+        <message>
             <source>mismatch</source>
             <translation>weicht ab</translation>
         </message>
         <message>
+            <source>not chosen</source>
+            <translation>nicht gewählt</translation>
+        </message>
+        <message>
             <source>not reached</source>
             <translation>nicht erreicht</translation>
+        </message>
+        <message>
+            <source>not replayed</source>
+            <translation>nicht nachgerechnet</translation>
         </message>
         <message>
             <source>not yet checked</source>
@@ -2300,6 +3577,14 @@
         <message>
             <source>state</source>
             <translation>Zustand</translation>
+        </message>
+        <message>
+            <source>the segments {0}</source>
+            <translation>die Segmente {0}</translation>
+        </message>
+        <message>
+            <source>the whole run</source>
+            <translation>alle Schritte</translation>
         </message>
         <message>
             <source>unjudged</source>
