@@ -1,7 +1,7 @@
 """The engine's own process: takes calls from the window through a connection and sends back what they bring.
 
 Why a process: importing torch and compiling kernels hold the interpreter for up to half a second at a time, whatever
-thread does it (docs/adr/0008). It also keeps the window alive when the engine dies.
+thread does it (docs/adr/0007). It also keeps the window alive when the engine dies.
 """
 
 from __future__ import annotations
