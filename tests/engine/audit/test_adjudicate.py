@@ -41,7 +41,9 @@ def test_a_confirmed_dispute_becomes_a_capsule_that_anybody_can_confirm(cheat: J
     assert audit.dispute is not None
     assert report.dispute is not None
     assert (report.agreed_step, report.step, report.steps_replayed) == (DISPUTED - 1, DISPUTED, 1)
-    assert report.dispute == replace(audit.dispute, path=(), compared_at=None, tensors=())
+    # A capsule holds one step: no tree to descend, and no stored state to compare with.
+    compared = {"compared_at": None, "tensors": (), "trainer_state": None, "replay_state": None}
+    assert report.dispute == replace(audit.dispute, path=(), **compared)
     assert (report.run_root, report.order_digest, report.order_source) == (audit.run_root, audit.order_digest, "client")
     assert report.run_root is not None
     verify_inclusion(report.dispute.trainer_leaf, DISPUTED, 7, report.dispute.inclusion_proof, report.run_root)
