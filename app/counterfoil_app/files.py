@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,11 +17,28 @@ def write_whole(target: Path, data: bytes) -> None:
     Raises:
         CounterfoilError: It cannot be written.
     """
+
+    def write(path: Path) -> None:
+        path.write_bytes(data)
+
+    write_with(target, write)
+
+
+def write_with(target: Path, write: Callable[[Path], None]) -> None:
+    """Let a function write a file, so that under its name there is either all of it or what was there before.
+
+    Args:
+        target: Where the file goes.
+        write: Writes it to the path it is given; raises OSError.
+
+    Raises:
+        CounterfoilError: It cannot be written.
+    """
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        os.close(handle)
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
+            write(Path(name))
             Path(name).chmod(0o644)
             Path(name).replace(target)
         except OSError:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from counterfoil import AuditReport, BundleSummary, CounterfoilError, StepRow
+from counterfoil import AuditReport, BundleSummary, StepRow
 from counterfoil_app import passphrases
 from counterfoil_app.engine_port import Engine
+from counterfoil_app.files import write_whole, write_with
 from counterfoil_app.report_document import Contents, Curves
 from counterfoil_app.report_process import print_report
 
@@ -74,45 +71,13 @@ def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRe
     if request.create:
         engine.create_key(request.private_key, request.passphrase)
     envelope = engine.sign(material.report, request.private_key, request.passphrase, request.signed_at)
-    write_whole(request.target, lambda path: _write_bytes(path, envelope))
+    write_whole(request.target, envelope)
     if request.report is not None:
         curves = Curves.of(material.rows)
         page = Contents(material.report, material.summary, curves, envelope, request.target.name)
-        write_whole(request.report, lambda path: print_report(page, path))
+        write_with(request.report, lambda path: print_report(page, path))
     if request.table is not None:
         engine.write_steps(material.rows, request.table)
     if request.remember and request.passphrase is not None:
         passphrases.remember(request.private_key, request.passphrase)
     return request.target
-
-
-def _write_bytes(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
-
-
-def write_whole(target: Path, write: Callable[[Path], None]) -> None:
-    """Write a file so that under its name there is either all of it or what was there before.
-
-    Args:
-        target: Where the file goes.
-        write: Writes it to the path it is given; raises OSError.
-
-    Raises:
-        CounterfoilError: It cannot be written.
-    """
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        os.close(handle)
-        try:
-            write(Path(name))
-            Path(name).chmod(0o644)
-            Path(name).replace(target)
-        except OSError:
-            with suppress(FileNotFoundError):
-                Path(name).unlink()
-            raise
-    except OSError as error:
-        raise CounterfoilError(
-            f"The file {target} could not be written: {error.strerror or error}.",
-            remedy="Choose another folder, or make room there.",
-        ) from error

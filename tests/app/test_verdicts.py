@@ -20,13 +20,13 @@ from counterfoil import AuditFinished, AuditReport, CancelToken, CounterfoilErro
 from counterfoil_app import chart, passphrases, report_document
 from counterfoil_app.chart import Series
 from counterfoil_app.engine_port import ReplayPlan
+from counterfoil_app.files import write_with
 from counterfoil_app.report_document import Contents, Curves
 from counterfoil_app.report_process import print_report
 from counterfoil_app.session import Phase
 from counterfoil_app.settings import Settings
 from counterfoil_app.signing_dialog import SigningDialog
 from counterfoil_app.theme import LIGHT
-from counterfoil_app.verdict_export import write_whole
 from counterfoil_app.verdict_viewer import VerdictViewer
 from counterfoil_app.window import MainWindow
 from support.fake_engine import KEY_ID, FakeEngine
@@ -276,7 +276,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
         raise OSError(28, "No space left on device")
 
     with pytest.raises(CounterfoilError, match="No space left"):
-        write_whole(target, fail)
+        write_with(target, fail)
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
 

@@ -346,16 +346,13 @@ def check_bundle_file(verdict: Verdict | Adjudication, path: str | os.PathLike[s
         )
 
 
-def _predicate(report: AuditReport, signed_at: datetime) -> dict[str, Any]:
-    counts = (
-        report.rounded_values, report.log_entries, report.log_bytes, report.corrections, report.contradictions,
-        report.omissions,
-    )  # fmt: skip
+def _heading(report: AuditReport | AdjudicationReport, file_name: str, signed_at: datetime) -> dict[str, Any]:
+    """What verdicts and adjudications say alike: who, when, on which file, by which order, and with which result."""
     trainer = {"predicateType": RUN_PREDICATE, "keyId": report.trainer_key}
     return {
         "verifier": {"id": VERIFIER_ID, "version": __version__},
         "timeVerified": signed_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "resourceUri": "file:" + quote(report.bundle_name, errors="surrogateescape"),
+        "resourceUri": "file:" + quote(file_name, errors="surrogateescape"),
         "title": report.title,
         "policy": {
             "orderDigest": None if report.order_digest is None else {"sha256": report.order_digest.hex},
@@ -365,6 +362,17 @@ def _predicate(report: AuditReport, signed_at: datetime) -> dict[str, Any]:
         "result": report.outcome.value,
         "reason": report.reason,
         "checks": [_check(check) for check in report.checks],
+        "environment": {"auditor": dict(report.environment), "trainer": dict(report.trainer_environment)},
+    }
+
+
+def _predicate(report: AuditReport, signed_at: datetime) -> dict[str, Any]:
+    counts = (
+        report.rounded_values, report.log_entries, report.log_bytes, report.corrections, report.contradictions,
+        report.omissions,
+    )  # fmt: skip
+    return {
+        **_heading(report, report.bundle_name, signed_at),
         "coverage": {
             "stepsOrdered": report.steps_ordered,
             "stepsPlanned": report.steps_planned,
@@ -376,26 +384,13 @@ def _predicate(report: AuditReport, signed_at: datetime) -> dict[str, Any]:
         "steering": None if report.steering is None else steering_fields(report.steering),
         "seconds": _float(report.seconds),
         "dispute": None if report.dispute is None else _dispute(report.dispute),
-        "environment": {"auditor": dict(report.environment), "trainer": dict(report.trainer_environment)},
     }
 
 
 def _adjudication_predicate(report: AdjudicationReport, signed_at: datetime) -> dict[str, Any]:
     counts = (report.corrections, report.contradictions, report.omissions)
-    trainer = {"predicateType": RUN_PREDICATE, "keyId": report.trainer_key}
     return {
-        "verifier": {"id": VERIFIER_ID, "version": __version__},
-        "timeVerified": signed_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "resourceUri": "file:" + quote(report.capsule_name, errors="surrogateescape"),
-        "title": report.title,
-        "policy": {
-            "orderDigest": None if report.order_digest is None else {"sha256": report.order_digest.hex},
-            "orderSource": report.order_source,
-        },
-        "inputAttestations": [trainer] if report.trainer_key else [],
-        "result": report.outcome.value,
-        "reason": report.reason,
-        "checks": [_check(check) for check in report.checks],
+        **_heading(report, report.capsule_name, signed_at),
         "steps": {
             "ordered": report.steps_ordered,
             "agreed": report.agreed_step,
@@ -405,7 +400,6 @@ def _adjudication_predicate(report: AdjudicationReport, signed_at: datetime) -> 
         "counts": dict(zip(_LOG_COUNTS, map(str, counts), strict=True)),
         "seconds": _float(report.seconds),
         "dispute": None if report.dispute is None else _dispute(report.dispute),
-        "environment": {"auditor": dict(report.environment), "trainer": dict(report.trainer_environment)},
     }
 
 
