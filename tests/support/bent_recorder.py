@@ -26,7 +26,6 @@ class Bent(RecordingRounder):
     step = 3
     site = 0
     choose: Callable[[np.ndarray, np.ndarray, Grid], dict[int, float]]
-    forge: Callable[[int], int] | None = None
     steps_begun = 0
     changed: dict[int, float]
 
@@ -39,8 +38,6 @@ class Bent(RecordingRounder):
         fingerprint = super()._round(node, exponent, flat)
         if type(self).steps_begun != self.step or self._site != self.site:
             return fingerprint
-        if self.forge is not None:
-            return type(self).forge(fingerprint)  # type: ignore[misc]
         grid, after = self._grid(node, exponent), flat.numpy().copy()
         type(self).changed = type(self).choose(before, after, grid)
         indices = np.array(sorted(self.changed), np.int64)

@@ -16,10 +16,10 @@ from counterfoil.audit.heads import check_tree_heads, read_tree_heads
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.summary import ArraySummary, BundleSummary, OrderSummary, RunSummary
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord
+from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.commit.merkle import MerkleTree, leaf_hash
+from counterfoil.commit.merkle import MerkleTree
 from counterfoil.errors import CommitmentError, OrderMismatchError, RefusedError, SignatureError
 from counterfoil.execution.devices import open_device
 from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter
@@ -234,7 +234,7 @@ def _check_commitments(
 ) -> tuple[CheckState, str]:
     assert inspection.claim is not None
     records = tuple(inspection.reader.step_records(cancel))
-    tree = MerkleTree(leaf_hash(record.to_bytes()) for record in records)
+    tree = run_tree(records)
     if tree.root != inspection.claim.run_root:
         raise CommitmentError(
             f"The recorded steps have the run root {tree.root.short}, but the trainer signed "

@@ -22,7 +22,7 @@ from counterfoil.audit.judgement import Judgement, judge
 from counterfoil.audit.locate import first_differing_operator
 from counterfoil.audit.steps import State, StepReplayer, decode_log, differing_parts
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest, StepRecord
+from counterfoil.bundle.schema import OrderManifest, StepRecord, run_tree
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison, MerkleTree, first_difference, leaf_hash
 from counterfoil.errors import CommitmentError, LogError
@@ -136,7 +136,7 @@ class Provider:
 
 def result_tree(records: Sequence[StepRecord]) -> MerkleTree:
     """Return the Merkle tree over what the steps gave: their records without the digest of the log."""
-    return MerkleTree(leaf_hash(replace(record, log=None).to_bytes()) for record in records)
+    return run_tree([replace(record, log=None) for record in records])
 
 
 def find_parting(
