@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -23,7 +24,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QEventLoop, QSettings, QTimer
 
 from benchmarks.heartbeat import Heartbeat
-from counterfoil_app.main import make_window
+from counterfoil_app.main import make_window, spare_the_collector
 from counterfoil_app.session import Phase
 from counterfoil_app.settings import Settings
 from counterfoil_app.verdict_export import SigningRequest
@@ -36,6 +37,8 @@ HEAD = (
 )
 LOOK_MILLISECONDS = 5
 TIMEOUT_MILLISECONDS = 600_000
+SETTLE_MILLISECONDS = 300
+"""Looked at after the end of an activity: the window may draw its result in later turns of the event loop."""
 _RECORD = """
 import sys
 from pathlib import Path
@@ -89,13 +92,14 @@ def measure(window: MainWindow, folder: Path) -> Iterator[Pause]:
         yield
         _wait(done)
         seconds = time.perf_counter() - begun
+        _settle()
         heart.stop()
 
     seconds = 0.0
     with activity(lambda: bool(session.devices)):
         session.look_for_devices()
     yield Pause("start the engine", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
-    with activity(lambda: session.phase is Phase.READY):
+    with activity(lambda: session.phase is Phase.READY and not session.turns.waiting):
         window.open_bundle(folder / "run.cfoil", folder / "job.cfoil")
     yield Pause("open", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
     with activity(lambda: session.phase is Phase.CONCLUDED):
@@ -118,7 +122,7 @@ def measure_large(window: MainWindow, folder: Path) -> Iterator[Pause]:
     """Yield the pauses while ``large.cfoil`` of a folder is opened: to its overview, and to the end of its checks."""
     session, heart = window.session, Heartbeat(window)
     for what, done in (
-        ("its overview", lambda: session.phase is Phase.READY),
+        ("its overview", lambda: session.phase is Phase.READY and not session.turns.waiting),
         ("its checks", lambda: session.phase is Phase.READY and not session.checking),
     ):
         heart.start()
@@ -127,6 +131,7 @@ def measure_large(window: MainWindow, folder: Path) -> Iterator[Pause]:
             window.open_bundle(folder / "large.cfoil", folder / "large-job.cfoil")
         _wait(done)
         seconds = time.perf_counter() - begun
+        _settle()
         heart.stop()
         size = (folder / "large.cfoil").stat().st_size / 1e9
         activity = f"open {size:.0f} GB, to {what}"
@@ -136,13 +141,19 @@ def measure_large(window: MainWindow, folder: Path) -> Iterator[Pause]:
 def _wait(done: Callable[[], bool]) -> None:
     loop, timer = QEventLoop(), QTimer()
     timer.setInterval(LOOK_MILLISECONDS)
-    timer.timeout.connect(lambda: loop.quit() if done() else None)
+    timer.timeout.connect(lambda: loop.exit(0) if done() else None)
     timer.start()
-    QTimer.singleShot(TIMEOUT_MILLISECONDS, loop.quit)
-    loop.exec()
+    QTimer.singleShot(TIMEOUT_MILLISECONDS, loop, partial(loop.exit, 1))
+    waited_in_vain = loop.exec()
     timer.stop()
-    if not done():
+    if waited_in_vain:
         raise TimeoutError("the window did not finish")
+
+
+def _settle() -> None:
+    loop = QEventLoop()
+    QTimer.singleShot(SETTLE_MILLISECONDS, loop.quit)
+    loop.exec()
 
 
 def main() -> None:
@@ -161,6 +172,7 @@ def main() -> None:
         settings = Settings(QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat))
         window = make_window(settings=settings)
         window.show()
+        spare_the_collector()
         print(HEAD)
         worst = 0.0
         for pause in chain(measure(window, folder), measure_large(window, large) if options.large else ()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -64,6 +65,15 @@ def make_window(*, fresh: bool = False, engine: Engine | None = None, settings: 
     return window
 
 
+def spare_the_collector() -> None:
+    """Keep modules and the window itself, which live to the end, from being looked through for garbage again and again.
+
+    Python looks through all objects at once, in the middle of anything: with some 80,000 of them that takes 50 ms.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 def run(paths: Sequence[Path] = (), order: Path | None = None, *, fresh: bool = False) -> int:
     """Show the window until it is closed.
 
@@ -80,6 +90,7 @@ def run(paths: Sequence[Path] = (), order: Path | None = None, *, fresh: bool = 
     """
     window = make_window(fresh=fresh)
     window.show()
+    spare_the_collector()
     if len(paths) == 1 and order is not None:
         window.open_bundle(paths[0], order)
     else:

@@ -41,6 +41,7 @@ from counterfoil_app.files import write_whole
 from counterfoil_app.rate import RateMeter
 from counterfoil_app.snapshot import Latest, ReplaySink, Snapshot
 from counterfoil_app.step_data import StepData
+from counterfoil_app.turns import Turns
 from counterfoil_app.verdict_export import SigningRequest, VerdictMaterial, export_verdict
 from counterfoil_app.worker import Failure, JobResult, Worker
 
@@ -151,6 +152,8 @@ class Session(QObject):
     def __init__(self, engine: Engine, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._engine = engine
+        self.turns = Turns(self)
+        """In which views draw what takes long."""
         self._worker = Worker(engine.close)
         self._handlers: dict[int, Callable[[JobResult], None]] = {}
         self._timer = QTimer(self)
@@ -395,7 +398,7 @@ class Session(QObject):
         events = self._engine.audit(plan, self._token)
         self._submit(partial(_publish, events, self._sink), partial(self._ran, self._sink))
         self._set_phase(Phase.REPLAYING)
-        self._announce_all()
+        self.turns.soon(self._announce_all)
 
     def pause(self) -> None:
         """Let the replay wait at its next operator."""
@@ -459,6 +462,7 @@ class Session(QObject):
         """Stop everything, let go of the engine, and end the worker thread."""
         self._leave()
         self._timer.stop()
+        self.turns.stop()
         self._worker.shut_down()
 
     # What comes back
@@ -470,7 +474,7 @@ class Session(QObject):
         return job
 
     def _poll(self) -> None:
-        if self._filled:
+        if self._filled and not self.turns.waiting:
             self._filled = False
             self._set_phase(Phase.READY)
         self._take_client()
@@ -481,7 +485,7 @@ class Session(QObject):
             self.plan_changed.emit()
         for result in self._worker.poll():
             self._handlers.pop(result.job)(result)
-        if self._sink is not None:
+        if self._sink is not None and not self.turns.waiting:  # what came before is shown first
             self._absorb(self._sink.take(ROWS_PER_POLL))
             if self._ended is not None and self._sink is not None and self._sink.drained:
                 self._conclude(self._ended)
@@ -505,7 +509,7 @@ class Session(QObject):
         if before is None or before.run != summary.run:
             self.step_data = StepData(summary)
         self.checks.update({check.number: check for check in summary.checks})
-        # The views are filled first and shown at the next look: both at once would hold the window up.
+        # The views are filled first, one after the other, and then shown: all at once would hold the window up.
         self._filled = self._filled or before is None
         if before is None or (before.order, before.run) != (summary.order, summary.run):
             self._announce_all()

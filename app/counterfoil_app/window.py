@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Qt, QTimer
+from PySide6.QtCore import QMimeData, QSize, Qt, QTimer
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
@@ -17,6 +17,7 @@ from PySide6.QtGui import (
     QDropEvent,
     QIcon,
     QKeySequence,
+    QShowEvent,
 )
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -97,8 +98,11 @@ class MainWindow(QMainWindow):
         if not settings.geometry.isEmpty():
             self.restoreGeometry(settings.geometry)
         self._laid_out = False
+        self._made_ready_for = QSize()
+        self._recent: tuple[Path, ...] | None = None
         self.shell.watch_layout(self.desk, self.docks)
         self._draw_icons()
+        self._show_page()
         self._refresh()
 
     # Making
@@ -288,9 +292,26 @@ class MainWindow(QMainWindow):
         for one, other in pairwise(others):
             self.desk.tabifyDockWidget(one, other)
 
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Make the views ready behind the page that is shown: the first bundle then opens without a pause."""
+        super().showEvent(event)
+        if not self._laid_out:
+            shown = self.stack.currentIndex()
+            self.stack.setCurrentWidget(self.desk)
+            self._lay_out_as_left()
+            self.stack.setCurrentIndex(shown)
+            self._made_ready_for = self.size()
+
     def _lay_out_first(self) -> None:
-        """Lay the docks out as they were left; sizes hold only once the desk has its own."""
+        """Lay the docks out for the size that the window has when a bundle is first shown."""
         self._laid_out = True
+        if self.size() != self._made_ready_for:
+            self._lay_out_as_left()
+        if self.shell.layouts is not None:
+            self.shell.layouts.start()
+
+    def _lay_out_as_left(self) -> None:
+        """Lay the docks out as they were left; sizes hold only once the desk has its own."""
         self._column.activate()
         self.desk.resize(self.stack.size())
         layout = self.settings.layout
@@ -528,16 +549,27 @@ class MainWindow(QMainWindow):
 
     # Showing
 
-    def _refresh(self) -> None:
+    def _show_page(self) -> None:
         session = self.session
         empty = session.phase is Phase.EMPTY
         self.header.setVisible(not empty)
         nothing_to_show = session.phase in (Phase.LOADING, Phase.UNREADABLE)
         page = self.welcome if empty else self.message if nothing_to_show else self.desk
+        if page is not self.stack.currentWidget():
+            # Laid out in this turn and painted in the next: both at once would hold the window up.
+            self.stack.setUpdatesEnabled(False)
+            session.turns.soon(self._draw_page)
         self.stack.setCurrentWidget(page)
         self.strip.setVisible(page is self.desk and session.step_data.count > 0)
         if page is self.desk and self.isVisible() and not self._laid_out:
             self._lay_out_first()
+
+    def _draw_page(self) -> None:
+        self.stack.setUpdatesEnabled(True)
+
+    def _refresh(self) -> None:
+        session = self.session
+        session.turns.soon(self._show_page)
         self.message.setText(
             self.tr("Reading {0}\u2026").format(self._bundle_name())
             if session.phase is Phase.LOADING
@@ -605,10 +637,13 @@ class MainWindow(QMainWindow):
     def _raise_dispute(self) -> None:
         if self.session.dispute is not None and not self._raised_dispute:
             self._raised_dispute = True
-            self.docks["dispute"].raise_()
+            self.session.turns.soon(self.docks["dispute"].raise_)
 
     def _show_recent(self) -> None:
         paths = self.settings.recent
+        if paths == self._recent:
+            return
+        self._recent = paths
         self.welcome.show_recent(paths)
         self.recent_menu.clear()
         for path in paths:

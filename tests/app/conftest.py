@@ -21,6 +21,7 @@ from counterfoil_app.session import Phase
 from counterfoil_app.settings import Settings
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
+from support.waiting import reached
 
 HERE = Path(__file__).parent
 
@@ -89,7 +90,7 @@ def window(window_of: MakeWindow, engine: FakeEngine) -> MainWindow:
 def opened(window: MainWindow, bundle: Path, qtbot: QtBot) -> MainWindow:
     """A window with the bundle open."""
     window.open_bundle(bundle)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     return window
 
 

@@ -15,6 +15,7 @@ from counterfoil_app.address_book import FILE_NAME, AddressBook, Standing, open_
 from counterfoil_app.session import Phase
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine, digest
+from support.waiting import reached
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
 ONE, OTHER = digest("one").hex, digest("other").hex
@@ -108,7 +109,7 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
 
 def opened(window: MainWindow, path: Path, qtbot: QtBot) -> None:
     window.open_bundle(path)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
 
 
 def test_the_window_remembers_names_and_flags_a_change(
@@ -120,7 +121,7 @@ def test_the_window_remembers_names_and_flags_a_change(
     opened(window, bundle, qtbot)
     assert "first time" in panel.sentence.text()
     window.replay_action.trigger()
-    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED)
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     assert "first time" in panel.sentence.text(), "a replay of the same bundle is not a second meeting"
     panel.name.setText("Alice")
     qtbot.keyClick(panel.name, Qt.Key.Key_Return)

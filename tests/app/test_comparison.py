@@ -12,6 +12,7 @@ from counterfoil_app.comparison import compared_fields
 from counterfoil_app.session import Phase
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine, digest
+from support.waiting import reached
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
 
@@ -60,9 +61,9 @@ def test_an_order_that_nobody_ran_is_compared_with_nothing() -> None:
 def test_the_window_offers_to_compare_until_it_is_done(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
     window = window_of(FakeEngine())
     window.open_bundle(bundle)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     assert window.overview.compare.shown is window.compare_action
     window.session.compare_with(bundle.with_name("order.cfoil"))
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     assert window.overview.compare.shown is None
     assert window.session.client is not None

@@ -30,6 +30,7 @@ from counterfoil_app.session import Phase
 from counterfoil_app.settings import Settings
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
+from support.waiting import reached
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
 
@@ -78,7 +79,7 @@ def desktop(opened: MainWindow, settings: Settings) -> FakeDesktop:
 
 
 def finish(window: MainWindow, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: window.session.phase in (Phase.CONCLUDED, Phase.FAILED), timeout=20_000)
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED, Phase.FAILED), timeout=20_000)
 
 
 def test_awake_while_it_computes_and_told_at_the_end(
@@ -138,7 +139,7 @@ def test_stopping_by_closing_lets_the_computer_sleep(
     engine.gate.clear()
     opened.replay_action.trigger()
     opened.session.stop()
-    qtbot.waitUntil(lambda: opened.session.phase is Phase.CONCLUDED)
+    qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
     assert not desktop.awake
 
 

@@ -16,6 +16,7 @@ from counterfoil_app.session import Phase
 from counterfoil_app.views.finding import FindingView
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
+from support.waiting import reached
 
 QUANTUM = 2.0**-24
 KNOWN = DisputedElement(
@@ -103,9 +104,9 @@ def test_the_dispute_says_whether_the_trainer_is_accused(
     engine.finding = replace(FINDING, right=right)
     window: MainWindow = window_of(engine)
     window.open_bundle(bundle)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     qtbot.mouseClick(window.header.primary, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED)
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     meaning = window.dispute.meaning.text()
     assert ("what was run in this step is not what was ordered" in meaning) is accused
     assert ("The trainer is not accused" in meaning) is not accused

@@ -16,6 +16,7 @@ from counterfoil_app.engine_port import ReplayPlan
 from counterfoil_app.session import ROWS_PER_POLL, Phase
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
+from support.waiting import reached
 
 STEPS = 100_000
 EVENTS = 1_000_000
@@ -25,7 +26,7 @@ MakeWindow = Callable[[FakeEngine], MainWindow]
 def test_a_hundred_thousand_steps(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
     window = window_of(FakeEngine(steps=STEPS, disputed=70_001))
     window.open_bundle(bundle)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY, timeout=30_000)
+    qtbot.waitUntil(reached(window, Phase.READY), timeout=30_000)
     model = window.steps.model
     assert model.rowCount() == STEPS
     assert model.index(STEPS - 1, 1).data() == "not replayed"
@@ -37,7 +38,7 @@ def test_a_hundred_thousand_steps(window_of: MakeWindow, bundle: Path, qtbot: Qt
     changes: list[int] = []
     model.dataChanged.connect(lambda first, last: changes.append(last.row() - first.row() + 1))
     window.replay_action.trigger()
-    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=120_000)
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=120_000)
     heart.stop()
 
     assert sum(changes) == STEPS, "every step is announced once, in ranges"
@@ -80,7 +81,7 @@ def test_a_million_events_take_no_memory(window_of: MakeWindow, bundle: Path, qt
     try:
         before, _ = tracemalloc.get_traced_memory()
         window.replay_action.trigger()
-        qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=300_000)
+        qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=300_000)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

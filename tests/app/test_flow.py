@@ -22,6 +22,7 @@ from counterfoil_app.signing_dialog import SigningDialog
 from counterfoil_app.views.tables import RecordTable
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
+from support.waiting import drawn, reached
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
 LEFT = Qt.MouseButton.LeftButton
@@ -29,7 +30,7 @@ LEFT = Qt.MouseButton.LeftButton
 
 def replay(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.mouseClick(window.header.primary, LEFT)
-    qtbot.waitUntil(lambda: window.session.phase in (Phase.CONCLUDED, Phase.FAILED), timeout=20_000)
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED, Phase.FAILED), timeout=20_000)
 
 
 def signed_statement(verdict: Path) -> str:
@@ -122,7 +123,7 @@ def test_tampered_run_is_disputed_at_the_step(
 ) -> None:
     window: MainWindow = window_of(FakeEngine(disputed=37))
     window.open_bundle(bundle)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     replay(window, qtbot)
     assert window.header.outcome.text() == "DISPUTED"
     assert window.header.property("tone") == "bad"
@@ -149,7 +150,7 @@ def test_tampered_run_is_disputed_at_the_step(
 def test_contradictions_of_a_matching_step_are_marked(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
     window: MainWindow = window_of(FakeEngine(lying_log=9))
     window.open_bundle(bundle)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     replay(window, qtbot)
     tint = QColor(window.theme.tokens.bad_tint)
     backgrounds = [window.steps.model.index(row, 7).data(Qt.ItemDataRole.BackgroundRole) for row in range(60)]
@@ -161,7 +162,7 @@ def test_contradictions_of_a_matching_step_are_marked(window_of: MakeWindow, bun
 def test_disputed_row_is_seen(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
     window: MainWindow = window_of(FakeEngine(disputed=37))
     window.open_bundle(bundle)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     replay(window, qtbot)
     window.docks["steps"].raise_()
     window.steps.show_step(40)
@@ -178,7 +179,7 @@ def test_disputed_row_is_seen(window_of: MakeWindow, bundle: Path, qtbot: QtBot)
 def test_order_that_differs_is_concluded_as_refused(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
     window: MainWindow = window_of(FakeEngine(failing=(CheckNumber.ORDER,)))
     window.open_bundle(bundle)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     assert window.header.outcome.text() == "Cannot be accepted"
     assert "Conclude" in window.header.primary.text()
     replay(window, qtbot)
@@ -190,7 +191,7 @@ def test_order_that_differs_is_concluded_as_refused(window_of: MakeWindow, bundl
 def test_order_without_run_cannot_be_replayed(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
     window: MainWindow = window_of(FakeEngine(has_run=False))
     window.open_bundle(bundle)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     assert not window.replay_action.isEnabled()
     assert window.header.primary.shown is window.open_action
     assert window.steps.model.rowCount() == 0
@@ -203,7 +204,7 @@ def test_unreadable_file_is_refused_in_a_sentence(
     path.touch()
     engine.inspect_errors[path.name] = CounterfoilError("It is no bundle.", remedy="Ask for another.")
     window.open_bundle(path)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.UNREADABLE)
+    qtbot.waitUntil(reached(window, Phase.UNREADABLE))
     assert window.header.outcome.text() == "REFUSED"
     assert window.header.sentence.text() == "It is no bundle. Ask for another."
     assert window.stack.currentWidget() is window.message
@@ -214,10 +215,11 @@ def test_opening_never_blocks(window: MainWindow, engine: FakeEngine, bundle: Pa
     engine.inspect_gate.clear()
     window.open_bundle(bundle)
     assert window.session.phase is Phase.LOADING
+    qtbot.waitUntil(drawn(window))
     assert window.stack.currentWidget() is window.message
     assert bundle.name in window.message.text()
     engine.inspect_gate.set()
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     assert window.stack.currentWidget() is window.desk
     assert engine.threads == {"counterfoil-engine"}
 
@@ -233,7 +235,7 @@ def test_late_summary_of_another_bundle_is_ignored(
     window.open_bundle(bundle.with_name("first.cfoil"))
     window.open_bundle(bundle)
     engine.inspect_gate.set()
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     assert set(seen) == {str(bundle)}
 
 
@@ -248,7 +250,7 @@ def test_opening_while_replaying_asks_and_ignores_the_rest(
     assert opened.session.path == bundle
     click(question(opened), QMessageBox.ButtonRole.DestructiveRole, qtbot)
     engine.gate.set()
-    qtbot.waitUntil(lambda: opened.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(opened, Phase.READY))
     assert opened.session.path == other
     assert opened.session.report is None
     assert opened.session.rows == []
@@ -266,7 +268,7 @@ def test_pause_resume_stop(opened: MainWindow, engine: FakeEngine, qtbot: QtBot)
     assert opened.session.phase is Phase.REPLAYING
     opened.pause_action.trigger()
     opened.stop_action.trigger()
-    qtbot.waitUntil(lambda: opened.session.phase is Phase.CONCLUDED)
+    qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
     assert opened.session.report is not None
     assert opened.session.report.outcome is Outcome.INCONCLUSIVE
     assert opened.header.outcome.text() == "INCONCLUSIVE"
@@ -316,10 +318,10 @@ def test_unexpected_error_shows_its_details(opened: MainWindow, engine: FakeEngi
 def test_client_order_is_compared_and_dropped(opened: MainWindow, bundle: Path, qtbot: QtBot) -> None:
     assert opened.header.secondary.shown is opened.compare_action
     opened.session.compare_with(bundle.with_name("job.cfoil"))
-    qtbot.waitUntil(lambda: opened.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(opened, Phase.READY))
     assert opened.session.checks[CheckNumber.ORDER].state.value == "passed"
     opened.drop_order_action.trigger()
-    qtbot.waitUntil(lambda: opened.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(opened, Phase.READY))
     assert opened.session.checks[CheckNumber.ORDER].state.value == "warning"
 
 
@@ -332,7 +334,7 @@ def test_dropped_file_is_opened(window: MainWindow, bundle: Path, qtbot: QtBot) 
     assert enter.isAccepted()
     assert window.welcome.drop.property("hot") is True
     window.dropEvent(QDropEvent(QPointF(9, 9), actions, data, LEFT, modifiers))
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     assert window.session.path == bundle
     assert window.welcome.drop.property("hot") is False
 
@@ -379,7 +381,7 @@ def test_dispute_capsule_is_saved(
 ) -> None:
     window: MainWindow = window_of(FakeEngine(disputed=37))
     window.open_bundle(bundle)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     assert not window.capsule_action.isEnabled()
     replay(window, qtbot)
     assert window.capsule_action.isEnabled()
@@ -450,7 +452,7 @@ def test_a_run_that_needs_a_data_file_asks_for_it(
     window: MainWindow = window_of(engine)
     assert not window.data_action.isEnabled()
     window.open_bundle(bundle)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     assert window.header.primary.shown is window.data_action
     assert "digits.cfdata" in window.header.sentence.text()
     chosen = tmp_path / "elsewhere" / "digits.cfdata"
@@ -473,9 +475,9 @@ def test_a_run_that_needs_a_data_file_asks_for_it(
     # Comparing with the client's order keeps the data file; another bundle forgets it.
     window.session.compare_with(tmp_path / "job.cfoil")
     assert window.session.data == chosen
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     other = bundle.with_name("other.cfoil")
     other.write_bytes(b"")
     window.open_bundle(other)
     assert window.session.data is None
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))

@@ -15,6 +15,7 @@ from counterfoil_app.session import Phase
 from counterfoil_app.views import words
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
+from support.waiting import reached
 
 LEFT = Qt.MouseButton.LeftButton
 MakeWindow = Callable[[FakeEngine], MainWindow]
@@ -74,7 +75,7 @@ def test_a_sample_is_replayed_and_does_not_look_whole(
     assert opened.session.segments == SegmentRequest(confidence=0.99, bad_fraction=0.01)
     assert "sample" in opened.header.primary.text()
     qtbot.mouseClick(opened.header.primary, LEFT)
-    qtbot.waitUntil(lambda: opened.session.phase is Phase.CONCLUDED)
+    qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
     assert engine.plans[-1].segments == opened.session.segments
     assert opened.session.progress.total == 55
     report = opened.session.report
@@ -88,7 +89,7 @@ def test_whole_run_is_the_default(dialog: PlanDialog, opened: MainWindow, engine
     assert dialog.whole.isChecked()
     qtbot.mouseClick(dialog.ok, LEFT)
     qtbot.mouseClick(opened.header.primary, LEFT)
-    qtbot.waitUntil(lambda: opened.session.phase is Phase.CONCLUDED)
+    qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
     assert engine.plans[-1].segments == SegmentRequest()
     assert opened.header.outcome.text() == "VERIFIED"
     assert opened.header.property("tone") == "ok"
@@ -131,10 +132,10 @@ def test_measuring_can_be_stopped_and_fails_in_a_sentence(
 def test_another_bundle_forgets_the_plan(opened: MainWindow, bundle: Path, qtbot: QtBot) -> None:
     opened.session.use_segments(SegmentRequest(count=2))
     opened.session.compare_with(bundle.with_name("job.cfoil"))
-    qtbot.waitUntil(lambda: opened.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(opened, Phase.READY))
     assert opened.session.segments == SegmentRequest(count=2)
     opened.open_bundle(bundle.with_name("other.cfoil"))
-    qtbot.waitUntil(lambda: opened.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(opened, Phase.READY))
     assert opened.session.segments == SegmentRequest()
 
 

@@ -33,6 +33,7 @@ from counterfoil_app.shell.text_size import apply_text_size
 from counterfoil_app.views.parts import ElidedLabel
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
+from support.waiting import reached
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
 
@@ -205,9 +206,9 @@ def test_nothing_is_clipped(
         assert clipped(dialog) == [], type(dialog).__name__
         dialog.reject()
     window.open_bundle(bundle)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     window.replay_action.trigger()
-    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=20_000)
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
     qtbot.wait(50)
     assert clipped(window) == []
     assert outside(window) == []
@@ -244,9 +245,9 @@ def use_and_close(settings: Settings, bundle: Path, qtbot: QtBot) -> None:
     window.show()
     window.session.look_for_devices()
     window.open_bundle(bundle)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     window.replay_action.trigger()
-    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=20_000)
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
     for action in (
         window.shell.help_action,
         window.shell.preferences_action,

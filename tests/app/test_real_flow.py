@@ -19,6 +19,7 @@ from counterfoil_app.session import Phase
 from counterfoil_app.signing_dialog import SigningDialog
 from counterfoil_app.window import MainWindow
 from counterfoil_resources.digits import load_digits
+from support.waiting import reached
 
 STEPS = 10
 TAMPERED = 3
@@ -52,11 +53,11 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Job:
 
 def replay(window: MainWindow, run: Path, order: Path | None, qtbot: QtBot) -> None:
     window.open_bundle(run, order)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY, timeout=30_000)
+    qtbot.waitUntil(reached(window, Phase.READY), timeout=30_000)
     seen: list[float] = []
     window.session.progress_changed.connect(lambda: seen.append(window.session.progress.done))
     qtbot.mouseClick(window.header.primary, LEFT)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=120_000)
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=120_000)
     assert any(0 < done < STEPS for done in seen), f"no progress was seen: {seen}"
 
 
@@ -116,10 +117,10 @@ def test_run_of_another_order_is_refused(window_of: MakeWindow, job: Job, qtbot:
     counterfoil.order_digits(images[:200], labels[:200], steps=STEPS, batch_size=16, width=8, seed=12).write(other)
     window = window_of(ProcessEngine())
     window.open_bundle(job.honest, other)
-    qtbot.waitUntil(lambda: window.session.phase in (Phase.READY, Phase.UNREADABLE), timeout=30_000)
+    qtbot.waitUntil(reached(window, Phase.READY, Phase.UNREADABLE), timeout=30_000)
     assert window.session.checks[CheckNumber.ORDER].state is CheckState.FAILED
     qtbot.mouseClick(window.header.primary, LEFT)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=30_000)
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=30_000)
     assert window.header.outcome.text() == "REFUSED"
     assert sign(window, tmp_path, qtbot).outcome is Outcome.REFUSED
 
@@ -129,10 +130,10 @@ def test_junk_is_refused_and_can_be_signed(window_of: MakeWindow, qtbot: QtBot, 
     junk.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(range(256)) * 8)
     window = window_of(ProcessEngine())
     window.open_bundle(junk)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.UNREADABLE, timeout=30_000)
+    qtbot.waitUntil(reached(window, Phase.UNREADABLE), timeout=30_000)
     assert window.header.outcome.text() == "REFUSED"
     window.replay_action.trigger()
-    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=30_000)
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=30_000)
     assert window.header.outcome.text() == "REFUSED"
     assert window.session.checks[CheckNumber.FORMAT].state is CheckState.FAILED
 
@@ -140,11 +141,11 @@ def test_junk_is_refused_and_can_be_signed(window_of: MakeWindow, qtbot: QtBot, 
 def test_stopping_is_inconclusive(window_of: MakeWindow, job: Job, qtbot: QtBot) -> None:
     window = window_of(ProcessEngine())
     window.open_bundle(job.honest, job.order)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY, timeout=30_000)
+    qtbot.waitUntil(reached(window, Phase.READY), timeout=30_000)
     window.replay_action.trigger()
     window.pause_action.trigger()
     window.stop_action.trigger()
-    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=60_000)
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=60_000)
     assert window.header.outcome.text() == "INCONCLUSIVE"
 
 
@@ -161,11 +162,11 @@ def test_sample_is_disputed_where_it_was_tampered(window_of: MakeWindow, qtbot: 
     seen: list[tuple[int, int]] = []
     window.shell.samples.progress_changed.connect(lambda done, total: seen.append((done, total)))
     qtbot.mouseClick(window.welcome.samples[1], LEFT)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY, timeout=120_000)
+    qtbot.waitUntil(reached(window, Phase.READY), timeout=120_000)
     assert window.session.checks[CheckNumber.ORDER].state is CheckState.PASSED
     assert any(0 < done < sample.STEPS == total for done, total in seen), seen
     window.replay_action.trigger()
-    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=120_000)
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=120_000)
     assert window.session.report is not None
     assert window.session.report.outcome is Outcome.DISPUTED
     assert window.session.dispute is not None

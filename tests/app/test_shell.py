@@ -32,13 +32,14 @@ from counterfoil_app.views.log import LogView
 from counterfoil_app.window import MainWindow
 from counterfoil_app.worker import Failure
 from support.fake_engine import FakeEngine
+from support.waiting import reached
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
 LEFT = Qt.MouseButton.LeftButton
 
 
 def concluded(window: MainWindow, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: window.session.phase in (Phase.CONCLUDED, Phase.FAILED), timeout=20_000)
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED, Phase.FAILED), timeout=20_000)
 
 
 # The journal and its view
@@ -111,7 +112,7 @@ def messages(window: MainWindow) -> list[str]:
 def test_the_whole_job_is_written_down(window_of: MakeWindow, bundle: Path, qtbot: QtBot, tmp_path: Path) -> None:
     window = window_of(FakeEngine(disputed=37))
     window.open_bundle(bundle)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     window.replay_action.trigger()
     window.pause_action.trigger()
     window.pause_action.trigger()
@@ -142,13 +143,13 @@ def test_refused_file_and_failed_replay_are_written_down(
 ) -> None:
     engine.inspect_errors[bundle.name] = CounterfoilError("It is no bundle.", remedy="Ask again.", detail="byte 3")
     window.open_bundle(bundle)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.UNREADABLE)
+    qtbot.waitUntil(reached(window, Phase.UNREADABLE))
     last = window.shell.journal[len(window.shell.journal) - 1]
     assert (last.kind, last.message, last.detail) == (Kind.ERROR, "It is no bundle. Ask again.", "byte 3")
     engine.inspect_errors.clear()
     engine.audit_error = CounterfoilError("The device ran out of memory.")
     window.open_bundle(bundle)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     window.replay_action.trigger()
     concluded(window, qtbot)
     assert messages(window)[-1] == "The device ran out of memory."
@@ -169,7 +170,7 @@ def test_sample_is_recorded_opened_and_replayed(
     assert window.welcome.cancel_sample.isVisible()
     assert not window.shell.honest_sample_action.isEnabled()
     engine.gate.set()
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     assert window.session.path is not None
     assert window.session.path.name == f"sample-{kind}.cfoil"
     assert window.session.order is not None, "the sample is compared with its order"
@@ -187,7 +188,7 @@ def test_sample_is_made_once(window: MainWindow, engine: FakeEngine, qtbot: QtBo
     engine.make_sample = lambda *arguments: (made.append(1), original(*arguments))[1]  # type: ignore[method-assign]
     for _ in range(2):
         window.shell.honest_sample_action.trigger()
-        qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+        qtbot.waitUntil(reached(window, Phase.READY))
         window.session.phase = Phase.EMPTY
     assert made == [1]
     window.shell.samples.make(SampleKind.TAMPERED)
@@ -214,7 +215,7 @@ def test_late_sample_does_not_replace_what_was_opened(
     qtbot.waitUntil(lambda: window.welcome.cancel_sample.isVisible())
     window.open_bundle(bundle)
     engine.gate.set()
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     qtbot.waitUntil(lambda: not window.session.busy)
     assert window.session.path == bundle
 

@@ -37,6 +37,7 @@ from counterfoil_app.shell.help import help_pages
 from counterfoil_app.shell.language import LANGUAGES, choose_language
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
+from support.waiting import reached
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = re.compile(r"\{\d*\}")
@@ -248,10 +249,10 @@ def test_german_window_shows_no_english(
     with qtbot.waitSignal(window.session.devices_changed):
         window.session.look_for_devices()
     window.open_bundle(bundle)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     assert english(visible_texts(window), german) == set()
     window.replay_action.trigger()
-    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=20_000)
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
     assert window.session.selected_step is not None
     assert english(visible_texts(window), german) == set()
     assert len(list(visible_texts(window))) > 500

@@ -30,6 +30,7 @@ from counterfoil_app.theme import LIGHT
 from counterfoil_app.verdict_viewer import VerdictViewer
 from counterfoil_app.window import MainWindow
 from support.fake_engine import KEY_ID, FakeEngine
+from support.waiting import reached
 
 LEFT = Qt.MouseButton.LeftButton
 MakeWindow = Callable[[FakeEngine], MainWindow]
@@ -37,7 +38,7 @@ MakeWindow = Callable[[FakeEngine], MainWindow]
 
 def concluded(window: MainWindow, qtbot: QtBot) -> AuditReport:
     window.replay_action.trigger()
-    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED)
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     assert window.session.report is not None
     return window.session.report
 
@@ -96,7 +97,7 @@ def test_nothing_is_signed_after_another_bundle_was_opened(
     dialog = signing(opened, qtbot)
     dialog.key.setText(str(tmp_path / "new.pem"))
     opened.open_bundle(bundle.with_name("other.cfoil"))
-    qtbot.waitUntil(lambda: opened.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(opened, Phase.READY))
     dialog.accept()
     qtbot.waitUntil(lambda: not opened.session.busy)
     assert engine.signed == []

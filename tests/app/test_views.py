@@ -23,6 +23,7 @@ from counterfoil_app.views import colours
 from counterfoil_app.views.parts import ElidedLabel
 from counterfoil_app.window import MainWindow
 from support.fake_engine import TENSORS, FakeEngine
+from support.waiting import reached
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
 LEFT = Qt.MouseButton.LeftButton
@@ -34,9 +35,9 @@ def replayed(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> Callable[[Fak
     def run(engine: FakeEngine) -> MainWindow:
         window = window_of(engine)
         window.open_bundle(bundle)
-        qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+        qtbot.waitUntil(reached(window, Phase.READY))
         window.replay_action.trigger()
-        qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=20_000)
+        qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
         return window
 
     return run
@@ -204,15 +205,15 @@ def test_a_filter_follows_the_replay(window_of: MakeWindow, bundle: Path, qtbot:
     engine = FakeEngine(disputed=DISPUTED)
     window = window_of(engine)
     window.open_bundle(bundle)
-    qtbot.waitUntil(lambda: window.session.phase is Phase.READY)
+    qtbot.waitUntil(reached(window, Phase.READY))
     window.steps.show_only.setCurrentIndex(StepFilter.MISMATCHES)
     assert shown_steps(window) == []
     window.replay_action.trigger()
-    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=20_000)
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
     qtbot.waitUntil(lambda: shown_steps(window) == [DISPUTED])
     window.replay_action.trigger()
-    assert shown_steps(window) == [], "a new replay begins with nothing"
-    qtbot.waitUntil(lambda: window.session.phase is Phase.CONCLUDED, timeout=20_000)
+    qtbot.waitUntil(lambda: shown_steps(window) == [])  # a new replay begins with nothing
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
 
 
 def test_hashes_are_copied(window: MainWindow, qtbot: QtBot) -> None:

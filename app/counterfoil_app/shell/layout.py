@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QTimer, Signal
+from PySide6.QtCore import QByteArray, QObject, QTimer, Signal
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
 DEPTH = 50
@@ -37,7 +37,6 @@ class LayoutHistory(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(0)
         self._timer.timeout.connect(self.note)
-        desk.installEventFilter(self)
         for dock in docks.values():
             dock.dockLocationChanged.connect(self._soon)
             dock.topLevelChanged.connect(self._soon)
@@ -54,12 +53,10 @@ class LayoutHistory(QObject):
         """Whether there is a layout that was undone."""
         return bool(self._future)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
-        """Start when the desk is first shown: before that the docks are not what the user will see."""
-        if event.type() == QEvent.Type.Show and not self._started:
-            self._started = True
-            QTimer.singleShot(0, self, self._remember)
-        return super().eventFilter(watched, event)
+    def start(self) -> None:
+        """Look from now on: the docks are laid out as the user will first see them."""
+        self._started = True
+        QTimer.singleShot(0, self, self._remember)
 
     def stop(self) -> None:
         """Look no more: a window that closes hides its docks, and that is no change of the user's."""

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from counterfoil_app.session import Session
 from counterfoil_app.settings import MAX_THREADS, TEXT_PERCENTS, Settings, ThemeChoice
 from counterfoil_app.shell.language import LANGUAGES
-from counterfoil_app.views.parts import label
+from counterfoil_app.views.parts import caption, label
 
 
 class PreferencesDialog(QDialog):
@@ -119,7 +119,7 @@ class PreferencesDialog(QDialog):
         return box
 
     def _section(self, title: str) -> None:
-        self._grid.addWidget(label(title, "section"), self._grid.rowCount(), 0, 1, 3)
+        self._grid.addWidget(caption(title, "section"), self._grid.rowCount(), 0, 1, 3)
 
     def _row(self, name: str, field: QWidget, button: QPushButton | None = None) -> None:
         row = self._grid.rowCount()

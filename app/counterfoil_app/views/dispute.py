@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QStackedWidget, QTableView, QVBoxLayout, QWidget
@@ -13,7 +15,7 @@ from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
 from counterfoil_app.views.finding import FindingView
 from counterfoil_app.views.header import ActionButton
-from counterfoil_app.views.parts import Field, FieldGrid, Page, label
+from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, label
 from counterfoil_app.views.tables import Column, RecordTable, table_view
 from counterfoil_app.views.words import Look
 
@@ -43,9 +45,9 @@ class DisputeView(QWidget):
         self.table.selectionModel().currentRowChanged.connect(self._tensor_chosen)
         self.elements: RecordTable[ElementComparison] = RecordTable(self._element_columns(), theme, self)
         self.element_table = table_view(self.elements, self.tr("Values around the first differing element"))
-        self._above_operators = label(self.tr("The operators of the step around the first that differs"), "section")
-        self._above_tensors = label("", "section")
-        self._above_elements = label("", "section")
+        self._above_operators = caption(self.tr("The operators of the step around the first that differs"), "section")
+        self._above_tensors = caption("", "section")
+        self._above_elements = caption("", "section")
         self.save = ActionButton()
         self.save.show_action(save_capsule, primary=False)
         page = Page(self.tr("Dispute"))
@@ -70,9 +72,8 @@ class DisputeView(QWidget):
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self.stack)
-        session.dispute_changed.connect(self._show)
-        session.phase_changed.connect(self._show)
-        session.bundle_changed.connect(self._show)
+        for changed in (session.dispute_changed, session.phase_changed, session.bundle_changed):
+            changed.connect(partial(session.turns.soon, self._show))
         self._show()
 
     def _operator_columns(self) -> list[Column[NeighbourOperator]]:
@@ -143,7 +144,13 @@ class DisputeView(QWidget):
                 Field(self.tr("Replay's leaf"), dispute.replay_leaf.hex, digest=True),
             ]
         )
-        self._show_operators(dispute.operator)
+        for show_part in (self._show_operators, self._show_tensors):
+            self._session.turns.soon(show_part)
+
+    def _show_tensors(self) -> None:
+        dispute = self._dispute
+        if dispute is None:
+            return
         self._above_tensors.setText(self._compared(dispute))
         self.model.show_records(dispute.tensors)
         self.table.setVisible(bool(dispute.tensors))
@@ -153,7 +160,8 @@ class DisputeView(QWidget):
         else:
             self._show_elements(None)
 
-    def _show_operators(self, operator: DisputedOperator | None) -> None:
+    def _show_operators(self) -> None:
+        operator = self._dispute.operator if self._dispute is not None else None
         near = operator.neighbours if operator is not None else ()
         self.operators.show_records(near)
         for widget in (self._above_operators, self.operator_table):

@@ -144,7 +144,7 @@ class DivergenceView(QWidget):
         self.canvas.scene().sigMouseClicked.connect(self._clicked)
         self.heat.getViewBox().sigXRangeChanged.connect(self._later)
         self.heat.getViewBox().sigResized.connect(self._later)
-        session.bundle_changed.connect(self._reset)
+        session.bundle_changed.connect(partial(session.turns.soon, self._reset))
         session.rows_changed.connect(self._later)
         session.sample_chosen.connect(self._later)
         session.divergence_changed.connect(self._later)

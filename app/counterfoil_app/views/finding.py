@@ -8,7 +8,7 @@ from counterfoil import DisputedElement, Finding
 from counterfoil_app import text
 from counterfoil_app.engine_words import translated
 from counterfoil_app.theme import Theme
-from counterfoil_app.views.parts import label
+from counterfoil_app.views.parts import caption, label
 from counterfoil_app.views.tables import Column, RecordTable, table_view
 
 
@@ -17,7 +17,7 @@ class FindingView(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._title = label(self.tr("Exact arithmetic"), "section")
+        self._title = caption(self.tr("Exact arithmetic"), "section")
         self.sentence = label()
         self.recomputed = label()
         self.model: RecordTable[DisputedElement] = RecordTable(self._columns(), theme, self)

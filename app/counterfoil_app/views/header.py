@@ -243,8 +243,10 @@ class HeaderView(QFrame):
 
     def _show_progress(self) -> None:
         session = self._session
-        progress = session.progress
         self.progress.setVisible(session.running)
+        if not session.running:
+            return
+        progress = session.progress
         self.progress.setValue(int(1000 * progress.done / progress.total) if progress.total else 0)
         parts = [self.tr("{0} of {1} steps").format(text.count(progress.replayed), text.count(progress.total))]
         if progress.done > progress.replayed:

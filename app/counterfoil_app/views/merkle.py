@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QModelIndex, Qt, QTimer
 from PySide6.QtWidgets import (
     QComboBox,
@@ -21,7 +23,7 @@ from counterfoil_app.session import Session
 from counterfoil_app.step_data import StepState
 from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
-from counterfoil_app.views.parts import Field, FieldGrid, digest_field, label
+from counterfoil_app.views.parts import Field, FieldGrid, caption, digest_field, label
 from counterfoil_app.views.tables import Column, RecordTable, table_view
 from counterfoil_app.views.tree_scene import Box, Row, TreeScene
 from counterfoil_app.views.words import Look
@@ -58,7 +60,7 @@ class MerkleView(QWidget):
         self.fit.setToolTip(self.tr("Fit the tree into the view; Ctrl and the wheel zoom"))
         self.fit.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.fit.clicked.connect(self.scene.fit)
-        self._title = label("", "section")
+        self._title = caption("", "section")
         self._chosen = FieldGrid()
         side = QWidget()
         column = QVBoxLayout(side)
@@ -94,9 +96,8 @@ class MerkleView(QWidget):
         self._later.setInterval(REDRAW_MILLISECONDS)
         self._later.timeout.connect(self._draw)
         session.rows_changed.connect(self._grown)
-        session.bundle_changed.connect(self._show)
-        session.dispute_changed.connect(self._show)
-        session.phase_changed.connect(self._show)
+        for changed in (session.bundle_changed, session.dispute_changed, session.phase_changed):
+            changed.connect(partial(session.turns.soon, self._show))
         session.step_selected.connect(self._selected)
         self._show()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
@@ -15,7 +17,17 @@ from counterfoil_app.session import Session
 from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
 from counterfoil_app.views.header import ActionButton
-from counterfoil_app.views.parts import ElidedLabel, Field, FieldGrid, Page, clear_layout, digest_field, label, restyle
+from counterfoil_app.views.parts import (
+    ElidedLabel,
+    Field,
+    FieldGrid,
+    Page,
+    caption,
+    clear_layout,
+    digest_field,
+    label,
+    restyle,
+)
 from counterfoil_app.views.trainer_key import TrainerKeyPanel
 
 ICON_PIXELS = 16
@@ -27,7 +39,7 @@ class CheckRow:
     def __init__(self, number: CheckNumber, grid: QGridLayout) -> None:
         self.icon = QLabel()
         self.icon.setFixedWidth(ICON_PIXELS + 4)
-        self.title = label(words.check_title(number))
+        self.title = caption(words.check_title(number))
         self.detail = label("", "muted")
         row = 2 * int(number)
         grid.addWidget(self.icon, row, 0, Qt.AlignmentFlag.AlignTop)
@@ -52,6 +64,7 @@ class ComparisonGrid(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._shown: object = None
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 2, 0, 2)
         self._grid.setHorizontalSpacing(10)
@@ -61,17 +74,22 @@ class ComparisonGrid(QWidget):
 
     def show_fields(self, ordered: str, fields: list[ComparedField]) -> None:
         """Replace what is shown; ``ordered`` is the heading of the left side."""
+        content = (ordered, fields, self._theme.tokens)
+        if content == self._shown:
+            return
+        self._shown = content
         clear_layout(self._grid)
         for column, title in ((2, ordered), (3, self.tr("Run"))):
-            self._grid.addWidget(label(title, "heading"), 0, column, Qt.AlignmentFlag.AlignBottom)
+            self._grid.addWidget(caption(title, "heading"), 0, column, Qt.AlignmentFlag.AlignBottom)
         for row, field in enumerate(fields, start=1):
             if field.same is not None:
                 self._grid.addWidget(self._mark(field), row, 0, Qt.AlignmentFlag.AlignTop)
-            self._grid.addWidget(label(field.name, "muted"), row, 1, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(caption(field.name, "muted"), row, 1, Qt.AlignmentFlag.AlignTop)
             for column, value in ((2, field.ordered), (3, field.run)):
                 shown: QLabel = ElidedLabel(value) if field.digest and value else label(value)
                 shown.setAccessibleDescription(field.name)
                 self._grid.addWidget(shown, row, column, Qt.AlignmentFlag.AlignTop)
+        self._grid.activate()  # measure the texts now, and not when all views are shown at once
 
     def _mark(self, field: ComparedField) -> QLabel:
         look = words.equality(bool(field.same))
@@ -110,7 +128,7 @@ class OverviewView(Page):
         self._theme = theme
         self.sentence = label("", "notice")
         self.column.addWidget(self.sentence)
-        self.column.addWidget(label(self.tr("Checks"), "section"))
+        self.column.addWidget(caption(self.tr("Checks"), "section"))
         checks = QWidget()
         grid = QGridLayout(checks)
         grid.setContentsMargins(0, 2, 0, 2)
@@ -118,13 +136,13 @@ class OverviewView(Page):
         grid.setColumnStretch(1, 1)
         self.check_rows = {number: CheckRow(number, grid) for number in list(CheckNumber)}
         self.column.addWidget(checks)
-        self.column.addWidget(label(self.tr("Ordered against run"), "section"))
+        self.column.addWidget(caption(self.tr("Ordered against run"), "section"))
         self.comparison = ComparisonGrid(theme)
         self.column.addWidget(self.comparison)
         self._compare_action = compare_action
         self.compare = ActionButton()
         self.column.addWidget(self.compare, 0, Qt.AlignmentFlag.AlignLeft)
-        self.column.addWidget(label(self.tr("Trainer's key"), "section"))
+        self.column.addWidget(caption(self.tr("Trainer's key"), "section"))
         self.trainer_key = TrainerKeyPanel(session, book, book_problem)
         self.column.addWidget(self.trainer_key)
         self._order = self._section(self.tr("The order"))
@@ -132,16 +150,20 @@ class OverviewView(Page):
         self._environment = self._section(self.tr("Trainer's environment"))
         self._data = self._section(self.tr("Data"))
         self.column.addStretch(1)
-        session.bundle_changed.connect(self._show_bundle)
+        session.bundle_changed.connect(self._show_sentence)
+        for draw in (self._show_comparison, self._show_sections):
+            session.bundle_changed.connect(partial(session.turns.soon, draw))
         session.phase_changed.connect(self._show_sentence)
         session.checks_changed.connect(self._show_checks)
         theme.changed.connect(self._show_checks)
         theme.changed.connect(self._show_comparison)
-        self._show_bundle()
+        self._show_sentence()
+        self._show_comparison()
+        self._show_sections()
         self._show_checks()
 
     def _section(self, title: str) -> FieldGrid:
-        self.column.addWidget(label(title, "section"))
+        self.column.addWidget(caption(title, "section"))
         grid = FieldGrid()
         self.column.addWidget(grid)
         return grid
@@ -150,9 +172,7 @@ class OverviewView(Page):
         for number, row in self.check_rows.items():
             row.show_check(self._session.checks[number], self._theme, self.devicePixelRatioF())
 
-    def _show_bundle(self) -> None:
-        self._show_sentence()
-        self._show_comparison()
+    def _show_sections(self) -> None:
         summary, failure = self._session.summary, self._session.failure
         unknown = [Field(self.tr("Not known"), self.tr("The bundle could not be read."))] if failure else []
         self._order.show_fields(self._order_fields(summary) if summary else unknown)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication, QResizeEvent
@@ -23,15 +24,21 @@ from counterfoil import Digest
 from counterfoil_app import icons
 
 
-def label(text: str = "", role: str = "", *, wrap: bool = True, parent: QWidget | None = None) -> QLabel:
-    """A label whose text can be selected; ``role`` picks its look in the style sheet."""
+def caption(text: str = "", role: str = "", *, wrap: bool = True, parent: QWidget | None = None) -> QLabel:
+    """A label that names something: its text cannot be selected. ``role`` picks its look in the style sheet."""
     result = QLabel(text, parent)
     result.setTextFormat(Qt.TextFormat.PlainText)  # names come from a stranger's file: never as markup
-    result.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     result.setWordWrap(wrap)
     result.setIndent(0)
     if role:
         result.setProperty("role", role)
+    return result
+
+
+def label(text: str = "", role: str = "", *, wrap: bool = True, parent: QWidget | None = None) -> QLabel:
+    """A label whose text can be selected, for which Qt keeps a document behind it: slower than a caption."""
+    result = caption(text, role, wrap=wrap, parent=parent)
+    result.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return result
 
 
@@ -45,8 +52,13 @@ def restyle(widget: QWidget, name: str, value: object) -> None:
 
 def fixed_font() -> QFont:
     """The system's font of fixed width, as large as the other text."""
+    return _fixed_font(QGuiApplication.font().pointSizeF())
+
+
+@cache
+def _fixed_font(points: float) -> QFont:
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-    font.setPointSizeF(QGuiApplication.font().pointSizeF())
+    font.setPointSizeF(points)
     return font
 
 
@@ -136,6 +148,7 @@ class FieldGrid(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._shown: list[Field] = []
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 2, 0, 2)
         self._grid.setHorizontalSpacing(12)
@@ -145,9 +158,12 @@ class FieldGrid(QWidget):
 
     def show_fields(self, fields: Sequence[Field]) -> None:
         """Replace what is shown."""
+        if list(fields) == self._shown:
+            return  # making and styling the labels anew costs more than all else that a replay's start draws
+        self._shown = list(fields)
         clear_layout(self._grid)
         for row, field in enumerate(fields):
-            name = label(field.name, "muted", wrap=False)
+            name = caption(field.name, "muted", wrap=False)
             value: QLabel = ElidedLabel(field.value) if field.digest else label(field.value)
             value.setAccessibleDescription(field.name)
             # A digest has a button beside it, which makes its line higher than the text.
@@ -156,6 +172,7 @@ class FieldGrid(QWidget):
             self._grid.addWidget(value, row, 1)
             if field.digest:
                 self._grid.addWidget(CopyButton(field.value, field.name), row, 2)
+        self._grid.activate()  # measure the texts now, and not when all views are shown at once
 
 
 def clear_layout(layout: QGridLayout | QVBoxLayout) -> None:

@@ -18,6 +18,10 @@ from counterfoil_app.views.words import Look
 Record = TypeVar("Record")
 AnyIndex = QModelIndex | QPersistentModelIndex
 _ROLE = Qt.ItemDataRole
+# Plain numbers: a cell is asked for each of its roles, and comparing members of an enumeration takes longest of all.
+_TEXT, _ICON, _TIP = int(_ROLE.DisplayRole), int(_ROLE.DecorationRole), int(_ROLE.ToolTipRole)
+_BACKGROUND, _FONT, _ALIGNMENT = int(_ROLE.BackgroundRole), int(_ROLE.FontRole), int(_ROLE.TextAlignmentRole)
+_OF_THE_RECORD = frozenset((_TEXT, _ICON, _TIP, _BACKGROUND))
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -51,6 +55,7 @@ class RecordTable(QAbstractTableModel, Generic[Record]):
     def __init__(self, columns: Sequence[Column[Record]], theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.columns = tuple(columns)
+        self._looks = tuple(column.look for column in self.columns if column.look is not None)
         self._theme = theme
         self._fixed_font = fixed_font()
         self.records: Sequence[Record] = ()
@@ -84,31 +89,31 @@ class RecordTable(QAbstractTableModel, Generic[Record]):
             return RIGHT if self.columns[section].numeric else LEFT
         return None
 
-    def data(self, index: AnyIndex, role: int = _ROLE.DisplayRole) -> object:
+    def data(self, index: AnyIndex, role: int = _TEXT) -> object:
         """A cell's text, alignment, icon, background and tool tip."""
         if not index.isValid():
             return None
         column = self.columns[index.column()]
-        if role == _ROLE.TextAlignmentRole:
+        if role == _ALIGNMENT:
             return RIGHT if column.numeric else LEFT
-        if role == _ROLE.FontRole:
+        if role == _FONT:
             return self._fixed_font if column.fixed else None
+        if role not in _OF_THE_RECORD or (role == _ICON and column.look is None):
+            return None
         record = self.record(index.row())
         if record is None:
             return None
-        if role == _ROLE.DisplayRole:
+        if role == _TEXT:
             return column.text(record)
-        if role == _ROLE.ToolTipRole and column.tip is not None:
-            return column.tip(record)
-        if role == _ROLE.DecorationRole and column.look is not None:
-            look = column.look(record)
-            return None if look is None else icons.pixmap(look.icon, self._theme.tokens.tone(look.tone), 16)
-        if role == _ROLE.BackgroundRole and self._is_bad(record):
-            return QColor(self._theme.tokens.bad_tint)
-        return None
+        if role == _TIP:
+            return None if column.tip is None else column.tip(record)
+        if role == _BACKGROUND:
+            return QColor(self._theme.tokens.bad_tint) if self._is_bad(record) else None
+        look = column.look(record) if column.look is not None else None
+        return None if look is None else icons.pixmap(look.icon, self._theme.tokens.tone(look.tone), 16)
 
     def _is_bad(self, record: Record) -> bool:
-        looks = (column.look(record) for column in self.columns if column.look is not None)
+        looks = (look(record) for look in self._looks)
         return any(look is not None and look.tone is Tone.BAD for look in looks)
 
     def _repaint(self) -> None:
@@ -150,6 +155,6 @@ def table_view(model: RecordTable[Record], name: str, parent: QWidget | None = N
 
 def _copy_cell(view: QTableView) -> None:
     index = view.currentIndex()
-    value = index.data(_ROLE.ToolTipRole) or index.data(_ROLE.DisplayRole)
+    value = index.data(_TIP) or index.data(_TEXT)
     if value:
         QGuiApplication.clipboard().setText(str(value))

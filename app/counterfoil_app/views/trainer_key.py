@@ -60,7 +60,7 @@ class TrainerKeyPanel(QWidget):
         column.setSpacing(6)
         for widget in (self.sentence, self._fields, self._naming, self.accept):
             column.addWidget(widget)
-        session.bundle_changed.connect(self._meet)
+        session.bundle_changed.connect(partial(session.turns.soon, self._meet))
         self._meet()
 
     def _meet(self) -> None:

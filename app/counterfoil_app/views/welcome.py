@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollA
 
 from counterfoil_app import icons
 from counterfoil_app.views.header import ActionButton
-from counterfoil_app.views.parts import clear_layout, label, restyle
+from counterfoil_app.views.parts import caption, clear_layout, label, restyle
 
 LOGO_PIXELS = 72
 
@@ -70,7 +70,7 @@ class WelcomeView(QWidget):
         inside.addLayout(buttons)
         inside.addWidget(self.sample_progress)
         self.show_sample("")
-        self._recent_title = label(self.tr("Recent"), "section")
+        self._recent_title = caption(self.tr("Recent"), "section")
         self._recent_title.setFixedWidth(width)
         recent = QWidget()
         recent.setFixedWidth(width)

@@ -66,35 +66,47 @@ def number_list(numbers: Sequence[int]) -> str:
 
 def check_state(value: CheckState) -> Look:
     """How the state of a check is shown."""
-    return {
-        CheckState.PENDING: Look(_tr("not yet checked"), "pending", Tone.MUTED),
-        CheckState.RUNNING: Look(_tr("being checked"), "running", Tone.INFO),
-        CheckState.PASSED: Look(_tr("passed"), "passed", Tone.OK),
-        CheckState.FAILED: Look(_tr("failed"), "failed", Tone.BAD),
-        CheckState.WARNING: Look(_tr("passed, with a remark"), "warning", Tone.WARN),
-        CheckState.SKIPPED: Look(_tr("not reached"), "skipped", Tone.MUTED),
-    }[value]
+    match value:
+        case CheckState.PENDING:
+            return Look(_tr("not yet checked"), "pending", Tone.MUTED)
+        case CheckState.RUNNING:
+            return Look(_tr("being checked"), "running", Tone.INFO)
+        case CheckState.PASSED:
+            return Look(_tr("passed"), "passed", Tone.OK)
+        case CheckState.FAILED:
+            return Look(_tr("failed"), "failed", Tone.BAD)
+        case CheckState.WARNING:
+            return Look(_tr("passed, with a remark"), "warning", Tone.WARN)
+        case CheckState.SKIPPED:
+            return Look(_tr("not reached"), "skipped", Tone.MUTED)
 
 
 def step_match(value: StepMatch) -> Look:
     """How the comparison of a step is shown."""
-    return {
-        StepMatch.MATCH: Look(_tr("match"), "passed", Tone.OK),
-        StepMatch.MISMATCH: Look(_tr("mismatch"), "failed", Tone.BAD),
-        StepMatch.UNJUDGED: Look(_tr("unjudged"), "skipped", Tone.MUTED),
-    }[value]
+    match value:
+        case StepMatch.MATCH:
+            return Look(_tr("match"), "passed", Tone.OK)
+        case StepMatch.MISMATCH:
+            return Look(_tr("mismatch"), "failed", Tone.BAD)
+        case StepMatch.UNJUDGED:
+            return Look(_tr("unjudged"), "skipped", Tone.MUTED)
 
 
 def step_state(value: StepState) -> Look:
     """How the state of a step is shown."""
-    return {
-        StepState.LEFT_OUT: Look(_tr("not chosen"), "skipped", Tone.MUTED),
-        StepState.MATCH: Look(_tr("match"), "passed", Tone.OK),
-        StepState.WAITING: Look(_tr("not replayed"), "pending", Tone.MUTED),
-        StepState.UNJUDGED: Look(_tr("unjudged"), "skipped", Tone.WARN),
-        StepState.SUSPICIOUS: Look(_tr("match, suspicious log"), "warning", Tone.BAD),
-        StepState.MISMATCH: Look(_tr("mismatch"), "failed", Tone.BAD),
-    }[value]
+    match value:
+        case StepState.LEFT_OUT:
+            return Look(_tr("not chosen"), "skipped", Tone.MUTED)
+        case StepState.MATCH:
+            return Look(_tr("match"), "passed", Tone.OK)
+        case StepState.WAITING:
+            return Look(_tr("not replayed"), "pending", Tone.MUTED)
+        case StepState.UNJUDGED:
+            return Look(_tr("unjudged"), "skipped", Tone.WARN)
+        case StepState.SUSPICIOUS:
+            return Look(_tr("match, suspicious log"), "warning", Tone.BAD)
+        case StepState.MISMATCH:
+            return Look(_tr("mismatch"), "failed", Tone.BAD)
 
 
 def equality(equal: bool) -> Look:
