@@ -135,6 +135,9 @@ class Engine(Protocol):
     def devices(self) -> Sequence[DeviceInfo]:
         """Return the devices of this machine."""
 
+    def outline(self, path: Path) -> BundleSummary:
+        """Say what a bundle says of itself before anything large is read; raises CounterfoilError."""
+
     def inspect(self, path: Path, order: Path | None, cancel: CancelToken) -> Iterator[BundleSummary]:
         """Say what a bundle says of itself, more in each summary; raises CounterfoilError."""
 
@@ -182,6 +185,10 @@ class LibraryEngine:
     def devices(self) -> Sequence[DeviceInfo]:
         """Return the devices of this machine."""
         return tuple(DeviceInfo(item.name, item.title, item.float64_note) for item in counterfoil.list_devices())
+
+    def outline(self, path: Path) -> BundleSummary:
+        """Say what a bundle says of itself before anything large is read; raises CounterfoilError."""
+        return next(counterfoil.inspect_stages(path))
 
     def inspect(self, path: Path, order: Path | None, cancel: CancelToken) -> Iterator[BundleSummary]:
         """Say what a bundle says of itself, more in each summary; raises CounterfoilError."""

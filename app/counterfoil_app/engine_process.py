@@ -54,6 +54,10 @@ class ProcessEngine:
         """Return the devices of this machine."""
         return self._call(tuple[DeviceInfo, ...], "devices")
 
+    def outline(self, path: Path) -> BundleSummary:
+        """Say what a bundle says of itself before anything large is read; raises CounterfoilError."""
+        return self._call(BundleSummary, "outline", path)
+
     def inspect(self, path: Path, order: Path | None, cancel: CancelToken) -> Iterator[BundleSummary]:
         """Say what a bundle says of itself, more in each summary; raises CounterfoilError."""
         return self._iterate("inspect", path, order, cancel=cancel)

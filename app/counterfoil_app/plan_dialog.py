@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from counterfoil import CounterfoilError, Plan, PlanProgress, PlanRow, SegmentRequest
 from counterfoil_app import text
+from counterfoil_app.engine_words import translated
 from counterfoil_app.session import Session
 from counterfoil_app.views.parts import label, restyle
 
@@ -281,7 +282,7 @@ class PlanDialog(QDialog):
         session = self._session
         self.numbers.setEnabled(self.listed.isChecked())
         device = next((item for item in session.devices if item.name == self.device_name), None)
-        self.note.setText(device.float64_note if device is not None else "")
+        self.note.setText(translated(device.float64_note) if device is not None else "")
         self.note.setVisible(bool(self.note.text()))
         self.measure.setText(self.tr("Stop measuring") if session.planning else self.tr("&Measure the time"))
         self.measure.setEnabled(not session.running and not session.lacks_data)

@@ -25,9 +25,10 @@ from PySide6.QtGui import (
     QTextDocument,
 )
 
-from counterfoil import AuditReport, BundleSummary, Dispute, Outcome, StepMatch, StepRow, __version__
+from counterfoil import AuditReport, BundleSummary, Dispute, Finding, Outcome, StepMatch, StepRow, __version__
 from counterfoil_app import chart, text
 from counterfoil_app.chart import Floats, Series
+from counterfoil_app.engine_words import translated
 from counterfoil_app.theme import LIGHT
 from counterfoil_app.views import words
 
@@ -38,6 +39,8 @@ FOOTER_POINTS = 18.0
 CHART_HEIGHT = 165.0
 TENSORS = 12
 """Most differing tensors that the report lists."""
+ELEMENTS = 6
+"""Most exactly computed elements that the report lists."""
 
 
 def _tr(text: str) -> str:
@@ -259,6 +262,15 @@ def _table(rows: Iterable[tuple[str, str]], width: int) -> str:
     return f'<table width="{width}" cellspacing="0">{cells}</table>'
 
 
+def _columns(head: Sequence[str], lines: Iterable[Sequence[str]], width: int) -> str:
+    """A table of values under headings; the values are plain text."""
+    titles = "".join(f'<td class="name">{escape(title)}</td>' for title in head)
+    rows = "".join(
+        "<tr>" + "".join(f'<td class="hash">{escape(cell)}</td>' for cell in line) + "</tr>" for line in lines
+    )
+    return f'<table width="{width}" cellspacing="0"><tr>{titles}</tr>{rows}</table>'
+
+
 def _hash(digest: str) -> str:
     return f'<span class="hash">{escape(digest)}</span>'
 
@@ -270,7 +282,7 @@ def _summary(contents: Contents, width: int) -> list[str]:
         f'<table width="{width}" cellspacing="0" cellpadding="9" style="margin-top: 8px; margin-bottom: 8px">'
         f'<tr><td width="5" bgcolor="{LIGHT.tone(tone)}"></td>'
         f'<td class="box" bgcolor="{LIGHT.tint(tone)}"><span class="outcome" style="color: {LIGHT.tone(tone)}">'
-        f"{escape(report.headline)}</span><br>{escape(report.reason)}</td></tr></table>"
+        f"{escape(report.headline)}</span><br>{escape(translated(report.reason))}</td></tr></table>"
     )
     source = {
         "client": _tr("compared with the client's own order file"),
@@ -319,7 +331,7 @@ def meaning(report: AuditReport) -> str:
         return _tr(
             "Every step that was replayed gave the trainer's own result, bit for bit. The other steps were not looked "
             "at. {0}"
-        ).format(report.sample.describe())
+        ).format(translated(report.sample.describe()))
     return {
         Outcome.VERIFIED: _tr(
             "Every ordered step was carried out again on another machine and gave the trainer's own result, bit for "
@@ -366,18 +378,13 @@ def _checks(report: AuditReport, width: int) -> str:
         state = f'<b style="color: {LIGHT.tone(look.tone)}">{escape(look.word)}</b>'
         lines.append(
             f'<tr><td width="{width * 16 // 100}">{state}</td><td><b>{escape(words.check_title(check.number))}</b>'
-            f'<br><span class="muted">{escape(check.detail)}</span></td></tr>'
+            f'<br><span class="muted">{escape(translated(check.detail))}</span></td></tr>'
         )
     return f'<table width="{width}" cellspacing="0">{"".join(lines)}</table>'
 
 
 def _dispute(dispute: Dispute, width: int) -> list[str]:
     operator = dispute.operator
-    confirmed = (
-        _tr("A second replay with every sum in another order gave the same result: the difference is the trainer's.")
-        if dispute.confirmed
-        else _tr("A second replay with every sum in another order did not confirm it: the trainer is not accused.")
-    )
     facts = [
         (_tr("First different step"), escape(text.count(dispute.step))),
         (_tr("What differs"), escape(", ".join(words.part(part) for part in dispute.parts))),
@@ -390,33 +397,49 @@ def _dispute(dispute: Dispute, width: int) -> list[str]:
     if operator is not None:
         place = _tr("{0}, number {1} of {2}").format(operator.where, operator.number, operator.total)
         facts.insert(2, (_tr("First different operator"), escape(place)))
-    parts = [_heading(_tr("Dispute")), _table(facts, width), f"<p>{escape(confirmed)}</p>"]
+    parts = [_heading(_tr("Dispute")), _table(facts, width), f"<p>{escape(words.dispute_meaning(dispute))}</p>"]
     if dispute.tensors:
         parts.append(
             f"<p>{escape(_tr('State tensors that differ at step {0}, largest difference first:').format(dispute.compared_at))}</p>"  # noqa: E501
         )
         head = (_tr("tensor"), _tr("largest difference"), _tr("ulps"), _tr("elements"), _tr("trainer"), _tr("replay"))
-        rows = "".join(
-            "<tr>"
-            + "".join(
-                f'<td class="hash">{escape(cell)}</td>'
-                for cell in (
-                    item.name,
-                    text.number(item.max_abs),
-                    text.count(item.max_ulps),
-                    text.count(item.differing),
-                    text.number(item.trainer),
-                    text.number(item.replay),
-                )
+        lines = (
+            (
+                item.name,
+                text.number(item.max_abs),
+                text.count(item.max_ulps),
+                text.count(item.differing),
+                text.number(item.trainer),
+                text.number(item.replay),
             )
-            + "</tr>"
             for item in dispute.tensors[:TENSORS]
         )
-        titles = "".join(f'<td class="name">{escape(title)}</td>' for title in head)
-        parts.append(f'<table width="{width}" cellspacing="0"><tr>{titles}</tr>{rows}</table>')
+        parts.append(_columns(head, lines, width))
         if len(dispute.tensors) > TENSORS:
             more = _tr("and {0} more").format(text.count(len(dispute.tensors) - TENSORS))
             parts.append(f'<p class="muted">{escape(more)}</p>')
+    if dispute.finding is not None:
+        parts += _finding(dispute.finding, width)
+    return parts
+
+
+def _finding(finding: Finding, width: int) -> list[str]:
+    """What exact arithmetic says, with the elements that say most."""
+    parts = [_heading(_tr("Exact arithmetic")), f"<p>{escape(translated(finding.sentence))}</p>"]
+    if finding.elements:
+        head = (_tr("element"), _tr("exact value"), _tr("replay"), _tr("trainer"), _tr("error, in margins"))
+        lines = (
+            (
+                text.index(item.index),
+                item.exact,
+                repr(item.replay),
+                _tr("not known") if item.trainer is None else repr(item.trainer),
+                f"{item.error:.2g}",
+            )
+            for item in finding.elements[:ELEMENTS]
+        )
+        parts.append(f"<p>{escape(words.finding_extent(finding))}</p>")
+        parts.append(_columns(head, lines, width))
     return parts
 
 

@@ -11,21 +11,27 @@ import os
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from PySide6.QtCore import QLocale
+
 from counterfoil_app import startup
 from counterfoil_app.report_document import Contents, write_pdf
+from counterfoil_app.shell.language import LANGUAGES, SOURCE_LANGUAGE, Translations
 from counterfoil_app.worker import Failure, ReportedError
 
 
 def print_report(contents: Contents, path: Path) -> None:
-    """Write the report as PDF; to be called from the worker thread, and waits.
+    """Write the report as PDF in the window's language; to be called from the worker thread, and waits.
 
     Raises:
         OSError: The file cannot be written.
         CounterfoilError: The report could not be made.
     """
+    language = QLocale().name().split("_")[0]  # the window's: Translations makes it the default
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_print, args=(contents, path, there), name="counterfoil-report", daemon=True)
+    process = context.Process(
+        target=_print, args=(contents, path, language, there), name="counterfoil-report", daemon=True
+    )
     process.start()
     there.close()
     try:
@@ -47,14 +53,16 @@ def print_report(contents: Contents, path: Path) -> None:
         raise ReportedError(result)
 
 
-def _print(contents: Contents, path: Path, answer: Connection) -> None:
+def _print(contents: Contents, path: Path, language: str, answer: Connection) -> None:
     """The main function of the process."""
     from PySide6.QtGui import QGuiApplication
 
     os.environ["QT_QPA_PLATFORM"] = startup.OFFSCREEN
     application = QGuiApplication([])
     result: OSError | Failure | None = None
+    translations = Translations()  # must outlive the report
     try:
+        translations.install(language if language in LANGUAGES else SOURCE_LANGUAGE)
         startup.check_fonts()
         write_pdf(contents, path)
     except OSError as error:

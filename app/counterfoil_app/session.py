@@ -640,7 +640,7 @@ def _look(
     if order is not None:
         # An order file that cannot be read fails check 2 of the bundle, which says so.
         with suppress(CounterfoilError):
-            _feed(engine.inspect(order, None, cancel), clients)
+            clients.put(engine.outline(order))
     _feed(engine.inspect(path, order, cancel), summaries)
 
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLabel, QPushBu
 
 from counterfoil_app import icons, text
 from counterfoil_app.engine_port import SignedVerdict, VerdictReading
+from counterfoil_app.engine_words import translated
 from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
 from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle
@@ -91,7 +92,7 @@ class VerdictViewer(QDialog):
             Look(self.tr("The signature holds: {0}").format(verdict.headline), look.icon, look.tone),
             self.tr(
                 "{0} The key is that of the file {1}; that it is the auditor's you must know from elsewhere."
-            ).format(verdict.reason, verdict.key_file),
+            ).format(translated(verdict.reason), verdict.key_file),
         )
         self._facts.show_fields(self._fields(verdict))
         self.page.show()
@@ -176,7 +177,7 @@ class VerdictViewer(QDialog):
             fields.append(Field(self.tr("Disputed step"), text.count(verdict.disputed_step)))
         for check in verdict.checks:
             state = words.check_state(check.state).word
-            fields.append(Field(words.check_title(check.number), f"{state}. {check.detail}".strip()))
+            fields.append(Field(words.check_title(check.number), f"{state}. {translated(check.detail)}".strip()))
         return fields
 
     def _make_primary(self, button: QPushButton) -> None:

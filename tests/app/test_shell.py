@@ -339,7 +339,7 @@ def test_junk_in_the_new_settings_falls_back(settings: Settings) -> None:
 
 
 def test_f1_opens_the_page_of_the_view_that_has_the_keyboard(opened: MainWindow, qtbot: QtBot) -> None:
-    assert set(HELP_PAGES) == set(opened.docks)
+    assert set(HELP_PAGES) == {*opened.docks, opened.queue_dock.objectName()}
     opened.activateWindow()
     opened.docks["steps"].raise_()
     opened.steps.table.setFocus()
@@ -352,6 +352,12 @@ def test_f1_opens_the_page_of_the_view_that_has_the_keyboard(opened: MainWindow,
     assert set(HELP_PAGES.values()) | {FIRST_HELP_PAGE} <= set(names)
     assert names[window.list.currentRow()] == HELP_PAGES["steps"]
     assert "unjudged" in window.browser.toPlainText()
+    opened.activateWindow()
+    opened.queue_dock.show()
+    opened.queue_view.table.setFocus()
+    qtbot.waitUntil(opened.queue_view.table.hasFocus)
+    qtbot.keyClick(opened.queue_view.table, Qt.Key.Key_F1)
+    assert names[window.list.currentRow()] == HELP_PAGES["queue"]
     window.browser.anchorClicked.emit(QUrl("50-dispute.md"))
     assert window.browser.toPlainText().startswith("A dispute")
     window.search.setText("traceback")

@@ -330,6 +330,29 @@ def test_links_of_the_help_lead_to_pages(language: str) -> None:
     assert set(links) <= {page.name for page in pages}
 
 
+EMPHASISED = {
+    "en": {"your", "With a remark", "contradictions", "omissions", "before", "after"},
+    "de": {
+        "Ihren", "Mit einer Bemerkung", "Widerspruch", "Auslassung", "nicht beurteilte", "vor", "danach", "Beispiel",
+    },
+}  # fmt: skip
+"""Words of the help that are set in italics and are no texts of the window, or not word for word."""
+
+
+@pytest.mark.parametrize("language", list(LANGUAGES))
+def test_the_help_calls_things_as_the_window_does(language: str, german: dict[object, str]) -> None:
+    texts = german.values() if language == "de" else [text.source for text in script.all_texts()]
+    known = {re.sub("&(?!&)", "", text).rstrip("\u2026") for text in texts}
+    named = {
+        part
+        for page in help_pages(language)
+        for path in re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", page.markdown)
+        for part in " ".join(path.split()).split(" > ")
+    }
+    assert len(named) >= 25
+    assert named - known - EMPHASISED[language] == set()
+
+
 def test_every_check_is_explained_or_named(german_window: MainWindow) -> None:
     titles = [engine_words.translated(number.title) for number in CheckNumber]
     assert len(set(titles)) == len(CheckNumber)

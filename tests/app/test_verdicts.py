@@ -12,11 +12,21 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
-from counterfoil import AuditFinished, AuditReport, CancelToken, CounterfoilError, SegmentRequest, StepReplayed
+from counterfoil import (
+    AuditFinished,
+    AuditReport,
+    CancelToken,
+    CounterfoilError,
+    DisputedElement,
+    Finding,
+    Right,
+    SegmentRequest,
+    StepReplayed,
+)
 from counterfoil_app import chart, passphrases, report_document
 from counterfoil_app.chart import Series
 from counterfoil_app.engine_port import ReplayPlan
@@ -28,6 +38,7 @@ from counterfoil_app.settings import Settings
 from counterfoil_app.signing_dialog import SigningDialog
 from counterfoil_app.theme import LIGHT
 from counterfoil_app.verdict_viewer import VerdictViewer
+from counterfoil_app.views import words
 from counterfoil_app.window import MainWindow
 from support.fake_engine import KEY_ID, FakeEngine
 from support.waiting import reached
@@ -223,6 +234,35 @@ def test_the_report_says_everything(qapp: object) -> None:
     ):  # fmt: skip
         assert needed in text, needed
     assert "Dispute" not in plain(contents(FakeEngine()))
+
+
+@pytest.mark.parametrize("right", list(Right))
+def test_the_report_says_what_exact_arithmetic_found(qapp: object, right: Right) -> None:
+    page = contents(FakeEngine(disputed=37))
+    assert page.report.dispute is not None
+    element = DisputedElement((3, 4), "0.75000002980232238769", 0.75, 0.75, 0.7500001, 0.7500002, 2.0**-24, 0.03, 7.0)
+    finding = Finding(right, "The values were computed exactly.", (element,) * 9, 17, 1000, 2.0**-44)
+    dispute = replace(page.report.dispute, finding=finding)
+    text = plain(replace(page, report=replace(page.report, dispute=dispute)))
+    for needed in (finding.sentence, words.finding_extent(finding), element.exact, "0.7500001", "0.7500002", "0.03"):
+        assert needed in text, needed
+    assert text.count(element.exact) == report_document.ELEMENTS
+    assert ("what was run in this step is not what was ordered" in text) is dispute.accuses
+    assert ("The trainer is not accused" in text) is not dispute.accuses
+    assert "Exact arithmetic" not in plain(page)
+
+
+def test_the_report_is_printed_in_the_language_of_the_window(qapp: object, tmp_path: Path) -> None:
+    page = contents(FakeEngine())
+    before = QLocale()
+    for language in ("en", "de"):
+        QLocale.setDefault(QLocale(language))
+        print_report(page, tmp_path / f"{language}.pdf")
+    QLocale.setDefault(before)
+    german, english = "Prüfbericht".encode("utf-16-be"), "Audit report".encode("utf-16-be")
+    assert german in (tmp_path / "de.pdf").read_bytes()
+    assert english not in (tmp_path / "de.pdf").read_bytes()
+    assert english in (tmp_path / "en.pdf").read_bytes()
 
 
 def test_a_sampled_run_is_not_printed_as_verified_whole(qapp: object) -> None:

@@ -126,6 +126,9 @@ class FakeEngine:
             DeviceInfo("cuda:0", "NVIDIA H200", "float64 at half the speed of float32"),
         )
 
+    def outline(self, path: Path) -> BundleSummary:
+        return next(self.inspect(path, None, CancelToken()))
+
     def inspect(self, path: Path, order: Path | None, cancel: CancelToken) -> Iterator[BundleSummary]:
         self.threads.add(threading.current_thread().name)
         assert self.inspect_gate.wait(30)

@@ -43,6 +43,7 @@ HELP_PAGES = {
     "merkle": "40-views.md",
     "dispute": "50-dispute.md",
     "log": "70-trouble.md",
+    "queue": "30-replay.md",
 }
 """The help page of each dock, by its name; F1 opens the one of the dock that has the keyboard."""
 FIRST_HELP_PAGE = "10-start.md"
@@ -87,7 +88,6 @@ class Shell(QObject):
             session, settings, window, notifier(icon, window), sleep_inhibitor(window), task_bar(DESKTOP_ID)
         )
         self.layouts: LayoutHistory | None = None
-        self._docks: Mapping[str, QDockWidget] = {}
         self._help: HelpWindow | None = None
         session.threads = settings.threads
         session.phase_changed.connect(self._follow_phase)
@@ -166,7 +166,6 @@ class Shell(QObject):
 
     def watch_layout(self, desk: QMainWindow, docks: Mapping[str, QDockWidget]) -> None:
         """Remember changes of the docks from now on."""
-        self._docks = docks
         self.layouts = LayoutHistory(desk, docks, self)
         self.layouts.changed.connect(self._refresh)
 
@@ -199,9 +198,10 @@ class Shell(QObject):
         """Open the help page of the dock that has the keyboard, or the first page."""
         if self._help is None:
             self._help = HelpWindow(choose_language(self._settings.language), self._window)
-        focus = QApplication.focusWidget()
-        inside = (name for name, dock in self._docks.items() if focus is not None and dock.isAncestorOf(focus))
-        self._help.open_page(HELP_PAGES.get(next(inside, ""), FIRST_HELP_PAGE))
+        around = QApplication.focusWidget()
+        while around is not None and not isinstance(around, QDockWidget):
+            around = around.parentWidget()
+        self._help.open_page(HELP_PAGES.get(around.objectName() if around is not None else "", FIRST_HELP_PAGE))
 
     def show_exception(self, failure: Failure) -> None:
         """Show an unexpected exception, beside those that are shown already."""

@@ -16,11 +16,8 @@ from counterfoil_app.views import words
 from counterfoil_app.views.finding import FindingView
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, label
-from counterfoil_app.views.tables import Column, RecordTable, table_view
+from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
 from counterfoil_app.views.words import Look
-
-MOST_LINES = 13
-"""Lines of a table on this page that are seen at once; the rest is reached by scrolling in it."""
 
 
 class DisputeView(QWidget):
@@ -133,7 +130,7 @@ class DisputeView(QWidget):
             return
         self._dispute = dispute
         self.headline.setText(self._headline(dispute))
-        self.meaning.setText(self._meaning(dispute))
+        self.meaning.setText(words.dispute_meaning(dispute))
         self.finding.show_finding(dispute.finding)
         self._facts.show_fields(
             [
@@ -154,7 +151,7 @@ class DisputeView(QWidget):
         self._above_tensors.setText(self._compared(dispute))
         self.model.show_records(dispute.tensors)
         self.table.setVisible(bool(dispute.tensors))
-        _fit_height(self.table)
+        fit_height(self.table)
         if dispute.tensors:
             self.table.selectRow(0)
         else:
@@ -166,7 +163,7 @@ class DisputeView(QWidget):
         self.operators.show_records(near)
         for widget in (self._above_operators, self.operator_table):
             widget.setVisible(bool(near))
-        _fit_height(self.operator_table)
+        fit_height(self.operator_table)
         if operator is not None and near:
             place = next((place for place, item in enumerate(near) if item.number == operator.number), 0)
             self.operator_table.selectRow(place)
@@ -180,7 +177,7 @@ class DisputeView(QWidget):
         self.elements.show_records(detail.elements if detail is not None else ())
         for widget in (self._above_elements, self.element_table):
             widget.setVisible(detail is not None)
-        _fit_height(self.element_table)
+        fit_height(self.element_table)
         if tensor is not None:
             self._above_elements.setText(
                 self.tr("{0}: the values around the first element that differs").format(tensor.name)
@@ -225,24 +222,6 @@ class DisputeView(QWidget):
             return self.tr("The initial state differs.")
         return self.tr("Step {0} is the first that differs ({1}).").format(text.count(dispute.step), parts)
 
-    def _meaning(self, dispute: Dispute) -> str:
-        if not dispute.confirmed:
-            return self.tr(
-                "This is not confirmed. A second replay of the step, with every sum taken in another order, has not "
-                "given the same result, so the difference may come from this machine. The trainer is not accused."
-            )
-        if not dispute.accuses:
-            return self.tr(
-                "The trainer is not accused. A second replay gave the same result as the first, but exact arithmetic "
-                "explains the difference without the trainer."
-            )
-        return self.tr(
-            "This is confirmed. Starting from the state that the trainer signed before step {0}, the ordered step "
-            "gives another result than the trainer signed after it. A second replay, with every sum taken in another "
-            "order, gave the same result as the first, so this machine's arithmetic does not explain the difference: "
-            "what was run in this step is not what was ordered."
-        ).format(text.count(dispute.step))
-
     def _compared(self, dispute: Dispute) -> str:
         if dispute.compared_at is None:
             return self.tr("The trainer stored no later state, so single tensors cannot be compared.")
@@ -255,11 +234,3 @@ class DisputeView(QWidget):
         return self.tr("Tensors that differ at step {0}, the trainer's next stored state").format(
             text.count(dispute.compared_at)
         )
-
-
-def _fit_height(view: QTableView) -> None:
-    """Make a table as high as its lines, up to a limit: the page scrolls, not each short table."""
-    lines = min(MOST_LINES, max(1, view.model().rowCount()))
-    bar = view.horizontalScrollBar().sizeHint().height()
-    header = view.horizontalHeader().sizeHint().height()
-    view.setFixedHeight(header + lines * view.verticalHeader().defaultSectionSize() + bar + 2)

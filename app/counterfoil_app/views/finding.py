@@ -8,8 +8,9 @@ from counterfoil import DisputedElement, Finding
 from counterfoil_app import text
 from counterfoil_app.engine_words import translated
 from counterfoil_app.theme import Theme
+from counterfoil_app.views import words
 from counterfoil_app.views.parts import caption, label
-from counterfoil_app.views.tables import Column, RecordTable, table_view
+from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
 
 
 class FindingView(QWidget):
@@ -22,7 +23,6 @@ class FindingView(QWidget):
         self.recomputed = label()
         self.model: RecordTable[DisputedElement] = RecordTable(self._columns(), theme, self)
         self.table = table_view(self.model, self.tr("Elements computed exactly"))
-        self.table.setMinimumHeight(120)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         for widget in (self._title, self.sentence, self.recomputed, self.table):
@@ -38,11 +38,8 @@ class FindingView(QWidget):
             widget.setVisible(bool(elements))
         if finding is not None:
             self.sentence.setText(translated(finding.sentence))
-            self.recomputed.setText(
-                self.tr("{0} of {1} elements were computed exactly. One margin is {2}.").format(
-                    text.count(finding.recomputed), text.count(finding.total), text.number(finding.margin)
-                )
-            )
+            self.recomputed.setText(words.finding_extent(finding))
+            fit_height(self.table)
 
     def _columns(self) -> list[Column[DisputedElement]]:
         return [

@@ -25,6 +25,9 @@ _OF_THE_RECORD = frozenset((_TEXT, _ICON, _TIP, _BACKGROUND))
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
+MOST_LINES = 13
+"""Lines of a table in a page that are seen at once; the rest is reached by scrolling in it."""
+
 
 @dataclass(frozen=True)
 class Column(Generic[Record]):
@@ -151,6 +154,14 @@ def table_view(model: RecordTable[Record], name: str, parent: QWidget | None = N
     shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
     shortcut.activated.connect(lambda: _copy_cell(view))
     return view
+
+
+def fit_height(view: QTableView) -> None:
+    """Make a table in a page as high as its lines, up to a limit: the page scrolls, not each short table."""
+    lines = min(MOST_LINES, max(1, view.model().rowCount()))
+    bar = view.horizontalScrollBar().sizeHint().height()
+    header = view.horizontalHeader().sizeHint().height()
+    view.setFixedHeight(header + lines * view.verticalHeader().defaultSectionSize() + bar + 2)
 
 
 def _copy_cell(view: QTableView) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from counterfoil import CheckNumber, CheckState, Outcome, Sample, SegmentRequest, StepMatch
-from counterfoil_app import engine_words
+from counterfoil import CheckNumber, CheckState, Dispute, Finding, Outcome, Sample, SegmentRequest, StepMatch
+from counterfoil_app import engine_words, text
 from counterfoil_app.step_data import StepState
 from counterfoil_app.theme import Tone
 
@@ -22,8 +22,8 @@ class Look:
     tone: Tone
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("words", text)
+def _tr(source: str) -> str:
+    return QCoreApplication.translate("words", source)
 
 
 def outcome(value: Outcome, sample: Sample | None = None) -> Look:
@@ -112,6 +112,33 @@ def step_state(value: StepState) -> Look:
 def equality(equal: bool) -> Look:
     """How the comparison of two hashes is shown."""
     return Look(_tr("equal"), "passed", Tone.OK) if equal else Look(_tr("different"), "failed", Tone.BAD)
+
+
+def dispute_meaning(dispute: Dispute) -> str:
+    """What a dispute means for the trainer, as a plain paragraph."""
+    if not dispute.confirmed:
+        return _tr(
+            "This is not confirmed. A second replay of the step, with every sum taken in another order, has not "
+            "given the same result, so the difference may come from this machine. The trainer is not accused."
+        )
+    if not dispute.accuses:
+        return _tr(
+            "The trainer is not accused. A second replay gave the same result as the first, but exact arithmetic "
+            "explains the difference without the trainer."
+        )
+    return _tr(
+        "This is confirmed. Starting from the state that the trainer signed before step {0}, the ordered step "
+        "gives another result than the trainer signed after it. A second replay, with every sum taken in another "
+        "order, gave the same result as the first, so this machine's arithmetic does not explain the difference: "
+        "what was run in this step is not what was ordered."
+    ).format(text.count(dispute.step))
+
+
+def finding_extent(finding: Finding) -> str:
+    """How much of the disputed operator's output was computed exactly."""
+    return _tr("{0} of {1} elements were computed exactly. One margin is {2}.").format(
+        text.count(finding.recomputed), text.count(finding.total), text.number(finding.margin)
+    )
 
 
 def check_title(number: CheckNumber) -> str:

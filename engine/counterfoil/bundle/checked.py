@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -138,6 +139,28 @@ class CheckedFile:
                 raise BundleError(f"{path} holds a truth value that is neither 0 nor 1.")
             return array.view(np.bool_)
         return array
+
+    def _pieces(self, path: str, cancel: CancelToken | None) -> Iterator[memoryview]:
+        """Yield a dataset's bytes, little-endian and in C order, some rows at a time; raises CancelledError between."""
+        info = self._inventory.datasets[path]
+        if not info.shape:
+            yield bytes_of(self._read(path))
+            return
+        rows = max(1, BLOCK_BYTES // max(1, row_bytes(info.dtype, info.shape)))
+        for first in range(0, info.shape[0], rows):
+            if cancel:
+                cancel.check()
+            yield bytes_of(self._read(path, first, min(rows, info.shape[0] - first)))
+
+
+def bytes_of(array: Array) -> memoryview:
+    """Return the bytes of an array that was read, as they lie in the file."""
+    return array.reshape(-1).view(np.uint8).data
+
+
+def row_bytes(dtype: str, shape: tuple[int, ...]) -> int:
+    """Return the size of one row, which is one index of the first axis."""
+    return DTYPES[dtype].itemsize * math.prod(shape[1:])
 
 
 def _open_plain(path: Path) -> BinaryIO:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from counterfoil.bundle import layout
 from counterfoil.bundle._hdf5 import DTYPES
-from counterfoil.bundle.checked import BLOCK_BYTES, Array, CheckedFile
+from counterfoil.bundle.checked import BLOCK_BYTES, Array, CheckedFile, bytes_of, row_bytes
 from counterfoil.bundle.guard import DATA_FILE
 from counterfoil.bundle.schema import ArraySpec, OrderManifest
 from counterfoil.cancel import CancelToken
@@ -103,13 +103,9 @@ class DataFile(CheckedFile):
         yield done, total
         for name, spec in specs.items():
             digest = StreamedDigest(name, spec.dtype, spec.shape)
-            per_block = max(1, BLOCK_BYTES // max(1, _row_bytes(spec)))
-            for first in range(0, spec.shape[0], per_block):
-                if cancel:
-                    cancel.check()
-                block = self._rows(name, first, min(per_block, spec.shape[0] - first))
-                digest.add(block)
-                done += len(block)
+            for piece in self._pieces(f"{layout.ARRAYS}/{name}", cancel):
+                digest.add(piece)
+                done += len(piece)
                 yield done, total
             found, leaves = digest.finish()
             if found != spec.digest:
@@ -134,12 +130,11 @@ class DataFile(CheckedFile):
 
     def _rows(self, name: str, first: int, count: int) -> memoryview:
         """Read some rows of an array as little-endian bytes."""
-        rows = self._read(f"{layout.ARRAYS}/{name}", first, count)
-        return rows.reshape(-1).view(np.uint8).data
+        return bytes_of(self._read(f"{layout.ARRAYS}/{name}", first, count))
 
     def read_checked(self, name: str, spec: ArraySpec, leaves: bytes, first: int, count: int) -> Array:
         """Read rows of an array that was checked before, and compare every chunk they touch with its leaf hash."""
-        width = _row_bytes(spec)
+        width = row_bytes(spec.dtype, spec.shape)
         begin, end = first * width, (first + count) * width
         start = begin // CHUNK_BYTES
         found = self.read_chunks(name, spec, leaves, range(start, -(-end // CHUNK_BYTES)))
@@ -148,7 +143,7 @@ class DataFile(CheckedFile):
 
     def read_chunks(self, name: str, spec: ArraySpec, leaves: bytes, chunks: range) -> memoryview:
         """Read neighbouring chunks of an array that was checked before, and compare each with its leaf hash."""
-        width = _row_bytes(spec)
+        width = row_bytes(spec.dtype, spec.shape)
         # Whole rows that cover whole chunks.
         low = chunks.start * CHUNK_BYTES // width
         high = min(spec.shape[0], -(-chunks.stop * CHUNK_BYTES // width))
@@ -203,7 +198,7 @@ class CheckedRows:
             return result
         order = np.argsort(rows, kind="stable")
         # Rows that share chunks are read together; a stretch that would be too long in memory is cut.
-        width = _row_bytes(self._spec)
+        width = row_bytes(self._spec.dtype, self._spec.shape)
         most = max(1, BLOCK_BYTES // width)
         position = 0
         while position < len(order):
@@ -221,10 +216,6 @@ class CheckedRows:
             result[taken] = block[rows[taken] - first]
             position = end
         return result
-
-
-def _row_bytes(spec: ArraySpec) -> int:
-    return math.prod(spec.shape[1:]) * DTYPES[spec.dtype].itemsize
 
 
 def _bytes_of(spec: ArraySpec) -> int:

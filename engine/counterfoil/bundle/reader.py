@@ -14,7 +14,7 @@ from counterfoil.bundle.checked import BLOCK_BYTES, Array, CheckedFile, Progress
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, StepRecord
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.commit.state import state_root, state_tree, tensor_digest
+from counterfoil.commit.state import StreamedDigest, state_root, state_tree, tensor_digest
 from counterfoil.errors import BundleError, CommitmentError
 
 
@@ -63,9 +63,9 @@ class BundleReader(CheckedFile):
         """Return a data array that lies in the bundle; its first axis is the row."""
         return self._read(f"{layout.DATA}/{name}")
 
-    def initial_state(self) -> dict[str, Array]:
-        """Return the initial state by tensor name, sorted."""
-        return self._state(layout.INITIAL)
+    def initial_state(self, cancel: CancelToken | None = None) -> dict[str, Array]:
+        """Return the initial state by tensor name, sorted; raises CancelledError between tensors."""
+        return self._state(layout.INITIAL, cancel)
 
     def state_layout(self) -> dict[str, tuple[str, tuple[int, ...]]]:
         """Return dtype name and shape of every state tensor, by name, sorted; reads no data."""
@@ -150,7 +150,7 @@ class BundleReader(CheckedFile):
         Data arrays that lie in a data file are not read; :class:`counterfoil.bundle.datafile.DataFile` checks them.
 
         Args:
-            cancel: Looked at before each data array and the initial state.
+            cancel: Looked at between pieces of the data arrays and between tensors of the initial state.
 
         Raises:
             CancelledError: The token was cancelled.
@@ -164,15 +164,11 @@ class BundleReader(CheckedFile):
         _check_array("schedule", "schedule", schedule, manifest.schedule)
         _check_array("scalars", "per-step scalars", self.scalars(), manifest.scalars)
         for name, spec in manifest.data.items():
-            if cancel:
-                cancel.check()
             if spec.file is None:
-                _check_array(name, f"data array {name!r}", self.data(name), spec)
+                self._check_data(name, spec, cancel)
         if state_tree({name: spec.digest for name, spec in manifest.data.items()}).root != manifest.data_root:
             raise CommitmentError("The data root of the order is not the root over its data arrays.")
-        if cancel:
-            cancel.check()
-        if state_root(self.initial_state()) != manifest.initial_root:
+        if state_root(self.initial_state(cancel)) != manifest.initial_root:
             raise _differs("initial state")
         low, high = int(schedule.min()), int(schedule.max())
         for name, spec in manifest.data.items():
@@ -181,6 +177,13 @@ class BundleReader(CheckedFile):
                 raise BundleError(
                     f"The schedule names the rows {low} to {high}; the data array {name!r} has {rows} rows."
                 )
+
+    def _check_data(self, name: str, spec: ArraySpec, cancel: CancelToken | None) -> None:
+        digest = StreamedDigest(name, spec.dtype, spec.shape)
+        for piece in self._pieces(f"{layout.DATA}/{name}", cancel):
+            digest.add(piece)
+        if digest.finish()[0] != spec.digest:
+            raise _differs(f"data array {name!r}")
 
     def check_checkpoint(self, step: int, state: Mapping[str, Array]) -> None:
         """Check a state against the state root that the run commits to for ``step``.
@@ -249,8 +252,13 @@ class BundleReader(CheckedFile):
                 at += take
             yield Digest(digest.digest())
 
-    def _state(self, group: str) -> dict[str, Array]:
-        return {name: self._read(f"{group}/{name}") for name in layout.members(self._inventory, group)}
+    def _state(self, group: str, cancel: CancelToken | None = None) -> dict[str, Array]:
+        state = {}
+        for name in layout.members(self._inventory, group):
+            if cancel:
+                cancel.check()
+            state[name] = self._read(f"{group}/{name}")
+        return state
 
     def _bytes(self, path: str) -> bytes:
         return self._read(path).tobytes()

@@ -227,24 +227,12 @@
             <translation>Die Operatoren des Schritts um den ersten, der abweicht</translation>
         </message>
         <message>
-            <source>The trainer is not accused. A second replay gave the same result as the first, but exact arithmetic explains the difference without the trainer.</source>
-            <translation>Dem Trainer wird nichts vorgeworfen. Eine zweite Nachrechnung ergab dasselbe wie die erste, aber exakte Arithmetik erklärt den Unterschied ohne den Trainer.</translation>
-        </message>
-        <message>
             <source>The trainer stored no later state, so single tensors cannot be compared.</source>
             <translation>Der Trainer hat keinen späteren Zustand gespeichert; einzelne Tensoren lassen sich daher nicht vergleichen.</translation>
         </message>
         <message>
             <source>There is no dispute: no replayed step differs from what the trainer signed.</source>
             <translation>Es gibt keinen Streitfall: Kein nachgerechneter Schritt weicht von dem ab, was der Trainer unterschrieben hat.</translation>
-        </message>
-        <message>
-            <source>This is confirmed. Starting from the state that the trainer signed before step {0}, the ordered step gives another result than the trainer signed after it. A second replay, with every sum taken in another order, gave the same result as the first, so this machine's arithmetic does not explain the difference: what was run in this step is not what was ordered.</source>
-            <translation>Das ist bestätigt. Vom Zustand aus, den der Trainer vor Schritt {0} unterschrieben hat, ergibt der bestellte Schritt ein anderes Ergebnis als das, das der Trainer danach unterschrieben hat. Eine zweite Nachrechnung, in der jede Summe in anderer Reihenfolge gebildet wurde, ergab dasselbe wie die erste; die Arithmetik dieses Rechners erklärt den Unterschied also nicht: Was in diesem Schritt gerechnet wurde, ist nicht das, was bestellt war.</translation>
-        </message>
-        <message>
-            <source>This is not confirmed. A second replay of the step, with every sum taken in another order, has not given the same result, so the difference may come from this machine. The trainer is not accused.</source>
-            <translation>Das ist nicht bestätigt. Eine zweite Nachrechnung des Schritts, in der jede Summe in anderer Reihenfolge gebildet wurde, ergab nicht dasselbe; der Unterschied kann also von diesem Rechner kommen. Dem Trainer wird nichts vorgeworfen.</translation>
         </message>
         <message>
             <source>Trainer</source>
@@ -481,10 +469,6 @@
         <message>
             <source>not known</source>
             <translation>nicht bekannt</translation>
-        </message>
-        <message>
-            <source>{0} of {1} elements were computed exactly. One margin is {2}.</source>
-            <translation>{0} von {1} Elementen wurden exakt gerechnet. Eine Toleranz ist {2}.</translation>
         </message>
     </context>
     <context>
@@ -3126,14 +3110,6 @@
             <translation> Die gestrichelte Linie ist der strittige Schritt.</translation>
         </message>
         <message>
-            <source>A second replay with every sum in another order did not confirm it: the trainer is not accused.</source>
-            <translation>Eine zweite Nachrechnung mit jeder Summe in anderer Reihenfolge hat das nicht bestätigt: Dem Trainer wird nichts vorgeworfen.</translation>
-        </message>
-        <message>
-            <source>A second replay with every sum in another order gave the same result: the difference is the trainer's.</source>
-            <translation>Eine zweite Nachrechnung mit jeder Summe in anderer Reihenfolge ergab dasselbe: Der Unterschied kommt vom Trainer.</translation>
-        </message>
-        <message>
             <source>A step was carried out again and did not give what the trainer signed. The trainer's signature binds the trainer to the claimed result of that very step, so the dispute can be settled by anybody who repeats this one step.</source>
             <translation>Ein Schritt wurde noch einmal ausgeführt und ergab nicht, was der Trainer unterschrieben hat. Die Unterschrift des Trainers bindet ihn an das behauptete Ergebnis genau dieses Schritts; den Streitfall kann daher jeder entscheiden, der diesen einen Schritt wiederholt.</translation>
         </message>
@@ -3176,6 +3152,10 @@
         <message>
             <source>Every step that was replayed gave the trainer's own result, bit for bit. The other steps were not looked at. {0}</source>
             <translation>Jeder nachgerechnete Schritt ergab Bit für Bit das Ergebnis des Trainers. Die anderen Schritte wurden nicht betrachtet. {0}</translation>
+        </message>
+        <message>
+            <source>Exact arithmetic</source>
+            <translation>Exakte Arithmetik</translation>
         </message>
         <message>
             <source>First different operator</source>
@@ -3342,12 +3322,28 @@
             <translation>konnte nicht gelesen werden</translation>
         </message>
         <message>
+            <source>element</source>
+            <translation>Elementindex</translation>
+        </message>
+        <message>
             <source>elements</source>
             <translation>Elemente</translation>
         </message>
         <message>
+            <source>error, in margins</source>
+            <translation>Fehler, in Toleranzen</translation>
+        </message>
+        <message>
+            <source>exact value</source>
+            <translation>exakter Wert</translation>
+        </message>
+        <message>
             <source>largest difference</source>
             <translation>größter Unterschied</translation>
+        </message>
+        <message>
+            <source>not known</source>
+            <translation>nicht bekannt</translation>
         </message>
         <message>
             <source>replay</source>
@@ -3499,6 +3495,18 @@
     <context>
         <name>words</name>
         <message>
+            <source>The trainer is not accused. A second replay gave the same result as the first, but exact arithmetic explains the difference without the trainer.</source>
+            <translation>Dem Trainer wird nichts vorgeworfen. Eine zweite Nachrechnung ergab dasselbe wie die erste, aber exakte Arithmetik erklärt den Unterschied ohne den Trainer.</translation>
+        </message>
+        <message>
+            <source>This is confirmed. Starting from the state that the trainer signed before step {0}, the ordered step gives another result than the trainer signed after it. A second replay, with every sum taken in another order, gave the same result as the first, so this machine's arithmetic does not explain the difference: what was run in this step is not what was ordered.</source>
+            <translation>Das ist bestätigt. Vom Zustand aus, den der Trainer vor Schritt {0} unterschrieben hat, ergibt der bestellte Schritt ein anderes Ergebnis als das, das der Trainer danach unterschrieben hat. Eine zweite Nachrechnung, in der jede Summe in anderer Reihenfolge gebildet wurde, ergab dasselbe wie die erste; die Arithmetik dieses Rechners erklärt den Unterschied also nicht: Was in diesem Schritt gerechnet wurde, ist nicht das, was bestellt war.</translation>
+        </message>
+        <message>
+            <source>This is not confirmed. A second replay of the step, with every sum taken in another order, has not given the same result, so the difference may come from this machine. The trainer is not accused.</source>
+            <translation>Das ist nicht bestätigt. Eine zweite Nachrechnung des Schritts, in der jede Summe in anderer Reihenfolge gebildet wurde, ergab nicht dasselbe; der Unterschied kann also von diesem Rechner kommen. Dem Trainer wird nichts vorgeworfen.</translation>
+        </message>
+        <message>
             <source>VERIFIED for {0} of {1} segments</source>
             <translation>VERIFIED für {0} von {1} Segmenten</translation>
         </message>
@@ -3589,6 +3597,10 @@
         <message>
             <source>unjudged</source>
             <translation>nicht beurteilt</translation>
+        </message>
+        <message>
+            <source>{0} of {1} elements were computed exactly. One margin is {2}.</source>
+            <translation>{0} von {1} Elementen wurden exakt gerechnet. Eine Toleranz ist {2}.</translation>
         </message>
     </context>
 </TS>
