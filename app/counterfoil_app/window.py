@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QSize, Qt, QTimer
+from PySide6.QtCore import QMimeData, Qt, QTimer
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
@@ -98,7 +98,6 @@ class MainWindow(QMainWindow):
         if not settings.geometry.isEmpty():
             self.restoreGeometry(settings.geometry)
         self._laid_out = False
-        self._made_ready_for = QSize()
         self._recent: tuple[Path, ...] | None = None
         self.shell.watch_layout(self.desk, self.docks)
         self._draw_icons()
@@ -300,13 +299,11 @@ class MainWindow(QMainWindow):
             self.stack.setCurrentWidget(self.desk)
             self._lay_out_as_left()
             self.stack.setCurrentIndex(shown)
-            self._made_ready_for = self.size()
 
     def _lay_out_first(self) -> None:
         """Lay the docks out for the size that the window has when a bundle is first shown."""
         self._laid_out = True
-        if self.size() != self._made_ready_for:
-            self._lay_out_as_left()
+        self._lay_out_as_left()
         if self.shell.layouts is not None:
             self.shell.layouts.start()
 

@@ -134,7 +134,9 @@ def test_tampered_run_is_disputed_at_the_step(
     assert model.index(37, 1).data() == "unjudged"
     assert model.index(37, 7).data() == "5"
     assert model.index(37, 0).data(Qt.ItemDataRole.BackgroundRole) is None, "what could not be judged is not wrong"
-    assert window.overview.sentence.text() == window.session.report.reason
+    assert window.session.report is not None
+    assert window.header.sentence.text() == window.session.report.reason
+    assert not window.overview.sentence.isVisibleTo(window.overview)
     assert "Step 37" in window.dispute.headline.text()
     assert "This is confirmed" in window.dispute.meaning.text()
     qtbot.waitUntil(lambda: not window.docks["dispute"].visibleRegion().isEmpty())

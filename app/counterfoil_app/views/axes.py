@@ -11,7 +11,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QPainter
 
 from counterfoil_app.thinning import RowGroup
 
-NAME_CHARACTERS = 30
+NAME_CHARACTERS = 33
 LEAST_ROW = 13
 """Pixels between two names."""
 

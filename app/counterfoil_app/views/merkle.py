@@ -223,8 +223,8 @@ class MerkleView(QWidget):
         if place == len(self._levels) - 1:
             return self.tr("The leaf of {0} differs, and every leaf before it is equal.").format(taken)
         if level.taken == 0:
-            return self.tr("The left half differs: the first difference lies in {0}.").format(taken)
-        return self.tr("The left half is equal, so the first difference lies in {0}.").format(taken)
+            return self.tr("The left half differs, so the first difference lies there: {0}.").format(taken)
+        return self.tr("The left half is equal, so the first difference lies on the right: {0}.").format(taken)
 
     # Below the leaf
 

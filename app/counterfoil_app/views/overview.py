@@ -12,7 +12,7 @@ from counterfoil import BundleSummary, Check, CheckNumber, CheckState
 from counterfoil_app import icons, text
 from counterfoil_app.address_book import AddressBook
 from counterfoil_app.comparison import ComparedField, compared_fields
-from counterfoil_app.engine_words import failure_text, translated
+from counterfoil_app.engine_words import translated
 from counterfoil_app.session import Session
 from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
@@ -127,6 +127,7 @@ class OverviewView(Page):
         self._session = session
         self._theme = theme
         self.sentence = label("", "notice")
+        restyle(self.sentence, "tone", Tone.INFO.value)
         self.column.addWidget(self.sentence)
         self.column.addWidget(caption(self.tr("Checks"), "section"))
         checks = QWidget()
@@ -188,18 +189,11 @@ class OverviewView(Page):
         self.compare.show_action(self._compare_action if unsure else None, primary=False)
 
     def _show_sentence(self) -> None:
-        summary, failure, report = self._session.summary, self._session.failure, self._session.report
-        tone = Tone.WARN if self._session.refused_so_far else Tone.INFO
-        sentence = ""
-        if report is not None:
-            sentence, tone = translated(report.reason), words.outcome(report.outcome, report.sample).tone
-        elif failure is not None:
-            sentence, tone = failure_text(failure), Tone.WARN
-        elif summary is not None:
-            sentence = translated(summary.sentence)
-        self.sentence.setText(sentence)
-        self.sentence.setVisible(bool(sentence))
-        restyle(self.sentence, "tone", tone.value)
+        """Say how far the file can be trusted; once that or the replay decides the outcome, the header says it."""
+        session = self._session
+        decided = session.report is not None or session.failure is not None or session.refused_so_far
+        self.sentence.setText(translated(session.summary.sentence) if session.summary is not None else "")
+        self.sentence.setVisible(session.summary is not None and not decided)
 
     def _order_fields(self, summary: BundleSummary) -> list[Field]:
         order = summary.order

@@ -149,7 +149,7 @@ def table_view(model: RecordTable[Record], name: str, parent: QWidget | None = N
     for position, column in enumerate(model.columns):
         heading = int(bold.horizontalAdvance(column.title)) + 16
         view.setColumnWidth(position, max(heading, metrics.averageCharWidth() * column.width + 16))
-    horizontal.setStretchLastSection(True)
+    horizontal.setStretchLastSection(not model.columns[-1].numeric)  # far from its neighbours a number is not read
     shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), view)
     shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
     shortcut.activated.connect(lambda: _copy_cell(view))

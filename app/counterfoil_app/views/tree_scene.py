@@ -24,7 +24,7 @@ from counterfoil_app.theme import Theme
 from counterfoil_app.views.parts import fixed_font
 from counterfoil_app.views.words import Look
 
-NODE_CHARACTERS, NOTE_CHARACTERS = 31, 29
+NODE_CHARACTERS, NOTE_CHARACTERS = 35, 29
 """Widths of a box and of a note in average characters, so that larger text finds room."""
 NODE_GAP, ROW_GAP, PADDING = 18.0, 26.0, 8.0
 SMALLEST_ZOOM, LARGEST_ZOOM = 0.3, 3.0

@@ -1068,11 +1068,11 @@
             <translation>Das Blatt ({0}) weicht ab, und jedes Blatt davor ist gleich.</translation>
         </message>
         <message>
-            <source>The left half differs: the first difference lies in {0}.</source>
+            <source>The left half differs, so the first difference lies there: {0}.</source>
             <translation>Die linke Hälfte weicht ab; dort liegt der erste Unterschied: {0}.</translation>
         </message>
         <message>
-            <source>The left half is equal, so the first difference lies in {0}.</source>
+            <source>The left half is equal, so the first difference lies on the right: {0}.</source>
             <translation>Die linke Hälfte ist gleich, der erste Unterschied liegt also rechts: {0}.</translation>
         </message>
         <message>
