@@ -219,9 +219,14 @@ class Finding:
     margin: float = 0.0
 
 
-def accuses(confirmed: bool, finding: Finding | None) -> bool:
-    """Whether a step that differs accuses the trainer: confirmed, and exact arithmetic does not speak against it."""
-    return confirmed and (finding is None or finding.right in (Right.REPLAY, Right.UNKNOWN))
+def accuses(confirmed: bool, right: Right | None) -> bool:
+    """Whether a step that differs accuses the trainer: confirmed, and exact arithmetic does not speak against it.
+
+    Args:
+        confirmed: Whether this machine gave its own result again.
+        right: Who is right by exact arithmetic; None where there is no finding.
+    """
+    return confirmed and right in (None, Right.REPLAY, Right.UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -268,7 +273,7 @@ class Dispute:
     @property
     def accuses(self) -> bool:
         """Whether the trainer is to blame: the replay was confirmed, and exact arithmetic does not speak against it."""
-        return accuses(self.confirmed, self.finding)
+        return accuses(self.confirmed, None if self.finding is None else self.finding.right)
 
 
 @dataclass(frozen=True)

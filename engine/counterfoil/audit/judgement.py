@@ -58,7 +58,9 @@ class Judgement:
     @property
     def accuses(self) -> bool:
         """Whether the step is not what was ordered, beyond the doubt that this machine or the margin leave."""
-        return self.look is not None and accuses(self.look.confirmed, self.look.finding)
+        if self.look is None:
+            return False
+        return accuses(self.look.confirmed, None if self.look.finding is None else self.look.finding.right)
 
     @property
     def agreed(self) -> ReplayedStep | None:
