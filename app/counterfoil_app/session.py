@@ -33,7 +33,6 @@ from counterfoil import (
     Sample,
     SegmentRequest,
     StepMatch,
-    StepRow,
 )
 from counterfoil_app.divergence import DivergenceTable
 from counterfoil_app.engine_port import DeviceInfo, Engine, ReplayPlan
@@ -41,6 +40,7 @@ from counterfoil_app.files import write_whole
 from counterfoil_app.rate import RateMeter
 from counterfoil_app.snapshot import Latest, ReplaySink, Snapshot
 from counterfoil_app.step_data import StepData
+from counterfoil_app.step_rows import StepRows
 from counterfoil_app.turns import Turns
 from counterfoil_app.verdict_export import SigningRequest, VerdictMaterial, export_verdict
 from counterfoil_app.worker import Failure, JobResult, Worker
@@ -94,7 +94,7 @@ class Finished:
     data: Path | None
     summary: BundleSummary | None
     client: BundleSummary | None
-    rows: tuple[StepRow, ...]
+    rows: StepRows
     divergence: DivergenceTable
     dispute: Dispute | None
     resumed_from: int | None
@@ -200,7 +200,6 @@ class Session(QObject):
         }
         if self.summary is not None:
             self.checks.update({check.number: check for check in self.summary.checks})
-        self.rows: list[StepRow] = []
         self.step_data.restart()
         self.mismatches = 0
         self.divergence = DivergenceTable()
@@ -214,6 +213,11 @@ class Session(QObject):
         self.was_stopped = False
         self._total = 0
         self._operator = None
+
+    @property
+    def rows(self) -> StepRows:
+        """The replayed steps, in the order in which they were replayed."""
+        return self.step_data.rows
 
     @property
     def running(self) -> bool:
@@ -315,7 +319,7 @@ class Session(QObject):
         if self.path is None or self.running or self.phase in (Phase.EMPTY, Phase.LOADING):
             return None
         return Finished(
-            self.path, self.order, self.data, self.summary, self.client, tuple(self.rows), self.divergence,
+            self.path, self.order, self.data, self.summary, self.client, self.rows.so_far(), self.divergence,
             self.dispute,
             self.resumed_from, self.sample, self.report, self.failure, self.verdict_file,
         )  # fmt: skip
@@ -327,7 +331,6 @@ class Session(QObject):
         self.summary, self.client = finished.summary, finished.client
         self.step_data = StepData(finished.summary)
         self._clear_replay()
-        self.rows = list(finished.rows)
         self.step_data.add(finished.rows)
         self._leave_out(finished.sample)
         self.mismatches = sum(row.match is StepMatch.MISMATCH for row in self.rows)
@@ -423,7 +426,7 @@ class Session(QObject):
     def export_verdict(self, request: SigningRequest) -> None:
         """Sign the report and write what was asked for; :attr:`export_finished` or :attr:`failed` follows."""
         if self.report is not None:
-            material = VerdictMaterial(self.report, self.summary, tuple(self.rows))
+            material = VerdictMaterial(self.report, self.summary, self.rows.so_far())
             self._submit(partial(export_verdict, self._engine, material, request), partial(self._signed, self.report))
 
     def ask(self, question: Callable[[Engine], object], answer: Callable[[JobResult], None]) -> None:
@@ -432,7 +435,7 @@ class Session(QObject):
 
     def export_table(self, target: Path) -> None:
         """Write the replayed steps as CSV; :attr:`export_finished` or :attr:`failed` follows."""
-        self._submit(partial(_write_table, self._engine, tuple(self.rows), target), self._exported)
+        self._submit(partial(_write_table, self._engine, self.rows.so_far(), target), self._exported)
 
     def write(self, target: Path, contents: Callable[[], bytes]) -> None:
         """Make and write a file in the worker thread; :attr:`export_finished` or :attr:`failed` follows."""
@@ -556,7 +559,6 @@ class Session(QObject):
             self.resumed_from = snapshot.resumed
         if snapshot.rows:
             first = len(self.rows)
-            self.rows.extend(snapshot.rows)
             self.step_data.add(snapshot.rows)
             self.mismatches += sum(row.match is StepMatch.MISMATCH for row in snapshot.rows)
             self.rows_changed.emit(first, len(self.rows) - 1)
@@ -659,7 +661,7 @@ def _write_contents(target: Path, contents: Callable[[], bytes]) -> Path:
     return target
 
 
-def _write_table(engine: Engine, rows: tuple[StepRow, ...], target: Path) -> Path:
+def _write_table(engine: Engine, rows: StepRows, target: Path) -> Path:
     engine.write_steps(rows, target)
     return target
 

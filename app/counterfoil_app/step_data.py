@@ -13,9 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil import BundleSummary, StepMatch, StepRow
+from counterfoil_app.step_rows import StepRows
 
 Floats = npt.NDArray[np.float64]
 States = npt.NDArray[np.uint8]
+NOWHERE = -1
 
 
 class StepState(IntEnum):
@@ -113,7 +115,8 @@ class StepData:
         self.contradictions: Floats = np.full(self.count, np.nan)
         self.omissions: Floats = np.full(self.count, np.nan)
         self.states: States = np.full(self.count, StepState.WAITING, np.uint8)
-        self.results: dict[int, StepRow] = {}
+        self.rows = StepRows()
+        self._places: npt.NDArray[np.int64] = np.full(self.count, NOWHERE, np.int64)
 
     def copy(self) -> StepData:
         """Return the arrays as they are now, for another thread; without the rows they came from."""
@@ -133,12 +136,15 @@ class StepData:
         self.states[waiting & ~chosen] = StepState.LEFT_OUT
 
     def add(self, rows: Sequence[StepRow]) -> None:
-        """Take replayed steps; rows outside the run are ignored."""
-        rows = [row for row in rows if 1 <= row.step <= self.count]
-        if not rows:
+        """Take replayed steps; those outside the run are kept among the rows and shown nowhere."""
+        first = len(self.rows)
+        self.rows.extend(rows)
+        inside = [(place, row) for place, row in enumerate(rows, first) if 1 <= row.step <= self.count]
+        if not inside:
             return
-        self.results.update((row.step, row) for row in rows)
+        rows = [row for _, row in inside]
         places = np.array([row.step - 1 for row in rows])
+        self._places[places] = [place for place, _ in inside]
         self.replay_loss[places] = [row.replay_loss for row in rows]
         self.states[places] = [_state(row) for row in rows]
         # The log of a step that parted belongs to other values; its counts would say nothing of the trainer.
@@ -149,6 +155,11 @@ class StepData:
             (self.omissions, [row.omissions for row in rows]),
         ):
             target[places] = np.where(matching, np.array(amounts, np.float64), np.nan)
+
+    def result(self, step: int) -> StepRow | None:
+        """The result of a step; None while there is none."""
+        place = int(self._places[step - 1]) if 1 <= step <= self.count else NOWHERE
+        return None if place == NOWHERE else self.rows[place]
 
     def select(self, wanted: StepFilter) -> npt.NDArray[np.intp]:
         """Return the positions (step - 1) of the steps that a filter lets through, ascending."""

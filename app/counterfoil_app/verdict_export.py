@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,7 +57,7 @@ class VerdictMaterial:
 
     report: AuditReport
     summary: BundleSummary | None
-    rows: tuple[StepRow, ...]
+    rows: Sequence[StepRow]
 
 
 def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRequest) -> Path:

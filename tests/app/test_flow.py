@@ -255,7 +255,7 @@ def test_opening_while_replaying_asks_and_ignores_the_rest(
     qtbot.waitUntil(reached(opened, Phase.READY))
     assert opened.session.path == other
     assert opened.session.report is None
-    assert opened.session.rows == []
+    assert not opened.session.rows
     assert opened.replay_action.isEnabled()
 
 

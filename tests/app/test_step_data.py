@@ -58,7 +58,8 @@ def test_states_follow_the_replay() -> None:
     assert data.counts(31, 42) == {StepState.MATCH: 8, StepState.UNJUDGED: 3, StepState.MISMATCH: 1}
     data.restart()
     assert data.counts(1, 60) == {StepState.WAITING: 60}
-    assert data.results == {}
+    assert len(data.rows) == 0
+    assert data.result(1) is None
 
 
 def test_filters() -> None:

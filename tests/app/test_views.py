@@ -217,7 +217,7 @@ def test_a_filter_follows_the_replay(window_of: MakeWindow, bundle: Path, qtbot:
 
 
 def test_hashes_are_copied(window: MainWindow, qtbot: QtBot) -> None:
-    row = window.session.step_data.results[DISPUTED]
+    row = window.session.step_data.result(DISPUTED)
     window.steps.copy_trainer_action.trigger()
     assert QGuiApplication.clipboard().text() == row.trainer_leaf.hex
     window.steps.copy_replay_action.trigger()

@@ -170,7 +170,7 @@ class StepTable(RecordTable[StepLine]):
             run.losses[step - 1],
             run.log_entries[step - 1],
             run.log_bytes[step - 1],
-            self._session.step_data.results.get(step),
+            self._session.step_data.result(step),
             state,
         )
 
@@ -392,7 +392,7 @@ class StepsView(QWidget):
 
     def _result(self) -> StepRow | None:
         step = self._session.selected_step
-        return None if step is None else self._session.step_data.results.get(step)
+        return None if step is None else self._session.step_data.result(step)
 
     def _refresh_actions(self) -> None:
         wrong = self._session.mismatches > 0
