@@ -15,7 +15,7 @@ help:
 	@echo "make bench        measure step time, log size, memory, and the pauses of the window"
 	@echo "make bench-paper  measure the paper's experiments and write docs/paper-experiments.md"
 	@echo "make bench-accuracy  compare training on the grid with ordinary float32 training"
-	@echo "make screenshots  make the pictures of README.md again"
+	@echo "make screenshots  make the pictures of README.md and of the help again"
 	@echo "make translations collect the window's texts, and compile their translations"
 	@echo "make setup        virtual environment with everything; the others call it"
 	@echo "make clean        remove what was made, the virtual environment included"
@@ -33,6 +33,7 @@ screenshots: setup
 	mkdir -p build docs/images
 	cd build && LANGUAGE=en QT_QPA_PLATFORM=offscreen ../$(BIN)/counterfoil demo
 	cp build/counterfoil-demo/honest.png build/counterfoil-demo/tampered.png docs/images/
+	$(BIN)/python packaging/help_pictures.py build/counterfoil-demo
 
 translations: setup
 	$(BIN)/python packaging/translations.py

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QLocale, QSettings, Qt, QTranslator
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QCoreApplication, QLocale, QSettings, Qt, QTranslator, QUrl
+from PySide6.QtGui import QAction, QImage, QTextDocument
 from PySide6.QtWidgets import (
     QAbstractButton,
     QComboBox,
@@ -33,7 +33,7 @@ from counterfoil_app import engine_words
 from counterfoil_app.main import TRANSLATIONS, make_window
 from counterfoil_app.session import Phase
 from counterfoil_app.settings import Settings
-from counterfoil_app.shell.help import help_pages
+from counterfoil_app.shell.help import HelpWindow, help_pages
 from counterfoil_app.shell.language import LANGUAGES, choose_language
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
@@ -325,9 +325,24 @@ def test_help_has_the_same_pages_in_every_language() -> None:
 @pytest.mark.parametrize("language", list(LANGUAGES))
 def test_links_of_the_help_lead_to_pages(language: str) -> None:
     pages = help_pages(language)
-    links = [link for page in pages for link in re.findall(r"\]\(([^)]+)\)", page.markdown)]
+    links = [link for page in pages for link in re.findall(r"(?<!!)\[[^\]]*\]\(([^)]+)\)", page.markdown)]
     assert len(links) >= 6
     assert set(links) <= {page.name for page in pages}
+
+
+@pytest.mark.parametrize("language", list(LANGUAGES))
+def test_the_help_shows_its_pictures(language: str, qtbot: QtBot) -> None:
+    window = HelpWindow(language)
+    qtbot.addWidget(window)
+    shown = 0
+    for row, page in enumerate(window.pages):
+        window.list.setCurrentRow(row)
+        for name in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page.markdown):
+            image = window.browser.document().resource(QTextDocument.ResourceType.ImageResource.value, QUrl(name))
+            assert isinstance(image, QImage)
+            assert 300 <= image.width() <= window.browser.viewport().width(), name
+            shown += 1
+    assert shown == 4
 
 
 EMPHASISED = {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import resources
+from importlib.resources.abc import Traversable
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QKeyEvent, QKeySequence, QShortcut, QTextDocument
+from PySide6.QtGui import QDesktopServices, QImage, QKeyEvent, QKeySequence, QShortcut, QTextDocument
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
@@ -19,6 +20,9 @@ from PySide6.QtWidgets import (
 )
 
 from counterfoil_app.shell.language import SOURCE_LANGUAGE
+
+PAGE_MARGIN = 20
+"""Pixels around the text of a page."""
 
 
 @dataclass(frozen=True)
@@ -36,18 +40,45 @@ class HelpPage:
     markdown: str
 
 
-def help_pages(language: str) -> tuple[HelpPage, ...]:
-    """The pages of a language in their order; English where it has none."""
+def help_folder(language: str) -> Traversable:
+    """Where the pages of a language and their pictures lie; the English ones where it has none."""
     root = resources.files("counterfoil_resources").joinpath("help")
     folder = root.joinpath(language)
-    if not folder.is_dir():
-        folder = root.joinpath(SOURCE_LANGUAGE)
+    return folder if folder.is_dir() else root.joinpath(SOURCE_LANGUAGE)
+
+
+def help_pages(language: str) -> tuple[HelpPage, ...]:
+    """The pages of a language in their order; English where it has none."""
     found = []
-    for item in sorted(folder.iterdir(), key=lambda entry: entry.name):
+    for item in sorted(help_folder(language).iterdir(), key=lambda entry: entry.name):
         if item.name.endswith(".md"):
             text = item.read_text("utf-8")
             found.append(HelpPage(item.name, text.splitlines()[0].removeprefix("#").strip(), text))
     return tuple(found)
+
+
+class HelpBrowser(QTextBrowser):
+    """Shows a page with its pictures, which lie beside it.
+
+    Args:
+        language: Whose pictures are shown.
+    """
+
+    def __init__(self, language: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._folder = help_folder(language)
+
+    def loadResource(self, kind: int, name: QUrl | str) -> object:  # noqa: N802 - Qt's name
+        """Read a picture of the page; nothing else is ever loaded."""
+        if kind == QTextDocument.ResourceType.ImageResource.value:
+            file = self._folder.joinpath(QUrl(name).fileName())
+            if file.is_file():
+                image = QImage.fromData(file.read_bytes())
+                room = self.viewport().width() - 2 * PAGE_MARGIN
+                if image.width() > room:
+                    return image.scaledToWidth(room, Qt.TransformationMode.SmoothTransformation)
+                return image
+        return None
 
 
 class HelpWindow(QWidget):
@@ -64,10 +95,10 @@ class HelpWindow(QWidget):
         self.list = QListWidget()
         self.list.setAccessibleName(self.tr("Help pages"))
         self.list.addItems([page.title for page in self.pages])
-        self.browser = QTextBrowser()
+        self.browser = HelpBrowser(language)
         self.browser.setOpenLinks(False)
         self.browser.setAccessibleName(self.tr("Help page"))
-        self.browser.document().setDocumentMargin(20)
+        self.browser.document().setDocumentMargin(PAGE_MARGIN)
         self.search = QLineEdit()
         self.search.setClearButtonEnabled(True)
         self.search.setPlaceholderText(self.tr("Search all pages"))
@@ -96,8 +127,8 @@ class HelpWindow(QWidget):
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
         find.activated.connect(self.search.setFocus)
         metrics = self.fontMetrics()
-        self.resize(metrics.averageCharWidth() * 130, metrics.height() * 38)
-        self.splitter.setSizes([metrics.averageCharWidth() * 34, metrics.averageCharWidth() * 96])
+        self.resize(metrics.averageCharWidth() * 160, metrics.height() * 44)
+        self.splitter.setSizes([metrics.averageCharWidth() * 34, metrics.averageCharWidth() * 126])
         self.list.setCurrentRow(0)
 
     def open_page(self, name: str) -> None:

@@ -1,0 +1,89 @@
+"""Makes the pictures of the help pages from the tampered run of the demonstration, in every language of the window.
+
+``make screenshots`` calls it: ``python packaging/help_pictures.py build/counterfoil-demo``
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QEventLoop, QSettings, QTimer
+from PySide6.QtWidgets import QWidget
+
+from counterfoil_app.demo import DemoFiles
+from counterfoil_app.main import make_window
+from counterfoil_app.session import Phase
+from counterfoil_app.settings import Settings, ThemeChoice
+from counterfoil_app.shell.language import LANGUAGES
+from counterfoil_app.window import MainWindow
+
+ROOT = Path(__file__).resolve().parent.parent
+HELP = ROOT / "resources" / "counterfoil_resources" / "help"
+PICTURES = {"overview": 480, "divergence": 470, "merkle": 520, "dispute": 440}
+"""The pictured views, by the names of their docks, and the height of each picture in pixels; of Merkle the tree."""
+WIDTH = 640
+LOOK_MILLISECONDS = 50
+SETTLE_MILLISECONDS = 600
+TIMEOUT_SECONDS = 300.0
+
+
+def picture(window: MainWindow, files: DemoFiles, folder: Path) -> None:
+    """Replay the tampered run in a window, and picture its views into a folder."""
+    session = window.session
+    window.open_bundle(files.run("tampered"), files.order)
+    _wait(lambda: session.phase is Phase.READY and not session.checking)
+    window.replay_action.trigger()
+    _wait(lambda: session.phase is Phase.CONCLUDED)
+    for name, height in PICTURES.items():
+        for other, dock in window.docks.items():
+            dock.setVisible(other == name)
+        view: QWidget = window.merkle.scene if name == "merkle" else window.docks[name].widget()
+        # What is around the view takes what it takes: the view itself gets the size of its picture.
+        for _ in range(4):
+            window.resize(window.width() + WIDTH - view.width(), window.height() + height - view.height())
+            _settle()
+        target = folder / f"{name}.png"
+        if not view.grab().save(str(target), "PNG", 0):
+            raise OSError(f"{target} cannot be written")
+        print(target.relative_to(ROOT))
+
+
+def _settle() -> None:
+    loop = QEventLoop()
+    QTimer.singleShot(SETTLE_MILLISECONDS, loop.quit)
+    loop.exec()
+
+
+def _wait(done: Callable[[], bool]) -> None:
+    loop, timer = QEventLoop(), QTimer()
+    timer.setInterval(LOOK_MILLISECONDS)
+    timer.timeout.connect(lambda: loop.exit(0) if done() else None)
+    timer.start()
+    QTimer.singleShot(int(1000 * TIMEOUT_SECONDS), loop, lambda: loop.exit(1))
+    if loop.exec():
+        raise TimeoutError("the window did not finish")
+    timer.stop()
+
+
+def main() -> None:
+    """Make the pictures of all languages."""
+    files = DemoFiles(Path(sys.argv[1]).resolve())
+    for language in LANGUAGES:
+        with tempfile.TemporaryDirectory() as name:
+            settings = Settings(QSettings(str(Path(name) / "help.ini"), QSettings.Format.IniFormat))
+            settings.language, settings.theme = language, ThemeChoice.LIGHT
+            settings.notify = settings.stay_awake = False
+            window = make_window(settings=settings)
+            window.show()
+            picture(window, files, HELP / language)
+            window.close()
+
+
+if __name__ == "__main__":
+    main()
