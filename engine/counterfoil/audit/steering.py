@@ -6,9 +6,9 @@ Two kinds of entries leave honest hardware no choice, and are called *steerable*
 
 * The own value is farther from the midpoint than honest hardware differs: a sixteenth of a calibrated margin, three
   quarters of a guaranteed one.
-* The own value is the midpoint itself, at a site where nearly every close decision is such a tie. Sums that are exact
-  give ties, for instance of pixels times weights; sums that are not would scatter around the midpoint. Exact sums
-  are the same on all hardware, and so is the direction, ties to even.
+* The own value is the midpoint itself, at a site with several such ties where nearly every close decision is one. Sums
+  that are exact give ties, for instance of pixels times weights; sums that are not would scatter around the midpoint,
+  and hit it by chance. Exact sums are the same on all hardware, and so is the direction, ties to even.
 
 A direction of a steerable entry that differs from the replay's own was *steered*. The share is judged for every
 rounding site, every operator kind and the whole run. Suppose that honest hardware steered a share q of the steerable
@@ -41,7 +41,8 @@ HONEST_SHARE = 2.0**-8
 DOUBT = 2.0**-40
 """Directions look chosen where chance explains them with a smaller probability than this."""
 TIES_TO_OTHERS = 8
-"""Arithmetic of a site counts as exact where ties are so many times as frequent as other values next to a midpoint."""
+"""Arithmetic of a site counts as exact where ties are so many times as frequent as other values next to a midpoint, and
+at least so many: a lone tie may be chance."""
 NAMED_SITES = 10
 """So many sites at most are named as steered."""
 
@@ -108,7 +109,7 @@ def _with_exact_ties(sums: Counts) -> Counts:
         sums: int64 ``[sites, 6]``, columns as in ``_COLUMNS``.
     """
     entries, _, steerable, _, ties, broken = sums.T
-    exact = ties >= TIES_TO_OTHERS * np.maximum(entries - steerable - ties, 0)
+    exact = ties >= TIES_TO_OTHERS * np.maximum(entries - steerable - ties, 1)
     result = sums[:, :4].copy()
     result[exact, 2] += ties[exact]
     result[exact, 3] += broken[exact]

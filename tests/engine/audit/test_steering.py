@@ -79,6 +79,14 @@ def test_broken_ties_count_where_nearly_every_close_decision_is_one(near, suspec
     assert steering.rows[0].steered == (100 if suspected else 0)
 
 
+@pytest.mark.parametrize(("ties", "counted"), [(1, 0), (7, 0), (8, 8), (9, 9)])
+def test_a_few_ties_do_not_show_that_sums_are_exact(ties, counted):
+    """An honest run of gpt2 had a lone tie at a sum that is not exact, and another machine broke it the other way."""
+    few = SiteCounts(corrections=ties, ties=ties, broken_ties=ties)
+    row = account(few, SiteCounts(), SiteCounts(), entries=ties).result().rows[0]
+    assert (row.steerable, row.steered) == (counted, counted)
+
+
 @pytest.mark.parametrize(("steerable", "fewest"), [(6, 6), (10, 7), (50, 10), (2000, 37), (1_000_000, 4380)])
 def test_the_fewest_that_look_chosen(steerable, fewest):
     """The figures of the module's docstring."""
