@@ -104,6 +104,7 @@ order_resnet
 order_vgg
 plan_audit
 preview_verdict
+ranges
 record
 run_audit
 sign_verdict

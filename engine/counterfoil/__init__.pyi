@@ -127,6 +127,9 @@ from .audit.sampling import (
 from .audit.sampling import (
     Selection as Selection,
 )
+from .audit.sampling import (
+    ranges as ranges,
+)
 from .audit.summary import BundleSummary as BundleSummary
 from .audit.table import write_steps_csv as write_steps_csv
 from .audit.verdict import (

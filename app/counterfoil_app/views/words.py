@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from counterfoil import CheckNumber, CheckState, Dispute, Finding, Outcome, Sample, SegmentRequest, StepMatch
+from counterfoil import CheckNumber, CheckState, Dispute, Finding, Outcome, Sample, SegmentRequest, StepMatch, ranges
 from counterfoil_app import engine_words, text
 from counterfoil_app.step_data import StepState
 from counterfoil_app.theme import Tone
@@ -55,13 +55,7 @@ def segments(request: SegmentRequest) -> str:
 
 def number_list(numbers: Sequence[int]) -> str:
     """Ascending numbers with neighbours merged: ``1, 4, 7-9``."""
-    spans: list[list[int]] = []
-    for number in numbers:
-        if spans and number == spans[-1][1] + 1:
-            spans[-1][1] = number
-        else:
-            spans.append([number, number])
-    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges(numbers))
 
 
 def check_state(value: CheckState) -> Look:

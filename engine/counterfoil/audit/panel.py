@@ -23,13 +23,14 @@ from counterfoil.audit.events import Event
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.referee import Blame, Parting, Provider, StepJudged, find_parting, result_tree, rule
 from counterfoil.audit.selftest import run_selftest
-from counterfoil.audit.steps import StepReplayer, last, step_replayer
+from counterfoil.audit.steps import StepReplayer, step_replayer
 from counterfoil.bundle.datafile import DataFile, missing_data
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DataError, OrderMismatchError, RefusedError
 from counterfoil.execution.devices import check_memory, open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
+from counterfoil.generators import finish
 from counterfoil.training.order import LoadedOrder
 
 Groups = tuple[tuple[int, ...], ...]
@@ -243,7 +244,7 @@ def _replayer(
         if data is None:
             raise missing_data(job.manifest)
         file = stack.enter_context(DataFile.open(data))
-        job = job.with_data(last(file.check(job.manifest, cancel)))
+        job = job.with_data(finish(file.check(job.manifest, cancel)))
     return step_replayer(job, torch_device, used_threads, cancel=cancel)
 
 

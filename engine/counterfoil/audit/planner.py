@@ -9,12 +9,13 @@ from contextlib import ExitStack
 
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.plan import Plan, PlanProgress, make_plan
-from counterfoil.audit.steps import State, decode_log, last, step_replayer
+from counterfoil.audit.steps import State, decode_log, step_replayer
 from counterfoil.bundle.datafile import DataFile, missing_data
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import RefusedError
 from counterfoil.execution.devices import check_memory, open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
+from counterfoil.generators import finish
 
 MEASURED_STEPS = 6
 _ENOUGH_SECONDS = 5.0
@@ -58,7 +59,7 @@ def plan_audit(
             if data is None:
                 raise missing_data(order.manifest)
             file = stack.enter_context(DataFile.open(data))
-            order = order.with_data(last(file.check(order.manifest, cancel)))
+            order = order.with_data(finish(file.check(order.manifest, cancel)))
         steps = stack.enter_context(step_replayer(order, torch_device, used_threads, cancel=cancel))
         times: list[float] = []
         count = min(MEASURED_STEPS, order.manifest.steps)
@@ -68,7 +69,7 @@ def plan_audit(
             record = inspection.records[len(times) + 1]
             begun = time.perf_counter()
             log = decode_log(order.program, record.step, inspection.reader.log(record.step))
-            state = last(steps.replay(record, state, log)).result.state
+            state = finish(steps.replay(record, state, log)).result.state
             times.append(time.perf_counter() - begun)
             yield PlanProgress(len(times), count)
         # The first step compiles kernels and fills caches.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +36,6 @@ from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder,
 State = Mapping[str, Tensor]
 Arrays = dict[str, npt.NDArray[Any]]
 Logs = tuple[SiteLog, ...]
-Result = TypeVar("Result")
 _CONFIRMATION = "reversed"
 
 
@@ -215,16 +214,6 @@ def decode_log(program: Program, step: int, log: bytes) -> Logs:
             f"The rounding log of step {step} is malformed, although the trainer signed it. {error.sentence}",
             remedy="Ask the trainer for the run again; without the log the step cannot be replayed.",
         ) from error
-
-
-def last(generator: Generator[object, None, Result]) -> Result:
-    """Run a generator to its end without looking at what it yields, and return what it returns."""
-    while True:
-        try:
-            next(generator)
-        except StopIteration as end:
-            result: Result = end.value
-            return result
 
 
 def differing_parts(trainer: StepRecord, replay: StepRecord) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import NonFiniteError, ProgramError
 from counterfoil.execution.philox import uniform
+from counterfoil.generators import finish
 from counterfoil.program.graph import Keyword, Node, Program, TensorType, Value, map_argument
 from counterfoil.program.operators import UNIFORM, OperatorClass
 
@@ -119,13 +120,7 @@ class Interpreter:
         cancel: CancelToken | None = None,
     ) -> StepResult:
         """Execute one step; :meth:`execute` without the reports of progress."""
-        execution = self.execute(inputs, rounder=rounder, compute=compute, cancel=cancel)
-        while True:
-            try:
-                next(execution)
-            except StopIteration as end:
-                result: StepResult = end.value
-                return result
+        return finish(self.execute(inputs, rounder=rounder, compute=compute, cancel=cancel))
 
     def execute(
         self,

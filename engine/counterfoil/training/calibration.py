@@ -27,6 +27,7 @@ from counterfoil.errors import DataError
 from counterfoil.execution.devices import open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter, Operation, native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
+from counterfoil.generators import finish
 from counterfoil.program.graph import Node, Program
 from counterfoil.program.operators import OperatorClass
 from counterfoil.rounding.grid import FLOAT64_BIAS, ZERO_SCALE
@@ -183,13 +184,7 @@ def calibrate(
 
 
 def _checked(file: DataFile, manifest: OrderManifest, cancel: CancelToken | None) -> Mapping[str, Rows]:
-    checking = file.check(manifest, cancel)
-    while True:
-        try:
-            next(checking)
-        except StopIteration as end:
-            rows: Mapping[str, Rows] = end.value
-            return rows
+    return finish(file.check(manifest, cancel))
 
 
 def _write(reader: BundleReader, manifest: OrderManifest, out: str | os.PathLike[str]) -> None:
