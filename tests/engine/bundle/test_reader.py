@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.errors import BundleError, CommitmentError
+from counterfoil.cancel import CancelToken
+from counterfoil.errors import BundleError, CancelledError, CommitmentError
 from support.bundles import (
     change,
     flip_bit,
@@ -273,6 +274,43 @@ def test_one_flipped_bit_of_the_order_is_named(path: Path, dataset: str, match: 
     flip_bit(path, dataset)
     with BundleReader.open(path) as reader, pytest.raises(CommitmentError, match=match):
         reader.check_order_contents()
+
+
+@pytest.mark.parametrize("block", [1, 7, 64, 100, 2**20])
+def test_data_are_hashed_in_pieces_of_any_size(path: Path, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    monkeypatch.setattr("counterfoil.bundle.checked.BLOCK_BYTES", block)
+    with BundleReader.open(path) as reader:
+        reader.check_order_contents()
+    flip_bit(path, "order/data/x")
+    with BundleReader.open(path) as reader, pytest.raises(CommitmentError, match="data array 'x'"):
+        reader.check_order_contents()
+
+
+class CancelledAfter(CancelToken):
+    """Is cancelled after some looks."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self.looks = looks
+
+    def check(self) -> None:
+        self.looks -= 1
+        if self.looks < 0:
+            self.cancel()
+        super().check()
+
+
+def test_hashing_data_is_left_between_pieces(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("counterfoil.bundle.checked.BLOCK_BYTES", 1)
+    counting = CancelledAfter(10**6)
+    with BundleReader.open(path) as reader:
+        reader.check_order_contents(counting)
+        looks = 10**6 - counting.looks
+        rows = sum(spec.shape[0] for spec in reader.manifest.data.values())
+        assert looks > rows, "a look before each row, and before each tensor"
+        for last in (0, rows - 1, looks - 1):
+            with pytest.raises(CancelledError):
+                reader.check_order_contents(CancelledAfter(last))
 
 
 def test_a_data_root_of_other_data(tmp_path: Path) -> None:
