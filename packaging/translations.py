@@ -42,6 +42,13 @@ ENGINE_TEXTS = (
     "confirms",
     "float64 at half the rate of float32",
     "little float64: expect a slow replay",
+    "fingerprints",
+    "loss",
+    "loss and fingerprints",
+    "state",
+    "state and fingerprints",
+    "state and loss",
+    "state, loss and fingerprints",
     "{0} segment",
     "{0} segments",
 )

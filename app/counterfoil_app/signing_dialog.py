@@ -156,7 +156,7 @@ class SigningDialog(QDialog):
             Field(self.tr("Order"), source),
             digest_field(self.tr("Order digest"), report.order_digest, unread),
             digest_field(self.tr("Run root"), report.run_root, unread),
-            Field(self.tr("Trainer's key"), report.trainer_key or unread, digest=bool(report.trainer_key)),
+            Field(self.tr("Trainer's key"), report.trainer_key or unread, exact=bool(report.trainer_key)),
             Field(self.tr("Steps"), steps),
         ]
         if report.sample is not None and not report.sample.whole:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 
 from PySide6.QtCore import QCoreApplication, QLocale
+
+_STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 def _tr(text: str) -> str:
@@ -33,6 +36,11 @@ def loss(value: float) -> str:
 def size(value: int) -> str:
     """A number of bytes in binary units."""
     return QLocale().formattedDataSize(value, 1, QLocale.DataSizeFormat.DataSizeIecFormat)
+
+
+def moment(stamp: str) -> str:
+    """A time of a signed file, ``2026-01-31T12:00:00Z``, as people write it; any other text as it is."""
+    return f"{stamp[:10]} {stamp[11:19]} UTC" if _STAMP.fullmatch(stamp) else stamp
 
 
 def duration(seconds: float) -> str:

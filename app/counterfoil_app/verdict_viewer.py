@@ -118,7 +118,7 @@ class VerdictViewer(QDialog):
                 "Get the auditor's public key from the auditor, and choose it. Until then anybody may have made this."
             ),
         )
-        self._facts.show_fields([Field(self.tr("Names the key"), key_id, digest=True) for key_id in key_ids])
+        self._facts.show_fields([Field(self.tr("Names the key"), key_id, exact=True) for key_id in key_ids])
         self.page.show()
         self.about_bundle.hide()
         self.choose_bundle.setEnabled(False)
@@ -159,8 +159,8 @@ class VerdictViewer(QDialog):
         )
         fields = [
             Field(self.tr("Job"), verdict.title or unread),
-            Field(self.tr("Signed at"), self.tr("{0}, as the auditor says").format(verdict.signed_at)),
-            Field(self.tr("Auditor's key"), verdict.key_id, digest=True),
+            Field(self.tr("Signed at"), self.tr("{0}, as the auditor says").format(text.moment(verdict.signed_at))),
+            Field(self.tr("Auditor's key"), verdict.key_id, exact=True),
             Field(self.tr("Bundle"), verdict.bundle_name),
             digest_field(self.tr("SHA-256"), verdict.bundle_digest, unread),
             digest_field(self.tr("Run root"), verdict.run_root, unread),

@@ -64,7 +64,7 @@ OVERVIEW_SHARE = 0.31
 LARGEST_OVERVIEW_SHARE = 0.42
 ROOM_FOR_TWO = 64
 """Height of a window, in lines of text, from which two views lie above each other at first."""
-QUEUE_WIDTH = 300
+QUEUE_WIDTH = 270
 MESSAGE_MILLISECONDS = 15_000
 
 

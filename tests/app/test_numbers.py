@@ -53,6 +53,19 @@ def test_durations(seconds: float, expected: str) -> None:
     assert text.duration(seconds) == expected
 
 
+@pytest.mark.parametrize(
+    ("stamp", "expected"),
+    [
+        ("2026-01-31T12:00:00Z", "2026-01-31 12:00:00 UTC"),
+        ("2026-01-31T12:00:00+01:00", "2026-01-31T12:00:00+01:00"),
+        ("yesterday", "yesterday"),
+        ("", ""),
+    ],
+)
+def test_a_time_is_written_for_people_and_nothing_else_is_touched(stamp: str, expected: str) -> None:
+    assert text.moment(stamp) == expected
+
+
 def test_numbers_in_words() -> None:
     assert text.number(math.nan) == "not a number"
     assert text.loss(math.inf) == "infinite"

@@ -12,9 +12,10 @@ from counterfoil.audit.adjudication import AdjudicationOutcome, AdjudicationRepo
 from counterfoil.audit.capsule import agreed_step, gather
 from counterfoil.audit.events import AuditFinished
 from counterfoil.audit.inspection import open_inspection
-from counterfoil.audit.steps import State, decode_log, last, step_replayer
+from counterfoil.audit.steps import State, decode_log, step_replayer
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader, write_capsule
 from counterfoil.execution.devices import open_device, set_determinism
+from counterfoil.generators import finish
 from counterfoil.signing import SigningKey
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
@@ -48,7 +49,7 @@ def crafted(run: Path, step: int) -> CapsuleContents:
         with step_replayer(order, open_device("cpu"), set_determinism(1)) as steps:
             for number in range(1, first + 1):
                 log = decode_log(order.program, number, inspection.reader.log(number))
-                state = last(steps.replay(inspection.records[number], state, log)).result.state
+                state = finish(steps.replay(inspection.records[number], state, log)).result.state
         return gather(inspection, order, step, state)
 
 

@@ -78,7 +78,7 @@ class DisputeView(QWidget):
             Column(self.tr("No."), lambda item: text.count(item.number), 6, numeric=True),
             Column(self.tr("Fingerprint"), lambda item: self._agreement(item).word, 17, look=self._agreement),
             Column(self.tr("Operator"), lambda item: item.name, 36, tip=lambda item: item.name),
-            Column(self.tr("Pass"), lambda item: item.phase, 9),
+            Column(self.tr("Pass"), lambda item: words.phase(item.phase), 9),
             Column(self.tr("Module or slot"), lambda item: item.module, 26, tip=lambda item: item.module),
             Column(self.tr("Output"), lambda item: ", ".join(map(text.shape, item.shapes)), 16),
         ]
@@ -137,8 +137,8 @@ class DisputeView(QWidget):
                 *self._operator_fields(dispute.operator),
                 Field(self.tr("Trainer's loss"), text.exact(dispute.trainer_loss)),
                 Field(self.tr("Replay's loss"), text.exact(dispute.replay_loss)),
-                Field(self.tr("Trainer's leaf"), dispute.trainer_leaf.hex, digest=True),
-                Field(self.tr("Replay's leaf"), dispute.replay_leaf.hex, digest=True),
+                Field(self.tr("Trainer's leaf"), dispute.trainer_leaf.hex, exact=True),
+                Field(self.tr("Replay's leaf"), dispute.replay_leaf.hex, exact=True),
             ]
         )
         for show_part in (self._show_operators, self._show_tensors):
@@ -194,7 +194,7 @@ class DisputeView(QWidget):
                 self.tr("number {0} of {1}, {2} pass, {3}").format(
                     text.count(operator.number),
                     text.count(operator.total),
-                    operator.phase,
+                    words.phase(operator.phase),
                     operator.module or self.tr("the step itself"),
                 ),
             ),

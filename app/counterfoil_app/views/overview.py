@@ -204,9 +204,9 @@ class OverviewView(Page):
             Field(self.tr("Optimizer"), order.optimizer),
             Field(self.tr("Precision"), order.precision),
             Field(self.tr("Seed"), str(order.seed)),
-            Field(self.tr("Program"), order.program_digest.hex, digest=True),
-            Field(self.tr("Data"), order.data_root.hex, digest=True),
-            Field(self.tr("Initial state"), order.initial_root.hex, digest=True),
+            Field(self.tr("Program"), order.program_digest.hex, exact=True),
+            Field(self.tr("Data"), order.data_root.hex, exact=True),
+            Field(self.tr("Initial state"), order.initial_root.hex, exact=True),
         ]
         unread = self.tr("not read yet")
         return [
@@ -229,14 +229,17 @@ class OverviewView(Page):
         ]
 
     def _run_fields(self, summary: BundleSummary) -> list[Field]:
-        size = Field(self.tr("File"), f"{summary.path} ({text.size(summary.file_bytes)})")
+        file = (
+            Field(self.tr("File"), summary.path, exact=True),
+            Field(self.tr("Size"), text.size(summary.file_bytes)),
+        )
         run = summary.run
         if run is None:
-            return [size, Field(self.tr("Recorded"), self.tr("nothing yet: this order has not been run"))]
+            return [*file, Field(self.tr("Recorded"), self.tr("nothing yet: this order has not been run"))]
         return [
-            size,
+            *file,
             digest_field(self.tr("Run root"), run.run_root, self.tr("not signed")),
-            Field(self.tr("Signed at"), self.tr("{0}, as the trainer says").format(run.signed_at)),
+            Field(self.tr("Signed at"), self.tr("{0}, as the trainer says").format(text.moment(run.signed_at))),
             Field(self.tr("Stored states"), text.count(len(run.checkpoints))),
             Field(
                 self.tr("Rounding log"),

@@ -86,7 +86,7 @@ class ElidedLabel(QLabel):
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """Room for a short beginning and end."""
-        return QSize(self.fontMetrics().averageCharWidth() * 14, super().minimumSizeHint().height())
+        return QSize(self.fontMetrics().averageCharWidth() * 10, super().minimumSizeHint().height())
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """Room for a good part of the text; the layout gives more where there is more."""
@@ -131,16 +131,20 @@ class CopyButton(QToolButton):
 
 @dataclass(frozen=True)
 class Field:
-    """One line of a :class:`FieldGrid`; ``digest`` sets it in fixed width, on one line, with a button to copy it."""
+    """One line of a :class:`FieldGrid`; ``exact`` sets it in fixed width, on one line, with a button to copy it."""
 
     name: str
     value: str
-    digest: bool = False
+    exact: bool = False
 
 
 def digest_field(name: str, digest: Digest | None, missing: str) -> Field:
     """A line that shows a digest, or says why there is none."""
-    return Field(name, missing) if digest is None else Field(name, digest.hex, digest=True)
+    return Field(name, missing) if digest is None else Field(name, digest.hex, exact=True)
+
+
+NAME_CHARACTERS = 36
+"""Width of the names in a :class:`FieldGrid` at most, in average characters."""
 
 
 class FieldGrid(QWidget):
@@ -161,16 +165,22 @@ class FieldGrid(QWidget):
         if list(fields) == self._shown:
             return  # making and styling the labels anew costs more than all else that a replay's start draws
         self._shown = list(fields)
+        widest = NAME_CHARACTERS * self.fontMetrics().averageCharWidth()
         clear_layout(self._grid)
         for row, field in enumerate(fields):
             name = caption(field.name, "muted", wrap=False)
-            value: QLabel = ElidedLabel(field.value) if field.digest else label(field.value)
+            if name.sizeHint().width() > widest:  # a long name takes several lines, and no value is pushed aside
+                name.setWordWrap(True)
+                name.setFixedWidth(widest)
+            value: QLabel = ElidedLabel(field.value) if field.exact else label(field.value)
             value.setAccessibleDescription(field.name)
+            if not field.exact:
+                value.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
             # A digest has a button beside it, which makes its line higher than the text.
-            place = Qt.AlignmentFlag.AlignVCenter if field.digest else Qt.AlignmentFlag.AlignTop
+            place = Qt.AlignmentFlag.AlignVCenter if field.exact else Qt.AlignmentFlag.AlignTop
             self._grid.addWidget(name, row, 0, place)
             self._grid.addWidget(value, row, 1)
-            if field.digest:
+            if field.exact:
                 self._grid.addWidget(CopyButton(field.value, field.name), row, 2)
         self._grid.activate()  # measure the texts now, and not when all views are shown at once
 

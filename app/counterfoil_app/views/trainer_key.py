@@ -73,7 +73,7 @@ class TrainerKeyPanel(QWidget):
         signed = self._session.checks[CheckNumber.SIGNATURE].state in (CheckState.PASSED, CheckState.WARNING)
         self._key = run.trainer_key if run is not None and signed else ""
         self._order = run.order_digest.hex if run is not None else ""
-        self._fields.show_fields([Field(self.tr("Key"), self._key, digest=True)] if self._key else [])
+        self._fields.show_fields([Field(self.tr("Key"), self._key, exact=True)] if self._key else [])
         self.setVisible(run is not None)
         if not self._key:
             self._say(self.tr("The run carries no valid signature, so no key can be named."), Tone.WARN)

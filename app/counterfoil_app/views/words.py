@@ -140,6 +140,11 @@ def check_title(number: CheckNumber) -> str:
     return f"{int(number)}. {engine_words.translated(number.title)}"
 
 
+def phase(name: str) -> str:
+    """The pass of a step to which an operator belongs."""
+    return {"forward": _tr("forward"), "backward": _tr("backward"), "update": _tr("update")}.get(name, name)
+
+
 def part(name: str) -> str:
     """A part of a step's record in words."""
     return {"state": _tr("state"), "loss": _tr("loss"), "fingerprints": _tr("fingerprints"), "log": _tr("log")}.get(

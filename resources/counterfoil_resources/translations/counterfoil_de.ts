@@ -1255,6 +1255,10 @@
             <translation>Unterschrieben am</translation>
         </message>
         <message>
+            <source>Size</source>
+            <translation>Größe</translation>
+        </message>
+        <message>
             <source>State</source>
             <translation>Zustand</translation>
         </message>
@@ -2952,12 +2956,40 @@
             <translation>bestätigt</translation>
         </message>
         <message>
+            <source>fingerprints</source>
+            <translation>Fingerabdrücke</translation>
+        </message>
+        <message>
             <source>float64 at half the rate of float32</source>
             <translation>float64 mit halber Geschwindigkeit von float32</translation>
         </message>
         <message>
             <source>little float64: expect a slow replay</source>
             <translation>wenig float64: Das Nachrechnen wird langsam</translation>
+        </message>
+        <message>
+            <source>loss</source>
+            <translation>Verlust</translation>
+        </message>
+        <message>
+            <source>loss and fingerprints</source>
+            <translation>Verlust und Fingerabdrücke</translation>
+        </message>
+        <message>
+            <source>state</source>
+            <translation>Zustand</translation>
+        </message>
+        <message>
+            <source>state and fingerprints</source>
+            <translation>Zustand und Fingerabdrücke</translation>
+        </message>
+        <message>
+            <source>state and loss</source>
+            <translation>Zustand und Verlust</translation>
+        </message>
+        <message>
+            <source>state, loss and fingerprints</source>
+            <translation>Zustand, Verlust und Fingerabdrücke</translation>
         </message>
         <message>
             <source>{0} declares {1} bytes of data and does not hold as many.</source>
@@ -3519,6 +3551,10 @@
             <translation>eine zufällige Stichprobe, die einen Lauf mit {0} % schlechten Segmenten mit einer Wahrscheinlichkeit von {1} % findet</translation>
         </message>
         <message>
+            <source>backward</source>
+            <translation>rückwärts</translation>
+        </message>
+        <message>
             <source>being checked</source>
             <translation>wird geprüft</translation>
         </message>
@@ -3537,6 +3573,10 @@
         <message>
             <source>fingerprints</source>
             <translation>Fingerabdrücke</translation>
+        </message>
+        <message>
+            <source>forward</source>
+            <translation>vorwärts</translation>
         </message>
         <message>
             <source>log</source>
@@ -3597,6 +3637,10 @@
         <message>
             <source>unjudged</source>
             <translation>nicht beurteilt</translation>
+        </message>
+        <message>
+            <source>update</source>
+            <translation>Aktualisierung</translation>
         </message>
         <message>
             <source>{0} of {1} elements were computed exactly. One margin is {2}.</source>

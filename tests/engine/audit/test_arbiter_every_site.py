@@ -15,11 +15,12 @@ from torch import Tensor
 from counterfoil.audit import arbiter
 from counterfoil.audit.arbiter import arbitrate
 from counterfoil.audit.events import Right
-from counterfoil.audit.steps import Logs, State, StepReplayer, decode_log, last, step_replayer
+from counterfoil.audit.steps import Logs, State, StepReplayer, decode_log, step_replayer
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import PROFILES, Precision, StepRecord
 from counterfoil.errors import NonFiniteError
 from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter, native
+from counterfoil.generators import finish
 from counterfoil.program.graph import Node
 from counterfoil.rounding.grid import ZERO_SCALE
 from counterfoil.rounding.log import SiteLog
@@ -154,8 +155,8 @@ def lied_to(steps: StepReplayer, step: Recorded, site: int, lie: Callable[[SiteL
     fingerprints, logs = step.fingerprints.copy(), list(step.logs)
     fingerprints[site] ^= FORGERY
     logs[site] = lie(logs[site])
-    outcome = last(steps.replay(step.record, step.state, logs))
-    return last(arbitrate(steps, step.record, step.state, logs, outcome, fingerprints)).finding.right
+    outcome = finish(steps.replay(step.record, step.state, logs))
+    return finish(arbitrate(steps, step.record, step.state, logs, outcome, fingerprints)).finding.right
 
 
 def every_lie(step: Recorded) -> None:
@@ -192,7 +193,7 @@ def test_directions_that_lead_to_an_overflow_do_not_explain_the_step(tmp_path, t
     monkeypatch.setattr(arbiter._Elements, "near_midpoint", True)
     monkeypatch.setattr(arbiter, "_with_directions", lambda log, elements: log)
     with step_replayer(step.order, CPU, 1) as steps:
-        outcome = last(steps.replay(step.record, step.state, step.logs))
+        outcome = finish(steps.replay(step.record, step.state, step.logs))
         replay, calls = steps.replay, []
 
         def overflowing(*args: Any, **kwargs: Any) -> Any:
@@ -202,6 +203,6 @@ def test_directions_that_lead_to_an_overflow_do_not_explain_the_step(tmp_path, t
             return (yield from replay(*args, **kwargs))
 
         monkeypatch.setattr(steps, "replay", overflowing)
-        found = last(arbitrate(steps, claimed, step.state, step.logs, outcome, fingerprints))
+        found = finish(arbitrate(steps, claimed, step.state, step.logs, outcome, fingerprints))
     assert len(calls) == 2
     assert (found.finding.right, found.reached) == (Right.REPLAY, None)
