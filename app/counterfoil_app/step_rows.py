@@ -1,4 +1,4 @@
-"""The results of replayed steps, kept as numbers: a million of them take some 170 MB, where objects would take a GB."""
+"""The results of replayed steps, kept as numbers: 161 bytes for each, where an object takes some 760 (measured)."""
 
 from __future__ import annotations
 
