@@ -30,6 +30,7 @@ from counterfoil_app.settings import MAX_RECENT, Settings, ThemeChoice
 from counterfoil_app.signing_dialog import SigningDialog
 from counterfoil_app.theme import DARK, LIGHT, Theme, Tokens, Tone, style_sheet
 from counterfoil_app.verdict_export import now
+from counterfoil_app.views.parts import fixed_font
 from counterfoil_app.window import MainWindow
 from counterfoil_app.worker import Failure
 from support.fake_engine import FakeEngine
@@ -243,6 +244,13 @@ def test_a_name_from_the_file_is_never_markup(opened: MainWindow) -> None:
     assert opened.header.sentence.text().startswith("<b>")
     assert opened.header.sentence.textFormat().name == "PlainText"
     assert opened.overview.sentence.textFormat().name == "PlainText"
+
+
+def test_hashes_keep_their_size(qapp: object) -> None:
+    before = fixed_font().pointSizeF()
+    smaller = fixed_font()
+    smaller.setPointSizeF(before / 2)
+    assert fixed_font().pointSizeF() == before
 
 
 def test_files_of_the_window_lie_beside_its_settings(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def restyle(widget: QWidget, name: str, value: object) -> None:
 
 def fixed_font() -> QFont:
     """The system's font of fixed width, as large as the other text."""
-    return _fixed_font(QGuiApplication.font().pointSizeF())
+    return QFont(_fixed_font(QGuiApplication.font().pointSizeF()))  # a copy: whoever asked may change its size
 
 
 @cache
