@@ -15,19 +15,19 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QEventLoop, QSettings, QTimer
+from PySide6.QtCore import QSettings
 
 from benchmarks.heartbeat import Heartbeat
 from counterfoil_app.main import make_window, spare_the_collector
 from counterfoil_app.session import Phase
 from counterfoil_app.settings import Settings
 from counterfoil_app.verdict_export import SigningRequest
+from counterfoil_app.waiting import settle, wait_until
 from counterfoil_app.window import MainWindow
 
 LIMIT_SECONDS = 0.050
@@ -35,8 +35,7 @@ HEAD = (
     "| activity | took | longest pause of the event loop | of it own work, at most | pauses over 50 ms |\n"
     "|---|---|---|---|---|"
 )
-LOOK_MILLISECONDS = 5
-TIMEOUT_MILLISECONDS = 600_000
+TIMEOUT_SECONDS = 600.0
 SETTLE_MILLISECONDS = 300
 """Looked at after the end of an activity: the window may draw its result in later turns of the event loop."""
 _RECORD = """
@@ -92,7 +91,7 @@ def measure(window: MainWindow, folder: Path) -> Iterator[Pause]:
         yield
         _wait(done)
         seconds = time.perf_counter() - begun
-        _settle()
+        settle(SETTLE_MILLISECONDS)
         heart.stop()
 
     seconds = 0.0
@@ -131,7 +130,7 @@ def measure_large(window: MainWindow, folder: Path) -> Iterator[Pause]:
             window.open_bundle(folder / "large.cfoil", folder / "large-job.cfoil")
         _wait(done)
         seconds = time.perf_counter() - begun
-        _settle()
+        settle(SETTLE_MILLISECONDS)
         heart.stop()
         size = (folder / "large.cfoil").stat().st_size / 1e9
         activity = f"open {size:.0f} GB, to {what}"
@@ -139,21 +138,8 @@ def measure_large(window: MainWindow, folder: Path) -> Iterator[Pause]:
 
 
 def _wait(done: Callable[[], bool]) -> None:
-    loop, timer = QEventLoop(), QTimer()
-    timer.setInterval(LOOK_MILLISECONDS)
-    timer.timeout.connect(lambda: loop.exit(0) if done() else None)
-    timer.start()
-    QTimer.singleShot(TIMEOUT_MILLISECONDS, loop, partial(loop.exit, 1))
-    waited_in_vain = loop.exec()
-    timer.stop()
-    if waited_in_vain:
+    if not wait_until(done, TIMEOUT_SECONDS):
         raise TimeoutError("the window did not finish")
-
-
-def _settle() -> None:
-    loop = QEventLoop()
-    QTimer.singleShot(SETTLE_MILLISECONDS, loop.quit)
-    loop.exec()
 
 
 def main() -> None:

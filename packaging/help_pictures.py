@@ -13,7 +13,7 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QEventLoop, QSettings, QTimer
+from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QWidget
 
 from counterfoil_app.demo import DemoFiles
@@ -21,6 +21,7 @@ from counterfoil_app.main import make_window
 from counterfoil_app.session import Phase
 from counterfoil_app.settings import Settings, ThemeChoice
 from counterfoil_app.shell.language import LANGUAGES
+from counterfoil_app.waiting import settle, wait_until
 from counterfoil_app.window import MainWindow
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,7 +29,6 @@ HELP = ROOT / "resources" / "counterfoil_resources" / "help"
 PICTURES = {"overview": 480, "divergence": 470, "merkle": 520, "dispute": 440}
 """The pictured views, by the names of their docks, and the height of each picture in pixels; of Merkle the tree."""
 WIDTH = 640
-LOOK_MILLISECONDS = 50
 SETTLE_MILLISECONDS = 600
 TIMEOUT_SECONDS = 300.0
 
@@ -47,28 +47,16 @@ def picture(window: MainWindow, files: DemoFiles, folder: Path) -> None:
         # What is around the view takes what it takes: the view itself gets the size of its picture.
         for _ in range(4):
             window.resize(window.width() + WIDTH - view.width(), window.height() + height - view.height())
-            _settle()
+            settle(SETTLE_MILLISECONDS)
         target = folder / f"{name}.png"
         if not view.grab().save(str(target), "PNG", 0):
             raise OSError(f"{target} cannot be written")
         print(target.relative_to(ROOT))
 
 
-def _settle() -> None:
-    loop = QEventLoop()
-    QTimer.singleShot(SETTLE_MILLISECONDS, loop.quit)
-    loop.exec()
-
-
 def _wait(done: Callable[[], bool]) -> None:
-    loop, timer = QEventLoop(), QTimer()
-    timer.setInterval(LOOK_MILLISECONDS)
-    timer.timeout.connect(lambda: loop.exit(0) if done() else None)
-    timer.start()
-    QTimer.singleShot(int(1000 * TIMEOUT_SECONDS), loop, lambda: loop.exit(1))
-    if loop.exec():
+    if not wait_until(done, TIMEOUT_SECONDS):
         raise TimeoutError("the window did not finish")
-    timer.stop()
 
 
 def main() -> None:

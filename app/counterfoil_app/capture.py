@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QEventLoop, QTimer
-
 from counterfoil import AuditReport, CounterfoilError
 from counterfoil_app.session import Phase
 from counterfoil_app.verdict_export import SigningRequest
+from counterfoil_app.waiting import settle, wait_until
 from counterfoil_app.window import MainWindow
 from counterfoil_app.worker import Failure
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
-LOOK_MILLISECONDS = 20
 SETTLE_MILLISECONDS = 300
 """After the end, time for the plots' last redraw and for fonts and layouts to settle before the picture."""
 
@@ -80,9 +78,7 @@ def capture(window: MainWindow, screenshot: Path) -> None:
     Raises:
         CounterfoilError: The file cannot be written.
     """
-    loop = QEventLoop()
-    QTimer.singleShot(SETTLE_MILLISECONDS, loop.quit)
-    loop.exec()
+    settle(SETTLE_MILLISECONDS)
     window.divergence.redraw()
     if not window.grab().save(str(screenshot), "PNG"):
         raise CounterfoilError(
@@ -91,20 +87,8 @@ def capture(window: MainWindow, screenshot: Path) -> None:
 
 
 def _wait(done: Callable[[], bool], what: str, timeout_seconds: float, failures: list[Failure]) -> None:
-    loop = QEventLoop()
-    timer = QTimer()
-    timer.setInterval(LOOK_MILLISECONDS)
-    timer.timeout.connect(lambda: loop.quit() if done() or failures else None)
-    limit = QTimer()
-    limit.setSingleShot(True)
-    limit.timeout.connect(loop.quit)
-    timer.start()
-    limit.start(int(timeout_seconds * 1000))
-    if not done() and not failures:
-        loop.exec()
-    timer.stop()
-    limit.stop()
+    ended = wait_until(lambda: done() or bool(failures), timeout_seconds)
     if failures:
         raise CounterfoilError(failures[0].sentence, remedy=failures[0].remedy, detail=failures[0].detail)
-    if not done():
+    if not ended:
         raise CounterfoilError(f"Waited {timeout_seconds:.0f} seconds for {what}, in vain.")
