@@ -21,7 +21,7 @@ from counterfoil.errors import CancelledError, DataError, DeviceError
 from counterfoil.execution.interpreter import native
 from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import RecordingRounder, site_key
+from counterfoil.rounding.rounder import RecordingRounder 
 from counterfoil.signing import generate_key, load_private_key
 from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
@@ -141,7 +141,7 @@ class OtherDirection(RecordingRounder):
         ups[0] = not ups[0]
         self.logs[-1] = SiteLog(log.exponent, log.indices, ups)
         old, new = np.array([rounded]), flat[where : where + 1].numpy()
-        key, index = np.uint64(site_key(self._key, self._site)), np.array([where])
+        key, index = np.uint64(self._site_key), np.array([where])
         return (fingerprint + int(mix_values(new, index, key)) - int(mix_values(old, index, key))) % 2**64
 
     _done = False
