@@ -15,19 +15,19 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
-FORMAT = 1
+FORMAT = 2
 CHUNK = 16_384
 ZERO = None
 """Stands for the exponent of a scale that is zero."""
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """The bundle is not what the page describes."""
 
 
 def need(condition: object, what: str) -> None:
     if not condition:
-        raise Refused(what)
+        raise RefusedError(what)
 
 
 def sha256(data: bytes) -> bytes:
@@ -124,7 +124,7 @@ def decode_log(data: bytes, elements: Iterable[int]) -> list[SiteLog]:
             if byte < 0x80:
                 need(byte or not shift, "a number is not in its shortest form")
                 return value
-        raise Refused("a number is too long")
+        raise RefusedError("a number is too long")
 
     for limit in elements:
         code, count = number(), number()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
 from independent.bundle import ZERO, Bundle, SiteLog, decode_log, leaf, need, sha256, state_root, step_record
-from independent.operators import OPERATORS
+from independent.operators import BOUNDS, COMPUTE, ROWS, SCALES
 
 Array = Any
 MASK = 2**64 - 1
@@ -111,25 +114,71 @@ def step_key(order: bytes, step: int) -> int:
 
 
 def fingerprint(values: Array, key: int, place: int) -> int:
-    k = (key + (place + 1) * 0xD6E8FEB86659FD93) & MASK
-    bits = np.ascontiguousarray(values, np.float64).ravel().view(np.uint64)
+    """Of floating-point values, integers or truth values in C order."""
+    flat = np.ascontiguousarray(values).ravel()
+    bits = flat.astype(np.int64).view(np.uint64)
+    if flat.dtype == np.float64:
+        bits = np.where(np.isnan(flat), np.uint64(0x7FF8000000000000), flat.view(np.uint64))
     with np.errstate(over="ignore"):
         i = np.arange(1, bits.size + 1, dtype=np.uint64)
-        z = (bits ^ np.uint64(k)) + i * np.uint64(0x9E3779B97F4A7C15)
+        z = (bits ^ np.uint64((key + (place + 1) * 0xD6E8FEB86659FD93) & MASK)) + i * np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9)
         return int((z ^ (z >> np.uint64(29))).sum(dtype=np.uint64))
+
+
+BOTH = re.findall(
+    r"\w+",
+    "eq ne lt le gt ge isnan isinf logical_and logical_or logical_xor logical_not any all floor ceil trunc round sign sgn "
+    "frac fmod remainder argmax argmin sort max_pool2d_with_indices max_pool3d_with_indices adaptive_max_pool2d",
+)
+SECOND = ("threshold_backward", "hardtanh_backward", "leaky_relu_backward")
+
+
+def deciding_arguments(node: dict[str, Any]) -> list[Any]:
+    """The arguments of a node on which a discrete decision hangs."""
+    name, kind = short(node), short(node).split(".")[0]
+    casts = node["outputs"][0]["dtype"] != "float32" if node["outputs"][0] else True
+    if kind in BOTH or name in ("max.dim", "min.dim", "div.Tensor_mode", "div.Scalar_mode"):
+        return node["args"][:2]
+    at = 1 if kind in SECOND or (kind == "copy" and casts) else 0 if kind == "_to_copy" and casts else None
+    return [] if at is None else node["args"][at : at + 1]
+
+
+def numbers(value: Any) -> list[int]:
+    """Numbers of the values in an argument."""
+    if isinstance(value, list):
+        return [number for item in value for number in numbers(item)]
+    return [value["value"]] if isinstance(value, dict) and "value" in value else []
+
+
+def deciding_values(program: dict[str, Any]) -> set[int]:
+    """Numbers of the values on which a discrete decision hangs; a view stands for what it shows."""
+    shown: dict[int, int] = {}
+    found = set()
+    following = len(program["inputs"])
+    for node in program["nodes"]:
+        first, following = following, following + len(node["outputs"])
+        if short(node) in ROWS and ROWS[short(node)].sort == "view":
+            base = numbers(node["args"][0])[0]
+            shown |= dict.fromkeys(range(first, following), shown.get(base, base))
+        found |= {shown.get(number, number) for number in numbers(deciding_arguments(node))}
+    return found
 
 
 # A step.
 
 
+def short(node: dict[str, Any]) -> str:
+    return str(node["op"]).removeprefix("aten.")
+
+
 def is_rounded(node: dict[str, Any]) -> bool:
-    """The class of one use: rounded operators of integers are exact, and so are sums whose alpha is 1 or -1."""
+    """The class of one use: operators of integers are exact, and so are sums whose alpha is 1 or -1."""
     if node["op"] == UNIFORM or not any(o and o["dtype"] == "float32" for o in node["outputs"]):
         return False
-    if node["op"].split(".")[1] in ("add", "sub"):
-        return node["kwargs"].get("alpha", [*node["args"], 1][2]) not in (1, -1)
-    return OPERATORS[node["op"]].scale is not None
+    if "alpha" in ROWS[short(node)].sort:
+        return ROWS[short(node)].named(node["args"], node["kwargs"]).alpha not in (1, -1)
+    return ROWS[short(node)].sort == "rounded"
 
 
 def argument(value: Any, values: list[Any]) -> Any:
@@ -167,7 +216,8 @@ class Replayer:
         self.guaranteed = profile.get("guaranteed", False)
         need(profile["compute"] == "float64", "this replayer computes in float64 only")
         for node in self.nodes:
-            need(node["op"] in OPERATORS or node["op"] == UNIFORM, f"{node['op']} is not supported")
+            need(short(node) in COMPUTE or node["op"] == UNIFORM, f"{node['op']} is not supported")
+        self.deciding = deciding_values(bundle.program)
         self.sites = [
             math.prod(o["shape"])
             for node in filter(is_rounded, self.nodes)
@@ -179,38 +229,51 @@ class Replayer:
         """Replay a step; without a log every value is rounded by itself."""
         program, counts, sites = self.bundle.program, Counts(), iter(log or [])
         key, seed = step_key(self.bundle.digest, step), int(self.bundle.manifest["seed"])
-        fingerprints: list[int] = []
         values = self._inputs(step, state)
+        fingerprints: list[int] = []
+
+        def watch(value: Array) -> None:
+            fingerprints.append(fingerprint(value, key, len(fingerprints)))
+
+        for value, item in zip(values, program["inputs"], strict=True):
+            if item["kind"] == "batch":
+                watch(value)
         for node in self.nodes:
-            args = argument(node["args"], values)
+            args, kwargs = argument(node["args"], values), argument(list(node["kwargs"].values()), values)
             if node["op"] == UNIFORM:
                 values.append(uniform(*args, seed=seed, step=step))
+                watch(values[-1])
                 continue
-            known = OPERATORS[node["op"]]
-            named = known.named(args, argument_of(node["kwargs"], values))
+            named = ROWS[short(node)].named(args, dict(zip(node["kwargs"], kwargs, strict=True)))
             with np.errstate(all="ignore"):
-                computed = known.compute(**named)
+                computed = COMPUTE[short(node)](named)
             computed = computed if isinstance(computed, (list, tuple)) else [computed]
             outputs = [as_declared(y, o) for y, o in zip(computed, node["outputs"], strict=True)]
             if is_rounded(node):
-                # S is taken of the outputs before rounding.
-                scales = (known.proven if self.guaranteed else known.scale)(named, outputs)
-                for position, y in enumerate(outputs):
-                    if y is None or y.dtype != np.float64:
-                        continue
-                    kind = node["op"].split(".")[1]
-                    bits = self.margins.get(kind, self.margin_bits)
-                    if self.guaranteed:
-                        bits = proven_margin(known.bound(named)[position])
-                    site = SiteLog(exponent_of(scales[position])) if log is None else next(sites)
-                    flat = follow(y.ravel(), scales[position], bits, self.grid, site, counts)
-                    fingerprints.append(fingerprint(flat, key, len(fingerprints)))
-                    outputs[position] = flat.reshape(y.shape)
+                outputs = self._rounded(node, named, outputs, sites, counts)
+            for position, y in enumerate(outputs):
+                floating = y is not None and y.dtype == np.float64
+                if floating and (is_rounded(node) or len(values) + position in self.deciding):
+                    watch(y)
             values.extend(outputs)
         updates = program["updates"]
         # Stored as float32, ties to even.
         new = {name: values[updates[name]].astype(a.dtype) if name in updates else a for name, a in state.items()}
         return Step(new, float(values[program["loss"]]), fingerprints, counts)
+
+    def _rounded(self, node: Any, named: Any, outputs: Any, sites: Iterator[SiteLog], counts: Counts) -> list[Any]:
+        row, kind = ROWS[short(node)], short(node).split(".")[0]
+        # S is taken of the outputs before rounding.
+        scales = SCALES[row.guaranteed if self.guaranteed else row.scale](named, outputs)
+        result = list(outputs)
+        for position, y in enumerate(outputs):
+            if y is not None and y.dtype == np.float64:
+                scale, bits = scales[position], self.margins.get(kind, self.margin_bits)
+                if self.guaranteed:
+                    bits = proven_margin(BOUNDS[kind](named)[position])
+                site = next(sites, None) or SiteLog(exponent_of(scale))
+                result[position] = follow(y.ravel(), scale, bits, self.grid, site, counts).reshape(y.shape)
+        return result
 
     def _inputs(self, step: int, state: dict[str, Array]) -> list[Array]:
         arrays, names = self.bundle.arrays, self.bundle.manifest["scalar_names"]
@@ -226,10 +289,6 @@ class Replayer:
         root = state_root(result.state) if self.bundle.committed(step) else None
         row = np.array(result.fingerprints, "<u8").tobytes()
         return result, leaf(step_record(step, root, log, row, result.loss))
-
-
-def argument_of(kwargs: dict[str, Any], values: list[Any]) -> dict[str, Any]:
-    return {name: argument(value, values) for name, value in kwargs.items()}
 
 
 def as_declared(value: Any, declared: dict[str, Any] | None) -> Array | None:

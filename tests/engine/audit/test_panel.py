@@ -21,7 +21,7 @@ from counterfoil.errors import CancelledError, DataError, DeviceError
 from counterfoil.execution.interpreter import native
 from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import RecordingRounder 
+from counterfoil.rounding.rounder import RecordingRounder
 from counterfoil.signing import generate_key, load_private_key
 from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
