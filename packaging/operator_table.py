@@ -12,7 +12,7 @@ import torch
 
 from counterfoil.bundle.schema import Precision
 from counterfoil.exact import exact_kinds
-from counterfoil.program.operators import UNIFORM, Operator, OperatorClass, allowed_names, classify
+from counterfoil.program.operators import UNIFORM, Operator, OperatorClass, allowed_names, classify, decided_arguments
 from counterfoil.rounding import scale
 from counterfoil.rounding.guaranteed import guaranteed_kinds
 from counterfoil.rounding.scale_profiles import rule_for
@@ -64,11 +64,19 @@ def _class(name: str) -> tuple[str, Operator]:
     return usual.operator_class.value, usual
 
 
+def _decides(name: str) -> str:
+    """The positions of the arguments on which a discrete decision hangs."""
+    always, cast = (decided_arguments(name, casts_away=casts) for casts in (False, True))
+    if cast == always:
+        return ", ".join(map(str, always))
+    return f"{', '.join(map(str, cast))} if the result is not floating-point"
+
+
 def table() -> str:
     """The table as Markdown."""
     lines = [
-        "| operator | arguments and defaults | class | scale | scale, guaranteed | bound | exact form |",
-        "|---|---|---|---|---|---|---|",
+        "| operator | arguments and defaults | class | scale | scale, guaranteed | decides | bound | exact form |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     bounded, exact = guaranteed_kinds(), exact_kinds()
     for name in allowed_names():
@@ -79,6 +87,7 @@ def table() -> str:
             f"`{arguments(name)}`",
             words,
             *(_rules(entry) if rounded else ("", "")),
+            _decides(name),
             ("yes" if entry.kind in bounded else "no") if rounded else "",
             "yes" if entry.kind in exact else "no" if rounded else "",
         )

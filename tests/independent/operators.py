@@ -30,13 +30,14 @@ class Arguments(dict):  # type: ignore[type-arg]
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: names and defaults of the arguments, class, and the names of the scale rules."""
+    """A row of the table: names and defaults of the arguments, class, names of the scale rules, deciding arguments."""
 
     names: list[str]
     defaults: dict[str, Any]
     sort: str
     scale: str
     guaranteed: str
+    decides: str
 
     def named(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Arguments:
         return Arguments(self.defaults | dict(zip(self.names, args, strict=False)) | kwargs)
@@ -46,10 +47,13 @@ def read_table() -> dict[str, Row]:
     rows = {}
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         if line.startswith("| `"):
-            name, arguments, sort, scale, guaranteed, *_ = (cell.strip(" `") for cell in line.strip("|").split("|"))
+            cells = [cell.strip(" `") for cell in line.strip("|").split("|")]
+            name, arguments, sort, scale, guaranteed, decides = cells[:6]
             parts = re.findall(r"([^\s,=]+)(?:=(\[[^]]*]|[^,]+))?(?:, |$)", arguments)
             defaults = {key: json.loads(value) for key, value in parts if value}
-            rows[name] = Row([key for key, _ in parts if key != "*"], defaults, sort, scale, guaranteed or scale)
+            rows[name] = Row(
+                [key for key, _ in parts if key != "*"], defaults, sort, scale, guaranteed or scale, decides
+            )
     return rows
 
 

@@ -126,22 +126,12 @@ def fingerprint(values: Array, key: int, place: int) -> int:
         return int((z ^ (z >> np.uint64(29))).sum(dtype=np.uint64))
 
 
-BOTH = re.findall(
-    r"\w+",
-    "eq ne lt le gt ge isnan isinf logical_and logical_or logical_xor logical_not any all floor ceil trunc round sign sgn "
-    "frac fmod remainder argmax argmin sort max_pool2d_with_indices max_pool3d_with_indices adaptive_max_pool2d",
-)
-SECOND = ("threshold_backward", "hardtanh_backward", "leaky_relu_backward")
-
-
 def deciding_arguments(node: dict[str, Any]) -> list[Any]:
     """The arguments of a node on which a discrete decision hangs."""
-    name, kind = short(node), short(node).split(".")[0]
-    casts = node["outputs"][0]["dtype"] != "float32" if node["outputs"][0] else True
-    if kind in BOTH or name in ("max.dim", "min.dim", "div.Tensor_mode", "div.Scalar_mode"):
-        return node["args"][:2]
-    at = 1 if kind in SECOND or (kind == "copy" and casts) else 0 if kind == "_to_copy" and casts else None
-    return [] if at is None else node["args"][at : at + 1]
+    positions, _, condition = ROWS[short(node)].decides.partition(" if ")
+    if condition and node["outputs"][0]["dtype"] == "float32":
+        return []
+    return [node["args"][at] for at in map(int, re.findall(r"\d+", positions)) if at < len(node["args"])]
 
 
 def numbers(value: Any) -> list[int]:
@@ -158,7 +148,7 @@ def deciding_values(program: dict[str, Any]) -> set[int]:
     following = len(program["inputs"])
     for node in program["nodes"]:
         first, following = following, following + len(node["outputs"])
-        if short(node) in ROWS and ROWS[short(node)].sort == "view":
+        if ROWS[short(node)].sort == "view":
             base = numbers(node["args"][0])[0]
             shown |= dict.fromkeys(range(first, following), shown.get(base, base))
         found |= {shown.get(number, number) for number in numbers(deciding_arguments(node))}
