@@ -64,6 +64,7 @@ _COMMANDS = (
     "gui",
     "demo",
     "bench",
+    "vectors",
 )
 
 
@@ -1190,6 +1191,22 @@ def bench_paper(
     )
     _write(out, page(found, device, made_up_images=images is None, seconds=seconds).encode())
     console.print(f"Wrote {escape(str(out))}.")
+
+
+@app.command()
+def vectors(
+    out: Annotated[Path, typer.Option("--out", help="The folder to write; files of the same names are replaced.")],
+) -> None:
+    """Implementer: write conformance vectors for a second implementation of the format and the numerics.
+
+    Small runs, logs and single functions with the results that they must have; README.md in the folder explains each.
+
+    Example: counterfoil vectors --out vectors
+    """
+    from counterfoil.vectors import write_vectors
+
+    written = write_vectors(out)
+    terminal.console().print(f"Wrote {len(written)} files to {escape(str(out))}; README.md explains them.")
 
 
 def _window_module(name: str) -> Any:

@@ -41,8 +41,17 @@ def canonical(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
+def integer(text: str) -> int:
+    need(abs(int(text)) < 2**53, "an integer that not every reader keeps")
+    return int(text)
+
+
+def no_number(text: str) -> Any:
+    raise RefusedError(f"{text} is no integer")
+
+
 def parse(data: bytes) -> Any:
-    value = json.loads(data)
+    value = json.loads(data, parse_int=integer, parse_float=no_number, parse_constant=no_number)
     need(canonical(value) == data, "a record is not canonical JSON")
     return value
 

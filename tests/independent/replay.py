@@ -116,9 +116,10 @@ def step_key(order: bytes, step: int) -> int:
 def fingerprint(values: Array, key: int, place: int) -> int:
     """Of floating-point values, integers or truth values in C order."""
     flat = np.ascontiguousarray(values).ravel()
-    bits = flat.astype(np.int64).view(np.uint64)
     if flat.dtype == np.float64:
         bits = np.where(np.isnan(flat), np.uint64(0x7FF8000000000000), flat.view(np.uint64))
+    else:
+        bits = flat.astype(np.int64).view(np.uint64)
     with np.errstate(over="ignore"):
         i = np.arange(1, bits.size + 1, dtype=np.uint64)
         z = (bits ^ np.uint64((key + (place + 1) * 0xD6E8FEB86659FD93) & MASK)) + i * np.uint64(0x9E3779B97F4A7C15)
@@ -218,6 +219,7 @@ class Replayer:
     def step(self, step: int, state: dict[str, Array], log: list[SiteLog] | None) -> Step:
         """Replay a step; without a log every value is rounded by itself."""
         program, counts, sites = self.bundle.program, Counts(), iter(log or [])
+        self.margins_used: list[int] = []
         key, seed = step_key(self.bundle.digest, step), int(self.bundle.manifest["seed"])
         values = self._inputs(step, state)
         fingerprints: list[int] = []
@@ -261,6 +263,7 @@ class Replayer:
                 scale, bits = scales[position], self.margins.get(kind, self.margin_bits)
                 if self.guaranteed:
                     bits = proven_margin(BOUNDS[kind](named)[position])
+                self.margins_used.append(bits)
                 site = next(sites, None) or SiteLog(exponent_of(scale))
                 result[position] = follow(y.ravel(), scale, bits, self.grid, site, counts).reshape(y.shape)
         return result

@@ -173,7 +173,8 @@ def _window_energy(x: Tensor, weight: Tensor, arguments: Arguments, groups: int)
     squares = energy(_grouped(x, groups), 2)
     if _is_pointwise(weight, arguments):
         # Positions between the strides stand under no kernel.
-        return squares[(..., *(slice(None, None, step) for step in _per_axis(arguments["stride"], x)))]
+        read: tuple[Any, ...] = tuple(slice(None, None, step) for step in _per_axis(arguments["stride"], x))
+        return squares[(..., *read)]
     result: Tensor = torch.ops.aten.convolution.default(
         squares,
         _ones_kernel(weight, groups),
