@@ -17,7 +17,7 @@ from counterfoil.rounding.grid import Grid
 from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.neighbours import neighbours
-from counterfoil.rounding.rounder import RecordingRounder 
+from counterfoil.rounding.rounder import RecordingRounder
 
 
 class Bent(RecordingRounder):

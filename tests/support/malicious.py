@@ -29,7 +29,7 @@ from counterfoil.execution.interpreter import (
 from counterfoil.program.graph import Node
 from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import RecordingRounder, _directed 
+from counterfoil.rounding.rounder import RecordingRounder, _directed
 from counterfoil.signing import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.order import LoadedOrder, load_order

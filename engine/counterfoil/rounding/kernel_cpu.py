@@ -181,7 +181,10 @@ class CpuKernel:
             floating: Whether these are float64 bits, of which all that are not a number count as one.
         """
         parts = self._workers.in_parts(
-            bits.size, _SLICE, _CHUNK, lambda first, end: int(_mix_slice(bits[first:end], first, np.uint64(key), floating))
+            bits.size,
+            _SLICE,
+            _CHUNK,
+            lambda first, end: int(_mix_slice(bits[first:end], first, np.uint64(key), floating)),
         )
         return sum(parts) % 2**64
 
