@@ -19,6 +19,7 @@ from counterfoil.execution.interpreter import native
 from counterfoil.rounding.grid import Grid
 from counterfoil.rounding.neighbours import neighbours
 from counterfoil.training import recorder
+from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import Bent, bent, rounding_site, within_margin
 from support.jobs import audited, digits_order, record_job, record_run, replaced
 from support.pretender import record_pretender
