@@ -288,16 +288,16 @@ def _not_rounded(program: Program, place: Place, step: int, forced: Sequence[_El
     """What a difference says at a place that is not rounded: nothing there hangs on a last bit."""
     if place.sort is PlaceSort.BATCH:
         sentence = (
-            f"The rows of {place.name!r} that the trainer used at step {step} are not the ordered ones. The order commits "
-            "to its data and to the rows of every step, so no arithmetic is needed to tell."
+            f"The rows of {place.name!r} that the trainer used at step {step} are not the ordered ones. The order "
+            "commits to its data and to the rows of every step, so no arithmetic is needed to tell."
         )
         return _with_elements(Right.REPLAY, sentence, forced[0] if forced else None)
     assert place.node is not None
     node = program.nodes[place.node]
     if place.sort is PlaceSort.DRAW:
         sentence = (
-            f"The random numbers that the trainer used at step {step} at the operator {node.where} are not those that the "
-            "order's seed gives. They follow from integer arithmetic, which is the same on every machine."
+            f"The random numbers that the trainer used at step {step} at the operator {node.where} are not those that "
+            "the order's seed gives. They follow from integer arithmetic, which is the same on every machine."
         )
         return _with_elements(Right.REPLAY, sentence, forced[0] if forced else None)
     sentence = (

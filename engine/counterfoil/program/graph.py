@@ -180,6 +180,11 @@ class Program:
         return places_of(self.inputs, self.nodes)
 
     @cached_property
+    def site_places(self) -> tuple[int, ...]:
+        """Number of the place of each rounding site."""
+        return tuple(number for number, place in enumerate(self.places) if place.site is not None)
+
+    @cached_property
     def last_uses(self) -> tuple[tuple[int, ...], ...]:
         """For each node the values that nothing after it needs: they are freed when it is done (liveness)."""
         last: dict[int, int] = {}

@@ -179,15 +179,13 @@ _DEPENDS_ON_ALPHA = frozenset(
     f"aten.{name}" for name in ("add.Tensor", "add.Scalar", "sub.Tensor", "sub.Scalar", "rsub.Scalar", "rsub.Tensor")
 )
 
+_DECIDING = """
+    eq ne lt le gt ge isnan isinf logical_and logical_or logical_xor logical_not any all floor ceil trunc round sign sgn
+    frac fmod remainder div.Tensor_mode div.Scalar_mode argmax argmin max.dim min.dim sort max_pool2d_with_indices
+    max_pool3d_with_indices adaptive_max_pool2d
+"""
 _DECIDES: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(
-        (
-            "eq ne lt le gt ge isnan isinf logical_and logical_or logical_xor logical_not any all floor ceil trunc round "
-            "sign sgn frac fmod remainder argmax argmin max_pool2d_with_indices max_pool3d_with_indices "
-            "adaptive_max_pool2d sort div.Tensor_mode div.Scalar_mode max.dim min.dim"
-        ).split(),
-        (0, 1),
-    ),
+    **dict.fromkeys(_DECIDING.split(), (0, 1)),
     **dict.fromkeys(("threshold_backward", "hardtanh_backward", "leaky_relu_backward"), (1,)),
 }
 """Operators, by kind or by full name without library, in which a discrete decision hangs on the arguments at these

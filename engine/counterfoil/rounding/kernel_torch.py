@@ -27,7 +27,7 @@ def _shift(z: Tensor, bits: int) -> Tensor:
 
 
 def mix(bits: Tensor, indices: Tensor, key: int) -> Tensor:
-    """Return the fingerprint terms of single elements, int64 ``[k]``, for their ``bits`` and ``indices``, both int64."""
+    """Return the fingerprint terms of single elements, int64 ``[k]``, for their int64 ``bits`` and ``indices``."""
     z = (bits ^ _signed(key)) + (indices + 1) * _GOLDEN
     z = (z ^ _shift(z, 32)) * _MULTIPLIER
     return z ^ _shift(z, 29)

@@ -160,8 +160,6 @@ class Rounder:
         self._key = 0
         self._site = 0
         self._scale = 0.0
-        self._places = [number for number, place in enumerate(program.places) if place.site is not None]
-        """Number of the place of each rounding site."""
         self.fingerprints = np.zeros(len(program.places), np.uint64)
         """uint64 ``[places]``: the fingerprints of the step so far."""
 
@@ -209,14 +207,14 @@ class Rounder:
                 raise _non_finite(node)
             flat = contiguous.view(-1)
             fingerprint = self._round(node, exponent, flat)
-            self.fingerprints[self._places[self._site]] = fingerprint
+            self.fingerprints[self._program.site_places[self._site]] = fingerprint
             self._site += 1
             result.append(contiguous)
         return result
 
     @property
     def _site_key(self) -> int:
-        return place_key(self._key, self._places[self._site])
+        return place_key(self._key, self._program.site_places[self._site])
 
     def _grid(self, node: Node, exponent: int) -> Grid:
         return Grid.of(exponent, self._precision, self._margins[self._site])
@@ -334,7 +332,7 @@ class ReplayingRounder(Rounder):
         if not is_explained(log.exponent, self._scale):
             counts.contradictions += 1
         grid = self._grid(node, log.exponent if agreed else exponent)
-        unrounded = flat.clone() if self._places[self._site] == self._observe else None
+        unrounded = flat.clone() if self._program.site_places[self._site] == self._observe else None
         logged = torch.from_numpy(log.indices).to(flat.device)
         own = flat[logged].double().cpu().numpy()
         rounded = self._checked(node, flat, grid, grid.tau if self._keep_log else grid.tau / OMISSION_SHARE)
