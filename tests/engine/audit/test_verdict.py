@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil import canonical
-from counterfoil.audit.outcome import CheckState, Outcome
+from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.verdict import (
     check_bundle_file,
     preview_verdict,
@@ -89,7 +89,8 @@ def test_outcomes_without_a_conclusion(key: SigningKey, outcome: Outcome) -> Non
     report = replace(
         verified_report(),
         outcome=outcome,
-        checks=checks(REPLAY=CheckState.SKIPPED),
+        checks=checks(**{number.name: CheckState.SKIPPED for number in CheckNumber}),
+        steering=None,
         order_digest=None,
         run_root=None,
         trainer_key="",
@@ -300,7 +301,12 @@ def test_the_documented_openssl_lines_check_a_verdict(key: SigningKey, key_path:
 def steered(**fields: Any) -> Any:
     report = verified_report()
     assert report.steering is not None
-    return replace(report, outcome=Outcome.INCONCLUSIVE, steering=replace(report.steering, **fields))
+    return replace(
+        report,
+        outcome=Outcome.INCONCLUSIVE,
+        checks=checks(LOG=CheckState.FAILED if fields.get("suspects") else CheckState.PASSED),
+        steering=replace(report.steering, **fields),
+    )
 
 
 def test_the_steering_account_is_read_as_it_was_written(key: SigningKey) -> None:
