@@ -123,6 +123,8 @@ def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Itera
                 with obstacles_noticed():
                     make_checks(inspection, request.order, request.trainer_key, token, request.heads)
                     yield from _audit(request, inspection, progress, token)
+            except FileChangedError:
+                raise
             except CounterfoilError:
                 progress.check_unchanged(reader)
                 raise
