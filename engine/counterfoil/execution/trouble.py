@@ -19,7 +19,7 @@ from counterfoil.obstacles import memory_shortage
 _SHORTAGE = (
     "defaultcpuallocator: can't allocate memory", "defaultcpuallocator: not enough memory", "cannot allocate memory",
     "out of memory", "cuda_error_out_of_memory", "cudaerrormemoryallocation", "status_alloc_failed", "std::bad_alloc",
-    "bad allocation",
+    "bad allocation", "can't start new thread",
 )  # fmt: skip
 _FAILURE = ("cuda error:", "cuda driver error:", "cublas_status_", "cudnn_status_", "cudnn error:")
 
