@@ -27,7 +27,15 @@ from counterfoil import __version__, terminal
 from counterfoil.audit.outcome import CheckState, Outcome
 from counterfoil.bundle.schema import PROFILES, Precision
 from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError, CounterfoilError, DataError, FileWriteError, KeyFileError, RefusedError
+from counterfoil.errors import (
+    CancelledError,
+    CounterfoilError,
+    DataError,
+    FileWriteError,
+    KeyFileError,
+    ObstacleError,
+    RefusedError,
+)
 from counterfoil.signing import (
     SigningKey,
     generate_key,
@@ -273,7 +281,7 @@ def _show_error(error: CounterfoilError) -> int:
     outcome = Outcome.ERROR
     if isinstance(error, RefusedError):
         outcome = Outcome.REFUSED
-    elif isinstance(error, CancelledError):
+    elif isinstance(error, (CancelledError, ObstacleError)):
         outcome = Outcome.INCONCLUSIVE
     out = terminal.console(stderr=True)
     out.print(f"[bold red]{outcome.value}[/]  {escape(error.sentence)}", soft_wrap=True)
@@ -917,8 +925,8 @@ def audit(
             console.print(f"Wrote {escape(str(capsule))}. Anybody can check it with 'counterfoil adjudicate'.")
     if verdict is not None and signing_key is not None:
         if report.bundle_digest is None:
-            # Nothing was read, so there is nothing that a verdict could be about; the exit code says the rest.
-            console.print("No verdict was written: the file could not be read as a bundle.")
+            # There is nothing that a verdict could be about; the exit code says the rest.
+            console.print("No verdict was written: the file could not be read as a bundle, or changed meanwhile.")
         else:
             from counterfoil.audit.verdict import sign_verdict
 
@@ -980,7 +988,7 @@ def adjudicate(
         terminal.show_adjudication(console, report)
     if verdict is not None and signing_key is not None:
         if report.capsule_digest is None:
-            console.print("Nothing was signed: the file could not be read.")
+            console.print("Nothing was signed: the file could not be read, or changed meanwhile.")
         else:
             from counterfoil.audit.verdict import sign_adjudication
 

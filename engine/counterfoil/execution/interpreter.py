@@ -15,6 +15,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import NonFiniteError, ProgramError
 from counterfoil.execution.philox import uniform
+from counterfoil.execution.trouble import obstacle
 from counterfoil.generators import finish
 from counterfoil.program.graph import Keyword, Node, Program, TensorType, Value, map_argument
 from counterfoil.program.operators import UNIFORM, OperatorClass
@@ -164,6 +165,7 @@ class Interpreter:
             CancelledError: ``cancel`` was set.
             NonFiniteError: An operator's result, or the new state, does not fit float32.
             ProgramError: An operator rejects its arguments, or gives other shapes than the program says.
+            ObstacleError: Memory is short, or the device failed.
         """
         values = self._load(inputs)
         if rounder is not None:
@@ -260,9 +262,10 @@ class Interpreter:
             kwargs["dtype"] = self._torch_dtype(output.dtype)
         try:
             result = compute(operation, args, kwargs)
-        except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as error:
-            if isinstance(error, torch.OutOfMemoryError):
-                raise
+        except (RuntimeError, TypeError, ValueError, IndexError, MemoryError) as error:
+            trouble = obstacle(error)
+            if trouble is not None:
+                raise trouble from error
             raise ProgramError(f"The operator {node.where} cannot be computed.", detail=str(error)) from error
         outputs: Outputs = list(result) if isinstance(result, (tuple, list)) else [result]
         outputs = self._agreed(node, outputs)

@@ -89,7 +89,8 @@ def test_outcomes_without_a_conclusion(key: SigningKey, outcome: Outcome) -> Non
     report = replace(
         verified_report(),
         outcome=outcome,
-        checks=checks(REPLAY=CheckState.SKIPPED),
+        checks=checks(**{number.name: CheckState.SKIPPED for number in CheckNumber}),
+        steering=None,
         order_digest=None,
         run_root=None,
         trainer_key="",
@@ -243,6 +244,8 @@ def test_the_disputed_leaf_must_be_in_the_run(key: SigningKey) -> None:
     value["predicate"]["dispute"]["step"] = STEP + 1
     refused(value, key, "does not prove")
     value = statement(replace(disputed_report(), run_root=trees()[1].root))
+    refused(value, key, "do not begin at the run root")
+    value["predicate"]["dispute"]["comparisons"] = []
     refused(value, key, "does not prove")
 
 
@@ -300,7 +303,12 @@ def test_the_documented_openssl_lines_check_a_verdict(key: SigningKey, key_path:
 def steered(**fields: Any) -> Any:
     report = verified_report()
     assert report.steering is not None
-    return replace(report, outcome=Outcome.INCONCLUSIVE, steering=replace(report.steering, **fields))
+    return replace(
+        report,
+        outcome=Outcome.INCONCLUSIVE,
+        checks=checks(LOG=CheckState.FAILED if fields.get("suspects") else CheckState.PASSED),
+        steering=replace(report.steering, **fields),
+    )
 
 
 def test_the_steering_account_is_read_as_it_was_written(key: SigningKey) -> None:
