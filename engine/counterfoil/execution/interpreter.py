@@ -15,6 +15,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import NonFiniteError, ProgramError
 from counterfoil.execution.philox import uniform
+from counterfoil.execution.strides import stride_free
 from counterfoil.generators import finish
 from counterfoil.program.graph import Keyword, Node, Program, TensorType, Value, map_argument
 from counterfoil.program.operators import UNIFORM, OperatorClass
@@ -336,4 +337,4 @@ def _operation(node: Node) -> Operation:
             remedy="Install a torch version that Counterfoil supports (2.11 to 2.13).",
         ) from error
     factory = node.operator in _FACTORIES
-    return Operation(node, function, factory, factory)
+    return Operation(node, stride_free(name, function), factory, factory)
