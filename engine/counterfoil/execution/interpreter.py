@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from counterfoil.cancel import CancelToken
-from counterfoil.errors import NonFiniteError, ProgramError
+from counterfoil.errors import DIVERGED, NonFiniteError, ProgramError
 from counterfoil.execution.philox import uniform
 from counterfoil.execution.strides import stride_free
 from counterfoil.generators import finish
@@ -147,7 +148,7 @@ class Interpreter:
 
         Raises:
             CancelledError: ``cancel`` was set.
-            NonFiniteError: An operator's result, or the new state, does not fit float32.
+            NonFiniteError: An operator's result, the new state or the loss does not fit float32.
             ProgramError: An operator rejects its arguments, or gives other shapes than the program says.
         """
         values = self._load(inputs)
@@ -275,9 +276,12 @@ class Interpreter:
                 raise NonFiniteError(
                     f"The new state tensor {item.name!r} holds a value that is infinite, not a number, or beyond "
                     "float32's range.",
-                    remedy="Training has diverged at this step: lower the learning rate, or clip the gradients.",
+                    remedy=DIVERGED,
                 )
-        return StepResult(state, float(values[self.program.loss.number]))
+        loss = float(values[self.program.loss.number])
+        if not math.isfinite(loss):
+            raise NonFiniteError("The loss is infinite or not a number.", remedy=DIVERGED)
+        return StepResult(state, loss)
 
 
 def with_progress(
