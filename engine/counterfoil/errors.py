@@ -6,10 +6,9 @@ next), and a detail for the log. Anything else that escapes is a bug in Counterf
 
 from __future__ import annotations
 
-
 DIVERGED = (
-    "If the steps before it went well, training has diverged: lower the learning rate, or clip the gradients. If not, look "
-    "for a division by zero, a logarithm of zero, a row that is masked as a whole, and data of very different sizes."
+    "If the steps before it went well, training has diverged: lower the learning rate, or clip the gradients. If not, "
+    "look for a division by zero, a logarithm of zero, a row that is masked as a whole, and data of very different sizes."
 )
 """What to do about a value that does not fit float32: the remedy of a :class:`NonFiniteError`."""
 

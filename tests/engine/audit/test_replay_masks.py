@@ -146,7 +146,7 @@ def test_control_a_row_that_is_masked_as_a_whole_is_not_a_number(tmp_path: Path,
     def everything(q: Tensor, k: Tensor, mask: Tensor) -> Tensor:
         return torch.softmax((q @ k.transpose(1, 2) + torch.full((TIME, TIME), -INF)) / 2, -1)
 
-    with pytest.raises(NonFiniteError, match="_softmax.* not a number") as caught:
+    with pytest.raises(NonFiniteError, match=r"_softmax.* not a number") as caught:
         record_job(tmp_path, order(everything), trainer_key)
     assert "masked as a whole" in caught.value.remedy
 

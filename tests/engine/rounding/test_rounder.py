@@ -308,7 +308,7 @@ def test_control_infinities_do_not_hide_what_is_wrong_beside_them(kernels: Kerne
 
 def test_an_entry_for_an_infinite_element_is_a_contradiction(kernels: Kernels) -> None:
     values, infinite = with_infinities(numbers(40, 30))
-    recorded, log, _ = record(kernels, values)
+    log = record(kernels, values)[1]
     place = int(infinite.flatten().nonzero()[0])
     indices = np.sort(np.append(log.indices, place))
     forged = SiteLog(log.exponent, indices, np.ones(len(indices), np.bool_))
