@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DIVERGED = (
     "If the steps before it went well, training has diverged: lower the learning rate, or clip the gradients. If not, "
-    "look for a division by zero, a logarithm of zero, a row that is masked as a whole, and data of very different sizes."
+    "look for a division by zero, a logarithm of zero, a row that is masked as a whole, and data of different sizes."
 )
 """What to do about a value that does not fit float32: the remedy of a :class:`NonFiniteError`."""
 

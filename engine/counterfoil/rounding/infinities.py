@@ -1,9 +1,9 @@
 """Infinities that an argument of an operator already holds: masks of attention, and what is computed from them.
 
 An infinite element of a rounded operator's output is allowed exactly when some floating-point tensor among its
-arguments holds an infinity; what is not a number never is. The scale is that of the same arguments and outputs with 0 in
-the place of every infinity. Infinite elements are on no grid: they pass unrounded and unlogged, and their bits enter the
-fingerprint.
+arguments holds an infinity; what is not a number never is. The scale is that of the same arguments and outputs with 0
+in the place of every infinity. Infinite elements are on no grid: they pass unrounded and unlogged, and their bits
+enter the fingerprint.
 """
 
 from __future__ import annotations
