@@ -84,5 +84,13 @@ class DeviceError(CounterfoilError):
     """This machine cannot run the job: no such device, or it fails the self-test."""
 
 
+class TrialError(CounterfoilError):
+    """The first step of an order fails, or cannot be tried on this machine; no order was written."""
+
+
+class MemoryShortageError(CounterfoilError):
+    """This machine has too little memory for the job."""
+
+
 class CancelledError(CounterfoilError):
     """The user stopped the work; nothing is concluded."""
