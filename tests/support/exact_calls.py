@@ -121,10 +121,16 @@ def boundaries(dtype: torch.dtype) -> list[Any]:
 
 def pairs(first: torch.dtype, second: torch.dtype, nonzero: bool = False) -> tuple[Tensor, Tensor, int]:
     """All pairs of boundaries; ``nonzero`` leaves out integer zeros among the second."""
-    seconds = [b for b in boundaries(second) if b or not nonzero or second.is_floating_point]
-    both = list(itertools.product(boundaries(first), seconds))
+    seconds = [b for b in _operands(second) if b or not nonzero or second.is_floating_point]
+    both = list(itertools.product(_operands(first), seconds))
     a, b = zip(*both, strict=True)
     return repeated(list(a), first), repeated(list(b), second), len(both)
+
+
+def _operands(dtype: torch.dtype) -> list[Any]:
+    """Every third boundary of a floating dtype, both zeros, and what is not finite among them."""
+    found = boundaries(dtype)
+    return found if not dtype.is_floating_point else [*found[:2], *found[2:-3:3], *found[-3:]]
 
 
 def mixed(dtype: torch.dtype, *shape: int, seed: int = 1) -> Tensor:
@@ -279,7 +285,7 @@ def integer_calls() -> list[Call]:
     t, f, count = pairs(torch.bool, torch.bool)
     found += [Call(f"aten.{n}.Tensor", [t, f], {}, count) for n in ("mul", "add", "bitwise_and", "bitwise_or", "eq")]
     found += [Call("aten.bitwise_xor.Scalar", [t, True], {}, count), Call("aten.bitwise_not.default", [t], {}, count)]
-    found += [Call("aten.sum.default", [t], {}), Call("aten.cumsum.default", [t, 0], {})]
+    found += [Call("aten.sum.default", [t], {}), Call("aten.cumsum.default", [mixed(torch.bool, 50, 90), 0], {})]
     found.append(Call("aten.where.Scalar", [t, 3, 5], {}, count))
     # Floating numbers that are summed as integers are converted first.
     found.append(Call("aten.sum.dim_IntList", [mixed(torch.float64, 50, 9), [1]], {"dtype": torch.int64}))

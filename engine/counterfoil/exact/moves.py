@@ -21,6 +21,8 @@ def _moves(*kinds: str) -> Callable[[Move], Move]:
     def register(move: Move) -> Move:
         def rule(call: Call) -> Callable[[int], Value]:
             flat = np.asarray(move(call)).reshape(-1)
+            if flat.dtype.name == call.dtype:
+                return lambda index: flat[index].item()
             return lambda index: converted(flat[index].item(), call.dtype)
 
         definition(*kinds)(rule)
