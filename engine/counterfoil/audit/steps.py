@@ -18,7 +18,7 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
-from counterfoil.errors import LogError
+from counterfoil.errors import CommitmentError
 from counterfoil.execution.interpreter import (
     COMPUTE_DTYPES,
     Compute,
@@ -31,7 +31,7 @@ from counterfoil.execution.interpreter import (
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.program.graph import Program
 from counterfoil.rounding.log import SiteLog, decode
-from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, SiteCounts, step_key
+from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, SiteCounts, Values, step_key
 
 State = Mapping[str, Tensor]
 Arrays = dict[str, npt.NDArray[Any]]
@@ -120,6 +120,7 @@ class StepReplayer:
         compute: Compute | None = None,
         keep_log: bool = False,
         observe: int | None = None,
+        forced: Mapping[int, Values] | None = None,
     ) -> Generator[Event, None, ReplayedStep]:
         """Replay a step.
 
@@ -130,6 +131,7 @@ class StepReplayer:
             compute: Instead of the replayer's own.
             keep_log: Keep the own log, so that another replay can follow it.
             observe: Keep what happens at the rounding site of this number.
+            forced: Values to take at rounding sites, by number, whatever the own ones are.
 
         Yields:
             OperatorDone now and then.
@@ -143,7 +145,7 @@ class StepReplayer:
         rounder = ReplayingRounder(
             job.program, job.manifest.precision, self._kernels, keep_log=keep_log, observe=observe
         )
-        rounder.follow(step_key(job.manifest.digest, step), logs)
+        rounder.follow(step_key(job.manifest.digest, step), logs, forced)
         execution = self._interpreter.execute(
             job.inputs(step, state), rounder=rounder, compute=compute or self._compute, cancel=self._cancel
         )
@@ -201,19 +203,19 @@ def step_replayer(
         kernels.close()
 
 
-def decode_log(program: Program, step: int, log: bytes) -> Logs:
+def read_log(program: Program, claimed: StepRecord, log: bytes) -> Logs:
     """Read the trainer's log of a step.
 
     Raises:
-        LogError: It is malformed; the sentence says so for an auditor.
+        CommitmentError: It is not the one that the step's record commits to.
+        LogError: It is, and cannot be decoded: the trainer signed it.
     """
-    try:
-        return decode(log, [site.elements for site in program.sites])
-    except LogError as error:
-        raise LogError(
-            f"The rounding log of step {step} is malformed, although the trainer signed it. {error.sentence}",
-            remedy="Ask the trainer for the run again; without the log the step cannot be replayed.",
-        ) from error
+    if Digest.of(log) != claimed.log:
+        raise CommitmentError(
+            f"The rounding log of step {claimed.step} is not the one that the run commits to.",
+            remedy="The file changed while it was read; audit a copy that nobody else can write to.",
+        )
+    return decode(log, [site.elements for site in program.sites])
 
 
 def differing_parts(trainer: StepRecord, replay: StepRecord) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +51,19 @@ def site_key(key: int, site: int) -> int:
 
 
 @dataclass(frozen=True)
+class Values:
+    """Values of single elements of one rounding site.
+
+    Attributes:
+        indices: int64 ``[k]``, ascending: flat C-order indices.
+        values: float64 ``[k]``.
+    """
+
+    indices: npt.NDArray[np.int64]
+    values: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class Observation:
     """What happened at one rounding site, kept for a closer look.
 
@@ -59,6 +72,7 @@ class Observation:
         output: Which of its outputs.
         arguments: Its arguments by name.
         grid: The grid that was used.
+        scale: This machine's own S.
         key: The fingerprint key of the site.
         before: ``[n]``: the output before rounding, flat.
         after: ``[n]``: the same after rounding, the trainer's directions applied.
@@ -69,6 +83,7 @@ class Observation:
     output: int
     arguments: dict[str, Any]
     grid: Grid
+    scale: float
     key: int
     before: Tensor
     after: Tensor
@@ -248,11 +263,13 @@ class ReplayingRounder(Rounder):
         self._keep_log = keep_log
         self._steerable = GUARANTEED_STEERABLE if precision.guaranteed else CALIBRATED_STEERABLE
         self._logs: Sequence[SiteLog] = ()
+        self._forced: Mapping[int, Values] = {}
 
-    def follow(self, key: int, logs: Sequence[SiteLog]) -> None:
-        """Start a step with the trainer's log of it."""
+    def follow(self, key: int, logs: Sequence[SiteLog], forced: Mapping[int, Values] | None = None) -> None:
+        """Start a step with the trainer's log of it; ``forced`` holds values that replace the own ones, by site."""
         self.begin_step(key)
         self._logs = logs
+        self._forced = forced or {}
         self.counts = []
         self.own_logs = []
         self.observation = None
@@ -296,11 +313,9 @@ class ReplayingRounder(Rounder):
             counts.contradictions += int(np.count_nonzero(~accepted))
             counts.corrections += int(np.count_nonzero(changed))
             if changed.any():
-                where, old, new = log.indices[changed], before[changed], after[changed]
-                flat[torch.from_numpy(where).to(flat.device)] = torch.from_numpy(new).to(flat)
-                key = np.uint64(site_key(self._key, self._site))
-                difference = int(mix_values(new, where, key)) - int(mix_values(old, where, key))
-                fingerprint = (fingerprint + difference) & _MASK64
+                fingerprint = self._put(flat, Values(log.indices[changed], after[changed]), fingerprint)
+        if self._site in self._forced:
+            fingerprint = self._put(flat, self._forced[self._site], fingerprint)
         if self._keep_log:
             self.own_logs.append(_merged(grid.exponent, rounded, log.indices[changed], log.ups[changed]))
         if unrounded is not None:
@@ -309,12 +324,21 @@ class ReplayingRounder(Rounder):
                 output=self._program.sites[self._site].output,
                 arguments=self._arguments(),
                 grid=grid,
+                scale=self._scale,
                 key=site_key(self._key, self._site),
                 before=unrounded,
                 after=flat.clone(),
                 fingerprint=fingerprint,
             )
         return fingerprint
+
+    def _put(self, flat: Tensor, chosen: Values, fingerprint: int) -> int:
+        """Put other values in the place of single elements; returns the fingerprint that follows."""
+        where = torch.from_numpy(chosen.indices).to(flat.device)
+        old, key = flat[where].double().cpu().numpy(), np.uint64(site_key(self._key, self._site))
+        flat[where] = torch.from_numpy(chosen.values).to(flat)
+        difference = int(mix_values(chosen.values, chosen.indices, key)) - int(mix_values(old, chosen.indices, key))
+        return (fingerprint + difference) & _MASK64
 
 
 def _merged(exponent: int, rounded: Rounded, indices: npt.NDArray[np.int64], ups: npt.NDArray[np.bool_]) -> SiteLog:
