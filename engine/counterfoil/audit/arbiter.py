@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil.audit import findings
-from counterfoil.audit.disputed import Elements, tolerance
+from counterfoil.audit.disputed import Elements, is_defined, tolerance
 from counterfoil.audit.events import Event, Finding
 from counterfoil.audit.explain import explain
 from counterfoil.audit.steps import ReplayedStep, State, StepReplayer
@@ -34,11 +34,12 @@ from counterfoil.commit.merkle import leaf_hash
 from counterfoil.errors import NonFiniteError
 from counterfoil.exact import NotExactError, exact_output
 from counterfoil.program.graph import Program
+from counterfoil.program.places import PlaceSort
 from counterfoil.rounding.grid import ACCEPTANCE_FACTOR, is_explained, scale_exponent
 from counterfoil.rounding.guaranteed import error_bound, is_proven, node_bounds
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.neighbours import Neighbours, neighbours
-from counterfoil.rounding.rounder import Observation, Values
+from counterfoil.rounding.rounder import Observation, Values, Watched
 
 MOST_OMISSIONS = 16
 """Operators of one step whose decisions may be missing from the log before that alone accuses."""
@@ -74,7 +75,7 @@ def arbitrate(
         state: The agreed state before it.
         logs: The trainer's log of it.
         outcome: The replay of it.
-        fingerprints: uint64 ``[sites]``: the trainer's fingerprints.
+        fingerprints: uint64 ``[places]``: the trainer's fingerprints.
 
     Yields:
         OperatorDone now and then.
@@ -89,13 +90,17 @@ def arbitrate(
         differing = np.flatnonzero(fingerprints != current.fingerprints)
         if not len(differing):
             break
-        site = int(differing[0])
-        seen = (yield from steps.replay(claimed, state, logs, forced=forced, observe=site)).observation
-        assert seen is not None
-        if site in forced or seen.fingerprint == int(fingerprints[site]):
-            # Forced values have the trainer's fingerprint, and the site differed just now.
-            return Arbitration(findings.machine_wavers(seen.node))
-        judged = _judge(steps, seen, int(fingerprints[site]), logs[site])
+        number = int(differing[0])
+        site = steps.job.program.places[number].site
+        seen = yield from steps.replay(claimed, state, logs, forced=forced, observe=number)
+        if site in forced or seen.fingerprints[number] == fingerprints[number]:
+            # Forced values have the trainer's fingerprint, and the place differed just now.
+            return Arbitration(findings.machine_wavers())
+        if site is None:
+            assert seen.watched is not None
+            return Arbitration(findings.after(_judge_exact(steps, seen.watched, claimed.step), rounded))
+        assert seen.observation is not None
+        judged = _judge(steps, seen.observation, int(fingerprints[number]), logs[site])
         if isinstance(judged, Finding):
             return Arbitration(findings.after(judged, rounded))
         rounded.append(judged)
@@ -134,6 +139,28 @@ def _judge(steps: StepReplayer, seen: Observation, trainer: int, log: SiteLog) -
     if not elements.conforming:
         return findings.wrong_values(elements)
     return findings.contradiction(elements) if elements.against_log else elements
+
+
+def _judge_exact(steps: StepReplayer, seen: Watched, step: int) -> Finding:
+    """Judge a place that differs and is not rounded: nothing there hangs on a last bit."""
+    place, program = seen.place, steps.job.program
+    if place.node is None:
+        return findings.other_rows(place.name, step)
+    node = program.nodes[place.node]
+    if place.sort is PlaceSort.DRAW:
+        return findings.other_draws(node, step)
+    own = seen.value.double().cpu().numpy()
+    if not len(own):
+        return findings.nothing_can_differ(node)
+    try:
+        exact = exact_output(node, seen.arguments, place.output)
+        count = min(max(BUDGET // max(exact.cost, 1), LEAST_ELEMENTS), MOST_ELEMENTS)
+        indices = np.unique(np.linspace(0, len(own) - 1, count).astype(np.int64))
+        compute = steps.job.manifest.precision.compute
+        right = all(is_defined(float(own[index]), exact.element(int(index)), compute) for index in indices)
+    except NotExactError as error:
+        return findings.no_exact_value(node, error)
+    return findings.not_as_defined(node) if right else findings.machine_is_not_as_defined(node)
 
 
 def _examine(steps: StepReplayer, seen: Observation, trainer: int, log: SiteLog) -> Elements | None:

@@ -25,6 +25,8 @@ SHOWN_ELEMENTS = 8
 _PRECISION = 400
 """Working precision in bits: far beyond what separates a value from a midpoint."""
 _DIGITS = 25
+_FORMATS = {"float64": (-1022, 1023, 53), "float32": (-126, 127, 24)}
+"""Exponents of the smallest normal and of the largest numbers, and significand bits, of the compute dtypes."""
 _HARMLESS_BITS = 7
 """An error of 2^-7 of the finest quantum there is decides nothing."""
 
@@ -55,6 +57,29 @@ def rounded_between(exact: Number, bound: float, grid: Grid) -> tuple[float, flo
         below, above = _quantum(low, grid), _quantum(high, grid)
         # Ties count as rounded away from the exact value, so that the range is not too small.
         return float(MP.ceil(low / below - 0.5) * below) + 0.0, float(MP.floor(high / above + 0.5) * above) + 0.0
+
+
+def is_defined(own: float, exact: Number, compute: str) -> bool:
+    """Return whether a value of an operator of class exact is the defined one: the exact value rounded once, to even.
+
+    The signs of zeros are not looked at.
+
+    Args:
+        own: This machine's value.
+        exact: The exact value; may be infinite, or not a number.
+        compute: Name of the compute dtype.
+    """
+    if MP.isnan(exact):
+        return math.isnan(own)
+    if MP.isinf(exact):
+        return own == float(exact)
+    smallest, largest, bits = _FORMATS[compute]
+    with MP.workprec(_PRECISION):
+        exponent = max(MP.frexp(exact)[1] - 1, smallest) if exact else smallest
+        quantum = MP.ldexp(1, int(exponent) - bits + 1)
+        rounded = MP.nint(exact / quantum) * quantum
+        beyond = abs(rounded) >= MP.ldexp(1, largest + 1)
+        return own == (math.copysign(math.inf, rounded) if beyond else float(rounded))
 
 
 def _quantum(exact: Number, grid: Grid) -> Number:

@@ -112,7 +112,7 @@ class NeighbourOperator:
         module: Path of the module, or name of the state tensor being updated; empty for the step itself.
         phase: The pass: ``forward``, ``backward`` or ``update``.
         shapes: Shapes of its outputs.
-        agrees: Whether all its fingerprints agree; None when it is not rounded and has none.
+        agrees: Whether all its fingerprints agree; None when it has none.
     """
 
     number: int
@@ -135,7 +135,7 @@ class DisputedOperator:
         phase: The pass: ``forward``, ``backward`` or ``update``.
         shape: Shape of the differing output.
         input_shapes: Shapes of its tensor inputs.
-        differing_operators: How many rounded operators of the step differ in all.
+        differing_operators: How many operators of the step differ in all, of those that are fingerprinted.
         neighbours: The operators around it in the order in which they run, itself among them.
     """
 
@@ -263,10 +263,12 @@ class Dispute:
         confirmed: Whether a second replay of the step, with every reduction in another order, gave the replay's leaf
             again. If not, this machine's arithmetic lies outside the margin, and the trainer is not accused. A log that
             cannot be read needs no replay to confirm it.
-        operator: The first operator whose result differs; None when all fingerprints agree.
+        operator: The first operator whose result differs; None when all fingerprints agree, and where what the step
+            read differs already.
         trainer_state: The trainer's state root at ``compared_at``.
         replay_state: The replay's.
-        finding: What exact arithmetic says; None when it was not asked.
+        finding: What is proven; None when this machine's result was not confirmed.
+        inputs: Names of the data arrays whose rows in the trainer's batch are not the ordered ones.
     """
 
     step: int
@@ -284,6 +286,7 @@ class Dispute:
     trainer_state: Digest | None = None
     replay_state: Digest | None = None
     finding: Finding | None = None
+    inputs: tuple[str, ...] = ()
 
     @property
     def accuses(self) -> bool:

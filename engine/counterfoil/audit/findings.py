@@ -63,15 +63,51 @@ def unreadable_log(step: int, problem: str) -> Finding:
     )
 
 
+def other_rows(name: str, step: int) -> Finding:
+    """The trainer read another batch."""
+    return Finding(
+        Right.REPLAY,
+        f"The rows of {name!r} that the trainer used at step {step} are not the ordered ones. The order commits to its "
+        "data and to the rows of every step, so no arithmetic is needed to tell.",
+    )
+
+
+def other_draws(node: Node, step: int) -> Finding:
+    """The trainer drew other random numbers."""
+    return Finding(
+        Right.REPLAY,
+        f"The random numbers that the trainer used at step {step} at the operator {node.where} are not those that the "
+        "order's seed gives. They follow from integer arithmetic, which is the same on every machine.",
+    )
+
+
+def not_as_defined(node: Node) -> Finding:
+    """The trainer's result of an operator is not what the operator is defined to be."""
+    return Finding(
+        Right.REPLAY,
+        f"The operator {node.where}, whose inputs agree, has one defined result, the same on every machine. This "
+        "machine's is that result, and the trainer's fingerprint belongs to others.",
+    )
+
+
+def machine_is_not_as_defined(node: Node) -> Finding:
+    """This machine's result of an operator is not what the operator is defined to be."""
+    return Finding(
+        Right.NOBODY_KNOWN,
+        f"The operator {node.where} has one defined result, the same on every machine, and this machine's is another, "
+        "so nothing that it computes can accuse anybody. Replay the run on another machine.",
+    )
+
+
 # This machine.
 
 
-def machine_wavers(node: Node) -> Finding:
+def machine_wavers() -> Finding:
     """The same step gave two results."""
     return Finding(
         Right.NOBODY_KNOWN,
-        f"This machine does not give the same values at the operator {node.where} again, so nothing that it computes "
-        "can accuse anybody. Replay the run on another machine.",
+        "This machine does not give the same values again when it replays the step, so nothing that it computes can "
+        "accuse anybody. Replay the run on another machine.",
     )
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from counterfoil.audit.arbiter import arbitrate
 from counterfoil.audit.events import Dispute, Event, Finding, Right, accuses
 from counterfoil.audit.findings import repeated_omissions, unreadable_log
-from counterfoil.audit.locate import first_differing_operator
+from counterfoil.audit.locate import differing_inputs, first_differing_operator
 from counterfoil.audit.steps import ReplayedStep, State, StepReplayer, differing_parts, read_log
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.commit.digest import Digest
@@ -106,7 +106,7 @@ def judge(
         claimed: The trainer's record of it.
         state: The agreed state before it.
         log: The trainer's log of it.
-        fingerprints: uint64 ``[sites]``: the trainer's fingerprints.
+        fingerprints: uint64 ``[places]``: the trainer's fingerprints.
 
     Raises:
         CancelledError: The replayer's token was cancelled.
@@ -158,7 +158,7 @@ def dispute_of(
         program: The program of a step.
         claimed: The trainer's record of the step.
         proof: Inclusion proof of its leaf in the signed run root.
-        fingerprints: uint64 ``[sites]``: the trainer's fingerprints.
+        fingerprints: uint64 ``[places]``: the trainer's fingerprints.
         outcome: The replay of it; None where the log cannot be read.
         look: The closer look.
         path: The comparisons that lead from the run root to the leaf.
@@ -177,4 +177,5 @@ def dispute_of(
         confirmed=look.confirmed,
         operator=None if outcome is None else first_differing_operator(program, fingerprints, outcome.fingerprints),
         finding=look.finding,
+        inputs=() if outcome is None else differing_inputs(program, fingerprints, outcome.fingerprints),
     )

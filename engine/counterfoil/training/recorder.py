@@ -171,7 +171,7 @@ def record(
         interpreter = Interpreter(program, torch_device, dtype)
         interpreter.check_types()
         writer.copy_order(reader)
-        writer.begin_run(len(program.sites))
+        writer.begin_run(len(program.places))
         if manifest.outside and data is None:
             raise missing_data(manifest)
         yield RecordStarted(manifest.steps, device)
