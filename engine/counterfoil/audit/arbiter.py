@@ -28,7 +28,7 @@ from counterfoil.audit import findings
 from counterfoil.audit.disputed import Elements, is_defined, tolerance
 from counterfoil.audit.events import Event, Finding
 from counterfoil.audit.explain import explain
-from counterfoil.audit.steps import ReplayedStep, State, StepReplayer
+from counterfoil.audit.steps import Job, ReplayedStep, State, StepReplayer
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.errors import NonFiniteError
@@ -98,9 +98,9 @@ def arbitrate(
             return Arbitration(findings.machine_wavers())
         if site is None:
             assert seen.watched is not None
-            return Arbitration(findings.after(_judge_exact(steps, seen.watched, claimed.step), rounded))
+            return Arbitration(findings.after(_judge_exact(steps.job, seen.watched, claimed.step), rounded))
         assert seen.observation is not None
-        judged = _judge(steps, seen.observation, int(fingerprints[number]), logs[site])
+        judged = _judge(steps.job, seen.observation, int(fingerprints[number]), logs[site])
         if isinstance(judged, Finding):
             return Arbitration(findings.after(judged, rounded))
         rounded.append(judged)
@@ -120,12 +120,12 @@ def arbitrate(
     return Arbitration(findings.explained(rounded), current)
 
 
-def _judge(steps: StepReplayer, seen: Observation, trainer: int, log: SiteLog) -> Finding | Elements:
+def _judge(job: Job, seen: Observation, trainer: int, log: SiteLog) -> Finding | Elements:
     """Judge the first site that differs; returns its elements where rounding alone may explain the difference."""
     if not seen.before.numel():
         return findings.nothing_can_differ(seen.node)
     try:
-        elements = _examine(steps, seen, trainer, log)
+        elements = _examine(job, seen, trainer, log)
     except NotExactError as error:
         return findings.no_exact_value(seen.node, error)
     if elements is None:
@@ -141,12 +141,12 @@ def _judge(steps: StepReplayer, seen: Observation, trainer: int, log: SiteLog) -
     return findings.contradiction(elements) if elements.against_log else elements
 
 
-def _judge_exact(steps: StepReplayer, seen: Watched, step: int) -> Finding:
+def _judge_exact(job: Job, seen: Watched, step: int) -> Finding:
     """Judge a place that differs and is not rounded: nothing there hangs on a last bit."""
-    place, program = seen.place, steps.job.program
+    place = seen.place
     if place.node is None:
         return findings.other_rows(place.name, step)
-    node = program.nodes[place.node]
+    node = job.program.nodes[place.node]
     if place.sort is PlaceSort.DRAW:
         return findings.other_draws(node, step)
     own = seen.value.double().cpu().numpy()
@@ -156,16 +156,16 @@ def _judge_exact(steps: StepReplayer, seen: Watched, step: int) -> Finding:
         exact = exact_output(node, seen.arguments, place.output)
         count = min(max(BUDGET // max(exact.cost, 1), LEAST_ELEMENTS), MOST_ELEMENTS)
         indices = np.unique(np.linspace(0, len(own) - 1, count).astype(np.int64))
-        compute = steps.job.manifest.precision.compute
+        compute = job.manifest.precision.compute
         right = all(is_defined(float(own[index]), exact.element(int(index)), compute) for index in indices)
     except NotExactError as error:
         return findings.no_exact_value(node, error)
     return findings.not_as_defined(node) if right else findings.machine_is_not_as_defined(node)
 
 
-def _examine(steps: StepReplayer, seen: Observation, trainer: int, log: SiteLog) -> Elements | None:
+def _examine(job: Job, seen: Observation, trainer: int, log: SiteLog) -> Elements | None:
     """Recompute the elements in question; None when there is no bound, NotExactError when there is no exact value."""
-    bounded = _bound(steps.job.program, seen, steps.job.manifest.precision.compute)
+    bounded = _bound(job.program, seen, job.manifest.precision.compute)
     if bounded is None:
         return None
     bound, proven = bounded
