@@ -908,7 +908,7 @@ def audit(
         console.print(f"Wrote {escape(str(csv))}.")
     if capsule is not None:
         if evidence is None:
-            console.print("No capsule was written: there is no confirmed dispute that it could be about.")
+            console.print("No capsule was written: there is no single step that accuses the trainer.")
         else:
             from counterfoil.bundle.capsule import write_capsule
 

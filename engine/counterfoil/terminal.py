@@ -215,8 +215,8 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
 
 
 def show_finding(out: Console, finding: Finding) -> None:
-    """Show what exact arithmetic says of the disputed operator."""
-    out.print(f"Exact arithmetic: {escape(finding.sentence)}")
+    """Show what is proven about the disputed step."""
+    out.print(f"Finding: {escape(finding.sentence)}")
     if not finding.elements:
         return
     title = f"{finding.recomputed} of {finding.total} elements recomputed; in units of the error bound:"
