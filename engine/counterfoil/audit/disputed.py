@@ -42,8 +42,15 @@ def tolerance(error: float, grid: Grid) -> float:
     return max(error, math.ldexp(1.0, finest - _HARMLESS_BITS))
 
 
+def _difference(value: float, exact: Number) -> Number:
+    """Return the distance of a value from the exact one: none where both are the same infinity."""
+    return MP.mpf(0) if MP.isinf(exact) and exact == value else abs(MP.mpf(value) - exact)
+
+
 def midpoint_distance(exact: Number, grid: Grid) -> Number:
-    """Return the distance of an exact value from the nearest midpoint between grid points."""
+    """Return the distance of an exact value from the nearest midpoint between grid points; infinities have none."""
+    if MP.isinf(exact):
+        return MP.inf
     with MP.workprec(_PRECISION):
         quantum = _quantum(exact, grid)
         steps = exact / quantum
@@ -51,7 +58,12 @@ def midpoint_distance(exact: Number, grid: Grid) -> Number:
 
 
 def rounded_between(exact: Number, bound: float, grid: Grid) -> tuple[float, float]:
-    """Return the least and the largest grid point to which a value within ``bound`` of the exact one may be rounded."""
+    """Return the least and the largest grid point to which a value within ``bound`` of the exact one may be rounded.
+
+    Infinities stay.
+    """
+    if MP.isinf(exact):
+        return float(exact), float(exact)
     with MP.workprec(_PRECISION):
         low, high = exact - bound, exact + bound
         below, above = _quantum(low, grid), _quantum(high, grid)
@@ -128,7 +140,7 @@ class Elements:
         """Distance of this machine's values from the exact ones, in units of the bound."""
         with MP.workprec(_PRECISION):
             pairs = zip(self.computed.tolist(), self.exact, strict=True)
-            return [float(abs(MP.mpf(value) - exact) / self.bound) for value, exact in pairs]
+            return [float(_difference(value, exact) / self.bound) for value, exact in pairs]
 
     @cached_property
     def midpoints(self) -> list[float]:

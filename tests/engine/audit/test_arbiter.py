@@ -17,6 +17,7 @@ from counterfoil.audit.verdict import sign_verdict, verify_verdict
 from counterfoil.exact.numbers import MP
 from counterfoil.execution.interpreter import native
 from counterfoil.rounding.grid import Grid
+from counterfoil.rounding.guaranteed import own_log_margins, site_margins
 from counterfoil.rounding.neighbours import neighbours
 from counterfoil.training import recorder
 from support.bent_recorder import Bent, bent, nearest_midpoint, rounding_site
@@ -292,6 +293,19 @@ def test_where_one_value_differs_the_trainer_is_shown_to_be_right(monkeypatch, d
     (element,) = finding.elements
     assert element.index == (1, 2)
     assert element.trainer == pytest.approx(element.exact_nearest, abs=1e-6)
+
+
+@pytest.mark.parametrize(("margins", "confirmed"), [(own_log_margins, True), (site_margins, False)])
+def test_a_second_replay_within_the_bound_confirms_the_first(
+    monkeypatch, tmp_path, calibrated_job, trainer_key, margins, confirmed
+):
+    """Its batch norms differ by four calibrated margins, as another algorithm's may; the own log allows for that."""
+    run = record_pretender(calibrated_job.order, tmp_path / "run.cfoil", trainer_key, step=2)
+    monkeypatch.setattr(steps, "perturbed", lambda name: off((BATCH_NORM,), 2.0**-42))
+    monkeypatch.setattr(steps, "own_log_margins", margins)
+    report = audited(run, calibrated_job.order).report
+    assert report.dispute.confirmed is confirmed
+    assert (report.outcome is Outcome.DISPUTED) is confirmed
 
 
 def test_control_the_same_run_on_sound_arithmetic(digits_job):
