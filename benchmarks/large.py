@@ -39,9 +39,10 @@ def write_large_bundle(folder: Path, gigabytes: int) -> Path:
     log = np.random.default_rng(1).integers(0, 256, LOG_BYTES).astype(np.uint8).tobytes()
     manifest, root = order.manifest, state_root(state)
     with BundleReader.open(folder / "large-job.cfoil") as reader, BundleWriter.create(folder / "large.cfoil") as writer:
-        sites = len(Program.from_bytes(reader.program()).sites)
+        found = reader.check_order_contents()
+        sites = len(Program.from_bytes(found.program).sites)
         fingerprints = np.zeros(sites, np.uint64)
-        writer.copy_order(reader)
+        writer.write_order(manifest, found.program, found.schedule, found.scalars, found.data, found.initial)
         writer.begin_run(sites)
         leaves = [leaf_hash(StepRecord(0, manifest.initial_root, None, None, None).to_bytes())]
         for step in range(1, steps + 1):

@@ -27,7 +27,15 @@ from counterfoil import __version__, terminal
 from counterfoil.audit.outcome import CheckState, Outcome
 from counterfoil.bundle.schema import PROFILES, Precision
 from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError, CounterfoilError, DataError, FileWriteError, KeyFileError, RefusedError
+from counterfoil.errors import (
+    CancelledError,
+    CounterfoilError,
+    DataError,
+    FileWriteError,
+    KeyFileError,
+    ObstacleError,
+    RefusedError,
+)
 from counterfoil.signing import (
     SigningKey,
     generate_key,
@@ -66,6 +74,7 @@ _COMMANDS = (
     "gui",
     "demo",
     "bench",
+    "vectors",
 )
 
 
@@ -281,7 +290,7 @@ def _show_error(error: CounterfoilError) -> int:
     outcome = Outcome.ERROR
     if isinstance(error, RefusedError):
         outcome = Outcome.REFUSED
-    elif isinstance(error, CancelledError):
+    elif isinstance(error, (CancelledError, ObstacleError)):
         outcome = Outcome.INCONCLUSIVE
     out = terminal.console(stderr=True)
     out.print(f"[bold red]{outcome.value}[/]  {escape(error.sentence)}", soft_wrap=True)
@@ -954,8 +963,8 @@ def audit(
             console.print(f"Wrote {escape(str(capsule))}. Anybody can check it with 'counterfoil adjudicate'.")
     if verdict is not None and signing_key is not None:
         if report.bundle_digest is None:
-            # Nothing was read, so there is nothing that a verdict could be about; the exit code says the rest.
-            console.print("No verdict was written: the file could not be read as a bundle.")
+            # There is nothing that a verdict could be about; the exit code says the rest.
+            console.print("No verdict was written: the file could not be read as a bundle, or changed meanwhile.")
         else:
             from counterfoil.audit.verdict import sign_verdict
 
@@ -1017,7 +1026,7 @@ def adjudicate(
         terminal.show_adjudication(console, report)
     if verdict is not None and signing_key is not None:
         if report.capsule_digest is None:
-            console.print("Nothing was signed: the file could not be read.")
+            console.print("Nothing was signed: the file could not be read, or changed meanwhile.")
         else:
             from counterfoil.audit.verdict import sign_adjudication
 
@@ -1228,6 +1237,22 @@ def bench_paper(
     )
     _write(out, page(found, device, made_up_images=images is None, seconds=seconds).encode())
     console.print(f"Wrote {escape(str(out))}.")
+
+
+@app.command()
+def vectors(
+    out: Annotated[Path, typer.Option("--out", help="The folder to write; files of the same names are replaced.")],
+) -> None:
+    """Implementer: write conformance vectors for a second implementation of the format and the numerics.
+
+    Small runs, logs and single functions with the results that they must have; README.md in the folder explains each.
+
+    Example: counterfoil vectors --out vectors
+    """
+    from counterfoil.vectors import write_vectors
+
+    written = write_vectors(out)
+    terminal.console().print(f"Wrote {len(written)} files to {escape(str(out))}; README.md explains them.")
 
 
 def _window_module(name: str) -> Any:

@@ -84,12 +84,28 @@ class DeviceError(CounterfoilError):
     """This machine cannot run the job: no such device, or it fails the self-test."""
 
 
+class ObstacleError(CounterfoilError):
+    """This machine, its memory or its disks kept the work from its end, and nobody is to blame (INCONCLUSIVE)."""
+
+
+class FileChangedError(ObstacleError):
+    """A file changed while it was read, so that what was checked is not what would be used."""
+
+
+class FileReadError(ObstacleError):
+    """The system fails to read a file: a disk error, or a network share that is gone."""
+
+
+class MemoryShortageError(ObstacleError):
+    """This machine has too little memory for the job."""
+
+
+class DeviceFailureError(ObstacleError):
+    """A device stopped working in the middle of a computation."""
+
+
 class TrialError(CounterfoilError):
     """The first step of an order fails, or cannot be tried on this machine; no order was written."""
-
-
-class MemoryShortageError(CounterfoilError):
-    """This machine has too little memory for the job."""
 
 
 class CancelledError(CounterfoilError):

@@ -165,6 +165,8 @@ def show_facts(out: Console, facts: Mapping[str, str]) -> None:
 
 def _operator(dispute: Dispute) -> str:
     operator = dispute.operator
+    if dispute.inputs:
+        return f"none: the rows that the step reads differ already ({', '.join(dispute.inputs)})"
     if operator is None:
         return "none: all fingerprints agree"
     inputs = ", ".join(_shape(shape) for shape in operator.input_shapes)

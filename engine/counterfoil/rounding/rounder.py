@@ -16,6 +16,7 @@ from counterfoil.bundle.schema import Precision
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DIVERGED, NonFiniteError
 from counterfoil.program.graph import Node, Program
+from counterfoil.program.places import Place
 from counterfoil.rounding.grid import (
     ACCEPTANCE_FACTOR,
     CALIBRATED_STEERABLE,
@@ -48,9 +49,9 @@ def step_key(order: Digest, step: int) -> int:
     return int.from_bytes(Digest.of(order.value + b"fingerprint" + step.to_bytes(8, "little")).value[:8], "little")
 
 
-def site_key(key: int, site: int) -> int:
-    """The fingerprint key of a rounding site within a step."""
-    return (key + (site + 1) * 0xD6E8FEB86659FD93) & _MASK64
+def place_key(key: int, place: int) -> int:
+    """The fingerprint key of a place within a step (:mod:`counterfoil.program.places`)."""
+    return (key + (place + 1) * 0xD6E8FEB86659FD93) & _MASK64
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Observation:
         output: Which of its outputs.
         arguments: Its arguments by name.
         grid: The grid that was used.
-        key: The fingerprint key of the site.
+        key: The fingerprint key of the place.
         before: ``[n]``: the output before rounding, flat.
         after: ``[n]``: the same after rounding, the trainer's directions applied.
         fingerprint: Its fingerprint.
@@ -75,6 +76,25 @@ class Observation:
     key: int
     before: Tensor
     after: Tensor
+    fingerprint: int
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What happened at a place that is fingerprinted and not rounded, kept for a closer look.
+
+    Attributes:
+        place: The place.
+        arguments: Arguments of its operator by name; empty for a batch.
+        value: ``[n]``: the value, flat.
+        key: The fingerprint key of the place.
+        fingerprint: Its fingerprint.
+    """
+
+    place: Place
+    arguments: dict[str, Any]
+    value: Tensor
+    key: int
     fingerprint: int
 
 
@@ -123,6 +143,14 @@ class Kernels:
             return self._cpu.round(flat.numpy(), grid, tau, key)
         return self._torch.round(flat, grid, tau, key)
 
+    def fingerprint(self, flat: Tensor, key: int) -> int:
+        """Return the fingerprint of a tensor ``[n]`` of any dtype: of its values as float64 or as int64."""
+        floating = flat.is_floating_point()
+        bits = flat.double().contiguous().view(torch.int64) if floating else flat.long().contiguous()
+        if self._on_cpu:
+            return self._cpu.fingerprint(bits.numpy().view(np.uint64), key, floating=floating)
+        return self._torch.fingerprint(bits, key, floating=floating)
+
 
 class Rounder:
     """What the recording and the replaying rounder share: scales, grids, order of the sites."""
@@ -136,14 +164,24 @@ class Rounder:
         self._site = 0
         self._scale = 0.0
         self._infinities: Infinities | None = None
-        self.fingerprints = np.zeros(len(program.sites), np.uint64)
-        """uint64 ``[sites]``: the fingerprints of the step so far."""
+        self.fingerprints = np.zeros(len(program.places), np.uint64)
+        """uint64 ``[places]``: the fingerprints of the step so far."""
 
     def begin_step(self, key: int) -> None:
         """Start a step with its fingerprint key."""
         self._key = key
         self._site = 0
-        self.fingerprints = np.zeros(len(self._program.sites), np.uint64)
+        self.fingerprints = np.zeros(len(self._program.places), np.uint64)
+
+    def watch(self, place: int, value: Tensor, arguments: Callable[[], dict[str, Any]]) -> None:
+        """Fingerprint a value that is not rounded.
+
+        Args:
+            place: Number of its place.
+            value: The value, of any dtype.
+            arguments: Returns the arguments of its operator by name.
+        """
+        self.fingerprints[place] = self._kernels.fingerprint(value.reshape(-1), place_key(self._key, place))
 
     def __call__(
         self, node: Node, arguments: Callable[[], dict[str, Any]], outputs: list[Tensor | None]
@@ -173,10 +211,14 @@ class Rounder:
             if exponent is None:
                 raise _non_finite(node, flat, self._scale)
             fingerprint = self._round(node, exponent, flat)
-            self.fingerprints[self._site] = fingerprint
+            self.fingerprints[self._program.site_places[self._site]] = fingerprint
             self._site += 1
             result.append(contiguous)
         return result
+
+    @property
+    def _site_key(self) -> int:
+        return place_key(self._key, self._program.site_places[self._site])
 
     def _scales(self, node: Node, arguments: dict[str, Any], outputs: list[Tensor | None]) -> tuple[list[float], bool]:
         """Return S of each output, 0 for one without a site, and whether infinities that the arguments hold pass."""
@@ -199,7 +241,7 @@ class Rounder:
         return Grid.of(exponent, self._precision, self._margins[self._site])
 
     def _checked(self, node: Node, flat: Tensor, grid: Grid, tau: float) -> Rounded:
-        key = site_key(self._key, self._site)
+        key = self._site_key
         if self._infinities is not None:
             self._infinities.take_out(flat)
         rounded = self._kernels.round(flat, grid, tau, key)
@@ -274,7 +316,9 @@ class ReplayingRounder(Rounder):
     ) -> None:
         super().__init__(program, precision, kernels)
         self.observation: Observation | None = None
-        """With ``observe`` what happened at that rounding site."""
+        """With ``observe`` what happened at that place, if it is a rounding site."""
+        self.watched: Watched | None = None
+        """With ``observe`` what happened at that place, if it is none."""
         self._observe = observe
         self._arguments: Callable[[], dict[str, Any]] = dict
         self.counts: list[SiteCounts] = []
@@ -292,6 +336,19 @@ class ReplayingRounder(Rounder):
         self.counts = []
         self.own_logs = []
         self.observation = None
+        self.watched = None
+
+    def watch(self, place: int, value: Tensor, arguments: Callable[[], dict[str, Any]]) -> None:
+        """Fingerprint a value that is not rounded, as :meth:`Rounder.watch`."""
+        super().watch(place, value, arguments)
+        if place == self._observe:
+            self.watched = Watched(
+                place=self._program.places[place],
+                arguments=arguments(),
+                value=value.reshape(-1).clone(),
+                key=place_key(self._key, place),
+                fingerprint=int(self.fingerprints[place]),
+            )
 
     def __call__(
         self, node: Node, arguments: Callable[[], dict[str, Any]], outputs: list[Tensor | None]
@@ -311,7 +368,7 @@ class ReplayingRounder(Rounder):
         if not is_explained(log.exponent, self._scale):
             counts.contradictions += 1
         grid = self._grid(node, log.exponent if agreed else exponent)
-        unrounded = flat.clone() if self._site == self._observe else None
+        unrounded = flat.clone() if self._program.site_places[self._site] == self._observe else None
         logged = torch.from_numpy(log.indices).to(flat.device)
         own = flat[logged].double().cpu().numpy()
         rounded = self._checked(node, flat, grid, grid.tau if self._keep_log else grid.tau / OMISSION_SHARE)
@@ -334,7 +391,7 @@ class ReplayingRounder(Rounder):
             if changed.any():
                 where, old, new = log.indices[changed], before[changed], after[changed]
                 flat[torch.from_numpy(where).to(flat.device)] = torch.from_numpy(new).to(flat)
-                key = np.uint64(site_key(self._key, self._site))
+                key = np.uint64(self._site_key)
                 difference = int(mix_values(new, where, key)) - int(mix_values(old, where, key))
                 fingerprint = (fingerprint + difference) & _MASK64
         if self._keep_log:
@@ -345,7 +402,7 @@ class ReplayingRounder(Rounder):
                 output=self._program.sites[self._site].output,
                 arguments=self._arguments(),
                 grid=grid,
-                key=site_key(self._key, self._site),
+                key=self._site_key,
                 before=unrounded,
                 after=flat.clone(),
                 fingerprint=fingerprint,

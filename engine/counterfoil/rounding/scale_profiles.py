@@ -96,7 +96,7 @@ def _gradient(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
 
 
 def _gate_gradient(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
-    """Gradients of silu, mish and hardswish: an error that is an ulp of 1 is multiplied by x."""
+    """Gradients of silu and mish: an error that is an ulp of 1 is multiplied by x."""
     g, x = arguments["grad_output"].double(), arguments["self"].double()
     return [scale.largest(g * (1.0 + x.abs()))]
 
@@ -140,11 +140,8 @@ _CLOSE: dict[str, Rule] = {
     "gelu_backward": _gelu_backward,
     "silu_backward": _gate_gradient,
     "mish_backward": _gate_gradient,
-    "hardswish_backward": _gate_gradient,
-    "hardsigmoid_backward": _RELATIVE,
     "elu_backward": _elu_backward,
     "softplus_backward": _gradient,
-    "log_sigmoid_backward": _gradient,
     "glu": _RELATIVE,
     "glu_backward": _glu_backward,
     "_prelu_kernel": _RELATIVE,

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from counterfoil.bundle.capsule import ChunkProofs, OrderPart
 from counterfoil.bundle.datafile import CheckedRows
-from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, Precision, check_file_name
 from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.cancel import CancelToken
@@ -312,24 +312,27 @@ def _prove(array: Rows, spec: ArraySpec, rows: npt.NDArray[np.int64]) -> ChunkPr
 
 
 def load_order(reader: BundleReader) -> LoadedOrder:
-    """Load the order of a bundle. Its contents must have been checked against the manifest.
+    """Load the order of a bundle, each part checked against the manifest as it is loaded.
+
+    Raises:
+        CommitmentError, BundleError: As :meth:`BundleReader.check_order_contents`.
+        ProgramError: As :func:`prepare_order`.
+    """
+    return prepare_order(reader.manifest, reader.check_order_contents())
+
+
+def prepare_order(manifest: OrderManifest, contents: OrderContents) -> LoadedOrder:
+    """Make an order ready from its contents, which were checked against the manifest; nothing is read again.
 
     Arrays that lie in a data file are left out; :meth:`LoadedOrder.with_data` adds them.
 
     Raises:
         ProgramError: The program is malformed, unsupported, or does not fit the order.
-        BundleError: The schedule asks for rows that the data does not have.
     """
-    manifest = reader.manifest
-    program = Program.from_bytes(reader.program())
-    initial = reader.initial_state()
-    check_inputs(manifest, program, initial)
+    program = Program.from_bytes(contents.program)
+    check_inputs(manifest, program, contents.initial)
     site_margins(program, manifest.precision)
-    schedule = reader.schedule()
     used = {item.name for item in program.inputs if item.kind == "batch"}
-    data = {name: reader.data(name) for name in sorted(used) if manifest.data[name].file is None}
-    for name in used:
-        if schedule.min() < 0 or schedule.max() >= manifest.data[name].shape[0]:
-            raise BundleError(f"The schedule asks for rows that the data array {name!r} does not have.")
-    tensors = {name: torch.from_numpy(array) for name, array in initial.items()}
-    return LoadedOrder(manifest, program, tensors, schedule, reader.scalars(), data)
+    data = {name: array for name, array in sorted(contents.data.items()) if name in used}
+    tensors = {name: torch.from_numpy(array) for name, array in contents.initial.items()}
+    return LoadedOrder(manifest, program, tensors, contents.schedule, contents.scalars, data)

@@ -19,7 +19,7 @@ from counterfoil.rounding.guaranteed import site_margins
 from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.result import Rounded
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, site_key
+from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, place_key
 
 PRECISION = Precision(margin_bits=36)
 KEY = 99
@@ -290,7 +290,7 @@ def test_infinities_that_an_argument_holds_pass(kernels: Kernels) -> None:
 
 def mixed_sum(values: Tensor) -> int:
     flat = values.flatten().numpy()
-    return int(mixed(flat, np.arange(len(flat)), site_key(KEY, 0)).sum())
+    return int(mixed(flat, np.arange(len(flat)), place_key(KEY, 0)).sum())
 
 
 def test_the_fingerprint_tells_one_infinity_from_the_other(kernels: Kernels) -> None:
