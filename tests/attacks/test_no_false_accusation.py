@@ -32,7 +32,7 @@ from counterfoil.audit.outcome import Outcome
 from counterfoil.execution.interpreter import native
 from counterfoil.execution.perturbed import IMITATIONS
 from counterfoil.program.operators import OperatorClass
-from support.error_bounds import LEAVING, rounded_names
+from support.error_bounds import rounded_names
 from support.jobs import replaced
 
 QUICK_JOBS = ("digits-cnn", "logistic, guaranteed margins", "gpt2, float32-bfloat16")
@@ -42,7 +42,7 @@ OTHER_SETS = tuple(machine for machine in machines() if machine.instruction_set 
 
 
 def rounded_kinds() -> set[str]:
-    return {name.split(".")[1] for name in rounded_names() - LEAVING}
+    return {name.split(".")[1] for name in rounded_names()}
 
 
 Recorded = Callable[[str], tuple[Path, Path]]
@@ -123,7 +123,8 @@ def test_control_a_machine_beyond_the_margin_is_noticed(recorded, job):
 def counted(**fields) -> Replay:
     base = {
         "job": "a job", "trainer": "", "machine": "a machine", "outcome": "VERIFIED", "steps": 3, "values": 10,
-        "entries": 5, "corrections": 1, "contradictions": 0, "omissions": 0, "disputed": 0, "steerable": 4, "steered": 0,
+        "entries": 5, "corrections": 1, "contradictions": 0, "omissions": 0, "disputed": 0, "steerable": 4,
+        "steered": 0,
     }  # fmt: skip
     return Replay(**base | fields)
 
