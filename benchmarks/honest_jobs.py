@@ -25,7 +25,7 @@ from counterfoil.training.schedules import shuffled_epochs
 from counterfoil_resources.digits import load_digits
 
 BFLOAT16 = PROFILES["float32-bfloat16"]
-GUARANTEED = replace(Precision(), guaranteed=True)
+GUARANTEED = replace(Precision(), proven=True)
 _TEXT = b"Whoever pays for a training may ask what happened in it. " * 60
 
 

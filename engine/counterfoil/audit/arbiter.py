@@ -124,7 +124,7 @@ def arbitrate(
         sentence = (
             f"The exact values of {count} element{'s' * (count > 1)} lie within the margin of a midpoint between two "
             "grid points; rounded to the other side there, the step comes out as the trainer signed it. The margin was "
-            "too small for one of the two machines. Nobody is accused; calibrate the order again, or order guaranteed "
+            "too small for one of the two machines. Nobody is accused; calibrate the order again, or order proven "
             "margins."
         )
         return Arbitration(_with_elements(Right.MARGIN, sentence, forced[0]), current)

@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.execution.interpreter import Compute, Operation, native
+from counterfoil.execution.interpreter import Compute, Operation, native, piece
 from counterfoil.execution.reordering import BACKWARDS, Change, Order, in_parts, reordered
 from counterfoil.program.operators import OperatorClass
 
@@ -89,9 +89,17 @@ class _Perturbation:
         entry = operation.node.entry
         if entry.operator_class is not OperatorClass.ROUNDED:
             return native(operation, args, kwargs)
-        result = self.changes.get(entry.kind, native)(operation, args, kwargs)
+        form = operation.own_form(args, kwargs)
+        result = self._changed(operation, args, kwargs) if form is None else form(self._piece)
         elementwise = entry.scale in ("output", "terms")
         return result if self.jitter is None or not elementwise else _jittered(result, self.jitter)
+
+    def _changed(self, operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        return self.changes.get(operation.node.entry.kind, native)(operation, args, kwargs)
+
+    def _piece(self, name: str, *args: Any) -> Any:
+        """Compute a piece of an own form."""
+        return self.compute(piece(name), list(args), {})
 
 
 def _field(sort: str, number: int | None) -> tuple[str, Order | int | None]:

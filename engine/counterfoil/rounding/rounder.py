@@ -18,9 +18,9 @@ from counterfoil.program.graph import Node, Program
 from counterfoil.rounding.grid import (
     ACCEPTANCE_FACTOR,
     CALIBRATED_STEERABLE,
-    GUARANTEED_STEERABLE,
     LARGEST_EXPONENT,
     OMISSION_SHARE,
+    PROVEN_STEERABLE,
     ZERO_SCALE,
     Grid,
     is_explained,
@@ -34,7 +34,7 @@ from counterfoil.rounding.magnitude import using
 from counterfoil.rounding.neighbours import neighbours
 from counterfoil.rounding.result import Rounded
 from counterfoil.rounding.scale import Scale
-from counterfoil.rounding.scale_profiles import rule_for
+from counterfoil.rounding.scale_kinds import rule_for
 from counterfoil.rounding.workers import Workers
 
 _MASK64 = 2**64 - 1
@@ -84,7 +84,7 @@ class SiteCounts:
         contradictions: Entries that no honest trainer writes, and a scale exponent that the own scale does not explain.
         omissions: Own values within a quarter of the margin that the trainer did not log.
         steerable: Accepted entries whose own value is so far from the midpoint that honest hardware agrees on the
-            direction: a sixteenth of a calibrated margin, three quarters of a guaranteed one.
+            direction: a sixteenth of a calibrated margin, three quarters of a proven one.
         steered: Corrections among these.
         ties: Accepted entries whose own value is the midpoint itself, frequent where inputs are small integers.
         broken_ties: Corrections among these. They say nothing alone: where sums are not exact, the direction of a tie
@@ -155,7 +155,7 @@ class Rounder:
             NonFiniteError: A value is infinite, not a number, or beyond float32's range.
         """
         with using(self._kernels.workers):
-            scales = rule_for(node.entry, self._precision)(arguments(), outputs)
+            scales = rule_for(node.entry)(arguments(), outputs)
         result: list[Tensor | None] = []
         for position, output in enumerate(outputs):
             described = node.outputs[position]
@@ -175,7 +175,7 @@ class Rounder:
         return result
 
     def _grid(self, node: Node, exponent: int) -> Grid:
-        return Grid.of(exponent, self._precision, self._margins[self._site])
+        return Grid.of(exponent, self._precision, self._margins[self._site].bits)
 
     def _checked(self, node: Node, flat: Tensor, grid: Grid, tau: float) -> Rounded:
         rounded = self._kernels.round(flat, grid, tau, site_key(self._key, self._site))
@@ -246,7 +246,6 @@ class ReplayingRounder(Rounder):
         self.own_logs: list[SiteLog] = []
         """With ``keep_log`` the own log of each site: what another replay must follow to give the same values."""
         self._keep_log = keep_log
-        self._steerable = GUARANTEED_STEERABLE if precision.guaranteed else CALIBRATED_STEERABLE
         self._logs: Sequence[SiteLog] = ()
 
     def follow(self, key: int, logs: Sequence[SiteLog]) -> None:
@@ -288,7 +287,8 @@ class ReplayingRounder(Rounder):
             after, distance = _directed(own, before, log.ups, grid)
             changed = after != before
             accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
-            steerable, ties = accepted & (distance > self._steerable * grid.tau), distance == 0
+            share = PROVEN_STEERABLE if self._margins[self._site].proven else CALIBRATED_STEERABLE
+            steerable, ties = accepted & (distance > share * grid.tau), distance == 0
             counts.steerable += int(np.count_nonzero(steerable))
             counts.steered += int(np.count_nonzero(steerable & changed))
             counts.ties += int(np.count_nonzero(ties))
