@@ -75,11 +75,16 @@ def _along(reduce: Reduce, x: Tensor, axis: int) -> Tensor:
         return reduce(x, axis)
     block = sums.block_length(length)
     whole = length // block * block
-    blocks = x.narrow(axis, 0, whole).unflatten(axis, (whole // block, block))
+    blocks = _cut(x.narrow(axis, 0, whole), axis, block)
     partial = reduce(blocks, axis + 1).squeeze(axis + 1)
     if whole < length:
         partial = torch.cat([partial, reduce(x.narrow(axis, whole, length - whole), axis)], axis)
     return reduce(partial, axis)
+
+
+def _cut(x: Tensor, axis: int, block: int) -> Tensor:
+    """View an axis as two: blocks, and positions within a block."""
+    return x.view(*x.shape[:axis], x.shape[axis] // block, block, *x.shape[axis + 1 :])
 
 
 def _mean(run: Run, x: Tensor, axes: Sequence[int], *, keepdim: bool) -> Tensor:
@@ -298,13 +303,9 @@ def _group_norm_backward(run: Run, a: Arguments) -> Any:
 def _matrix(run: Run, a: Arguments) -> Any:
     """Matrix products with the inner axis in parts."""
     name = next(n for n in ("mat2", "batch2", "vec", "tensor") if n in a)
-    left, operator, added = {
-        "mat2": lambda: (a.get("mat1", a["self"]), "bmm" if a["mat2"].dim() == 3 else "mm", "mat1" in a),
-        "batch2": lambda: (a["batch1"], "bmm", True),
-        "vec": lambda: (a.get("mat", a["self"]), "mv", "mat" in a),
-        "tensor": lambda: (a["self"], "dot", False),
-    }[name]()
-    right = a[name]
+    right, factor = a[name], {"mat2": "mat1", "batch2": "batch1", "vec": "mat"}.get(name, "")
+    left, is_added = a.get(factor, a["self"]), factor in a
+    operator = {"vec": "mv", "tensor": "dot"}.get(name, "bmm" if right.dim() == 3 else "mm")
     inner = 0 if right.dim() == 1 else right.dim() - 2
     length = right.shape[inner]
     part = sums.part_length(length)
@@ -313,7 +314,7 @@ def _matrix(run: Run, a: Arguments) -> Any:
         count = min(part, length - start)
         product = run(f"aten.{operator}.default", left.narrow(-1, start, count), right.narrow(inner, start, count))
         result = product if result is None else result.add_(product)
-    if not added:
+    if not is_added:
         return result
     result = result * a["alpha"]
     return result if a["beta"] == 0 else result + a["self"] * a["beta"]
@@ -365,7 +366,7 @@ def _weight_parts(a: Arguments, settings: Sequence[Any]) -> Any:
 
 def _distances(x: Tensor, axes: Sequence[int]) -> tuple[Tensor, Tensor]:
     """Return the largest element over the axes, and the distances from it."""
-    top = x.amax(axes, True) if axes else x
+    top = x.amax(tuple(axes), True) if axes else x
     # Where all are -inf there is no distance: the exponentials of -inf itself are the zeros that they should be.
     return top, x - torch.where(torch.isinf(top), 0.0, top)
 
@@ -451,8 +452,8 @@ def _cumsum(run: Run, a: Arguments) -> Any:
     block = sums.block_length(length)
     blocks = -(-length // block)
     after = [0, 0] * (x.dim() - 1 - axis)
-    padded = torch.constant_pad_nd(x, [*after, 0, blocks * block - length]).unflatten(axis, (blocks, block))
-    within = run("aten.cumsum.default", padded, axis + 1)
+    padded = torch.constant_pad_nd(x, [*after, 0, blocks * block - length])
+    within = run("aten.cumsum.default", _cut(padded, axis, block), axis + 1)
     last = within.select(axis + 1, block - 1)
     running = run("aten.cumsum.default", last, axis).narrow(axis, 0, blocks - 1)
     before = torch.constant_pad_nd(running, [*after, 1, 0])

@@ -33,7 +33,7 @@ OMISSION_SHARE = 4
 CALIBRATED_STEERABLE = 1 / 16
 """Within a calibrated margin honest hardware hardly ever differs by more than tau / 16."""
 PROVEN_STEERABLE = 3 / 4
-"""Within a proven margin it may differ by up to 3/4 tau, and by proof never by more (docs/numerics.md)."""
+"""By proof it never differs by more than 3/4 of the smallest tau that the error bound allows (docs/numerics.md)."""
 ACCEPTANCE_FACTOR = 2
 """A logged direction is taken only when the own value lies within 2 tau of the midpoint."""
 

@@ -27,7 +27,7 @@ from counterfoil.commit.digest import Digest
 from counterfoil.errors import ProgramError
 from counterfoil.program import sums
 from counterfoil.program.graph import Node, Program, TensorType, map_argument
-from counterfoil.rounding.grid import OMISSION_SHARE
+from counterfoil.rounding.grid import CALIBRATED_STEERABLE, OMISSION_SHARE, PROVEN_STEERABLE
 
 ULPS = 8
 """No library function of one element errs by more units in the last place (SLEEF 1 to 1.5, CUDA at most 5)."""
@@ -56,11 +56,24 @@ class Margin:
 
     Attributes:
         bits: m.
-        proven: Whether the error bound of the site's operator proves that honest machines agree within it.
+        proven_bits: The largest m, not rounded down, within which the error bound of the site's operator proves that
+            honest machines agree; None where there is no such bound.
     """
 
     bits: int
-    proven: bool
+    proven_bits: float | None = None
+
+    @property
+    def proven(self) -> bool:
+        """Whether honest machines provably agree within the margin."""
+        return self.proven_bits is not None
+
+    @property
+    def steerable(self) -> float:
+        """The share of tau beyond which honest machines do not differ: by the bound, or by experience."""
+        if self.proven_bits is None:
+            return CALIBRATED_STEERABLE
+        return PROVEN_STEERABLE * math.exp2(self.bits - self.proven_bits)
 
 
 @dataclass(frozen=True)
@@ -138,16 +151,16 @@ def site_margins(program: Program, precision: Precision) -> tuple[Margin, ...]:
 def _site_margins(program: Program, precision: Precision) -> tuple[Margin, ...]:
     least, _ = precision.margin_range
     if not precision.proven:
-        return tuple(Margin(precision.margin_of(site.kind), False) for site in program.sites)
+        return tuple(Margin(precision.margin_of(site.kind)) for site in program.sites)
     bounds = {number: node_bounds(program, program.nodes[number]) for number in {site.node for site in program.sites}}
     margins = []
     for site in program.sites:
         bound = bounds[site.node][site.output]
         bits = -math.inf if bound is None else margin_bits(bound, precision.compute)
-        proven = bits >= least
-        margins.append(
-            Margin(min(math.floor(bits), precision.margin_bits) if proven else precision.margin_bits, proven)
-        )
+        if bits >= least:
+            margins.append(Margin(min(math.floor(bits), precision.margin_bits), bits))
+        else:
+            margins.append(Margin(precision.margin_bits))
     return tuple(margins)
 
 

@@ -17,10 +17,8 @@ from counterfoil.errors import NonFiniteError
 from counterfoil.program.graph import Node, Program
 from counterfoil.rounding.grid import (
     ACCEPTANCE_FACTOR,
-    CALIBRATED_STEERABLE,
     LARGEST_EXPONENT,
     OMISSION_SHARE,
-    PROVEN_STEERABLE,
     ZERO_SCALE,
     Grid,
     is_explained,
@@ -84,7 +82,7 @@ class SiteCounts:
         contradictions: Entries that no honest trainer writes, and a scale exponent that the own scale does not explain.
         omissions: Own values within a quarter of the margin that the trainer did not log.
         steerable: Accepted entries whose own value is so far from the midpoint that honest hardware agrees on the
-            direction: a sixteenth of a calibrated margin, three quarters of a proven one.
+            direction: a sixteenth of a calibrated margin, and as a bound proves.
         steered: Corrections among these.
         ties: Accepted entries whose own value is the midpoint itself, frequent where inputs are small integers.
         broken_ties: Corrections among these. They say nothing alone: where sums are not exact, the direction of a tie
@@ -287,7 +285,7 @@ class ReplayingRounder(Rounder):
             after, distance = _directed(own, before, log.ups, grid)
             changed = after != before
             accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
-            share = PROVEN_STEERABLE if self._margins[self._site].proven else CALIBRATED_STEERABLE
+            share = self._margins[self._site].steerable
             steerable, ties = accepted & (distance > share * grid.tau), distance == 0
             counts.steerable += int(np.count_nonzero(steerable))
             counts.steered += int(np.count_nonzero(steerable & changed))
