@@ -69,6 +69,7 @@ def verified_report() -> AuditReport:
             ),
             24,
         ),
+        without_bound=("sum",),
     )
 
 

@@ -1191,6 +1191,10 @@
             <translation>Anfangszustand</translation>
         </message>
         <message>
+            <source>Margins</source>
+            <translation>Toleranzen</translation>
+        </message>
+        <message>
             <source>Not known</source>
             <translation>Nicht bekannt</translation>
         </message>
@@ -1307,8 +1311,16 @@
             <translation>noch nichts: Dieser Auftrag wurde nicht ausgeführt</translation>
         </message>
         <message>
+            <source>proven for every operator</source>
+            <translation>für jeden Operator bewiesen</translation>
+        </message>
+        <message>
             <source>state digested every {0}, stored every {1} steps</source>
             <translation>Zustand alle {0} Schritte festgelegt, alle {1} gespeichert</translation>
+        </message>
+        <message>
+            <source>without a proven bound: {0}</source>
+            <translation>ohne bewiesene Schranke: {0}</translation>
         </message>
         <message>
             <source>{0} entries, {1}</source>
@@ -2656,8 +2668,8 @@
             <translation>Das Gerät {0} wird nicht unterstützt.</translation>
         </message>
         <message>
-            <source>The exact values of {0} element{1} lie within the margin of a midpoint between two grid points; rounded to the other side there, the step comes out as the trainer signed it. The margin was too small for one of the two machines. Nobody is accused; calibrate the order again, or order guaranteed margins.</source>
-            <translation>Die exakten Werte (Anzahl der Elemente: {0}) liegen innerhalb der Toleranz einer Mitte zwischen zwei Rasterpunkten; zur anderen Seite gerundet kommt der Schritt so heraus, wie der Trainer ihn unterschrieben hat. Die Toleranz war für einen der beiden Rechner zu klein. Niemandem wird etwas vorgeworfen; kalibrieren Sie den Auftrag neu, oder bestellen Sie garantierte Toleranzen.</translation>
+            <source>The exact values of {0} element{1} lie within the margin of a midpoint between two grid points; rounded to the other side there, the step comes out as the trainer signed it. The margin was too small for one of the two machines. Nobody is accused; calibrate the order again, or order proven margins.</source>
+            <translation>Die exakten Werte (Anzahl der Elemente: {0}) liegen innerhalb der Toleranz einer Mitte zwischen zwei Rasterpunkten; zur anderen Seite gerundet kommt der Schritt so heraus, wie der Trainer ihn unterschrieben hat. Die Toleranz war für einen der beiden Rechner zu klein. Niemandem wird etwas vorgeworfen; kalibrieren Sie den Auftrag neu, oder bestellen Sie bewiesene Toleranzen.</translation>
         </message>
         <message>
             <source>The file has an HDF5 superblock of version {0}; a {1}'s is 2 or 3.</source>
