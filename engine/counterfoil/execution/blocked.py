@@ -27,8 +27,8 @@ Run = Callable[..., Any]
 Form = Callable[[Run, Arguments], Any]
 """Computes an operator from its arguments by name."""
 
-_MANTISSA_LIMIT = 2200
-"""Beyond this exponent a float64 number is zero or infinite whatever its mantissa."""
+_LARGEST_EXPONENT = 2200
+"""Beyond this exponent a float64 number is zero or infinite whatever its significand."""
 
 
 def function_for(kind: str, arguments: Arguments) -> Form | None:
@@ -125,28 +125,28 @@ def _norm(run: Run, a: Arguments) -> Any:
 
 
 def _prod(run: Run, a: Arguments) -> Any:
-    """Products of mantissas, halved again and again, beside sums of exponents: neither overflows nor vanishes."""
+    """Products of significands, halved again and again, beside sums of exponents: neither overflows nor vanishes."""
     x = _cast(a["self"], a)
     axes = sums.reduced_axes(a)
-    mantissa, exponent = torch.frexp(x)
+    significand, exponent = torch.frexp(x)
     exponent = exponent.long()
     for axis in axes:
         if x.shape[axis] == 0:
-            mantissa, exponent = (
-                torch.full_like(part.sum(axis, keepdim=True), fill) for part, fill in ((mantissa, 1), (exponent, 0))
+            significand, exponent = (
+                torch.full_like(part.sum(axis, keepdim=True), fill) for part, fill in ((significand, 1), (exponent, 0))
             )
-        while (length := mantissa.shape[axis]) > 1:
+        while (length := significand.shape[axis]) > 1:
             half = length // 2
-            product = mantissa.narrow(axis, 0, half) * mantissa.narrow(axis, half, half)
+            product = significand.narrow(axis, 0, half) * significand.narrow(axis, half, half)
             added = exponent.narrow(axis, 0, half) + exponent.narrow(axis, half, half)
             if length % 2:
-                product = torch.cat([product, mantissa.narrow(axis, length - 1, 1)], axis)
+                product = torch.cat([product, significand.narrow(axis, length - 1, 1)], axis)
                 added = torch.cat([added, exponent.narrow(axis, length - 1, 1)], axis)
-            mantissa, carried = torch.frexp(product)
+            significand, carried = torch.frexp(product)
             exponent = added + carried
-    exponent = torch.where(mantissa == 0, 0, exponent).clamp(-_MANTISSA_LIMIT, _MANTISSA_LIMIT)
+    exponent = torch.where(significand == 0, 0, exponent).clamp(-_LARGEST_EXPONENT, _LARGEST_EXPONENT)
     half_exponent = exponent // 2
-    result = torch.ldexp(torch.ldexp(mantissa, half_exponent), exponent - half_exponent)
+    result = torch.ldexp(torch.ldexp(significand, half_exponent), exponent - half_exponent)
     return result if a.get("keepdim") or not axes else result.squeeze(tuple(axes))
 
 
@@ -594,12 +594,6 @@ def _adaptive_average(operator: str) -> Form:
     return form
 
 
-def _hardsigmoid_backward(run: Run, a: Arguments) -> Any:
-    """Gradient of hardsigmoid: a sixth of what arrives."""
-    g, x = a["grad_output"], a["self"]
-    return torch.where((x > -3.0) & (x < 3.0), run("aten.div.Scalar", g, 6.0), 0.0)
-
-
 _FORMS: dict[str, Form] = {
     "sum": _sum,
     "mean": _mean_form,
@@ -635,7 +629,6 @@ _FORMS: dict[str, Form] = {
     "index_put": _index_put,
     **{kind: _average(kind) for kind in ("avg_pool2d", "avg_pool3d")},
     **{kind: _adaptive_average(kind) for kind in ("_adaptive_avg_pool2d", "_adaptive_avg_pool3d")},
-    "hardsigmoid_backward": _hardsigmoid_backward,
 }
 
 

@@ -244,6 +244,15 @@ def _always(arguments: Arguments) -> float:
     return math.inf
 
 
+ALWAYS = (
+    # Two passes: a library's updates, or its sums of squares, lose by what factor the mean exceeds the deviation.
+    "var", "std", "var_mean", "_native_batch_norm_legit_functional", "_native_batch_norm_legit",
+    "native_batch_norm_backward", "native_layer_norm", "native_layer_norm_backward", "native_group_norm",
+    "native_group_norm_backward",
+    # Products of significands and sums of exponents: nothing in between can overflow or vanish.
+    "prod",
+)  # fmt: skip
+"""Kinds that are computed in a form of our own whatever their shapes."""
 _MEETING = ("embedding_dense_backward", "index_put", "index_add", "scatter_add")
 _WINDOWED = ("avg_pool2d", "avg_pool3d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d")
 _WEIGHTS: dict[str, Callable[[Arguments], float]] = {
@@ -252,11 +261,6 @@ _WEIGHTS: dict[str, Callable[[Arguments], float]] = {
     **dict.fromkeys(("mm", "addmm", "mv", "addmv", "dot", "bmm", "baddbmm"), inner_length),
     **dict.fromkeys(("_softmax", "_safe_softmax", "_log_softmax"), _along("self")),
     **dict.fromkeys(("_softmax_backward_data", "_log_softmax_backward_data"), _along("grad_output")),
-    **dict.fromkeys(("_native_batch_norm_legit_functional", "_native_batch_norm_legit"), _batch_norm),
-    # Two passes: a library's updates, or its sums of squares, lose what the mean is larger than the deviation.
-    **dict.fromkeys(("var", "std", "var_mean", "native_batch_norm_backward"), _always),
-    **dict.fromkeys(("native_layer_norm", "native_layer_norm_backward"), _always),
-    **dict.fromkeys(("native_group_norm", "native_group_norm_backward"), _always),
     "convolution_backward": _convolution_backward,
     **dict.fromkeys(
         ("nll_loss_forward", "nll_loss2d_forward", "mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy"),
@@ -264,10 +268,9 @@ _WEIGHTS: dict[str, Callable[[Arguments], float]] = {
     ),
     **{kind: _meeting(kind) for kind in _MEETING},
     **{kind: _windows(kind) for kind in _WINDOWED},
-    # Products of mantissas and sums of exponents: nothing in between can overflow or vanish.
-    "prod": _always,
-    # Libraries multiply by a sixth of their own precision.
-    "hardsigmoid_backward": _always,
+    **dict.fromkeys(ALWAYS, _always),
+    # In evaluation there is nothing to sum.
+    **dict.fromkeys(("_native_batch_norm_legit_functional", "_native_batch_norm_legit"), _batch_norm),
 }
 
 

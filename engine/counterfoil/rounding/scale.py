@@ -167,11 +167,18 @@ def _is_pointwise(weight: Tensor, arguments: Arguments) -> bool:
     return all(n == 1 for n in weight.shape[2:]) and all(n == 0 for n in arguments["padding"])
 
 
+def _per_axis(value: Sequence[int], x: Tensor) -> list[int]:
+    """One number for each spatial axis of ``x``; a single one stands for all."""
+    return list(value) * (x.dim() - 2) if len(value) == 1 else list(value)
+
+
 def _window_energy(x: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor:
     """Sum of squares under each position of the kernel, per group: ``[N, groups, ...]``."""
     squares = energy(_grouped(x, groups), 2)
     if _is_pointwise(weight, arguments):
-        return squares
+        # Positions between the strides stand under no kernel.
+        read: tuple[Any, ...] = tuple(slice(None, None, step) for step in _per_axis(arguments["stride"], x))
+        return squares[(..., *read)]
     result: Tensor = torch.ops.aten.convolution.default(
         squares,
         _ones_kernel(weight, groups),

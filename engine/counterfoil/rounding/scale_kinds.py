@@ -39,7 +39,7 @@ def _gradient(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
 
 
 def _gate_gradient(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
-    """Gradients of silu, mish and hardswish: an error that is an ulp of 1 is multiplied by x."""
+    """Gradients of silu and mish: an error that is an ulp of 1 is multiplied by x."""
     g, x = arguments["grad_output"].double(), arguments["self"].double()
     return [scale.largest(g * (1.0 + x.abs()))]
 
@@ -88,12 +88,12 @@ def _binary_cross_entropy(arguments: Arguments, outputs: Outputs) -> Sequence[Sc
 def _over_magnitudes(name: str, gradient: str) -> Rule:
     """Sums of copies of a gradient: the same operator over magnitudes."""
 
-    def rule(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    def magnitudes(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
         function = getattr(torch.ops.aten, name).default
         given = {**arguments, gradient: arguments[gradient].abs()}
         return [scale.largest(function(*(given[argument.name] for argument in function._schema.arguments)))]
 
-    return rule
+    return magnitudes
 
 
 _RELATIVE = scale.rule("output")
@@ -105,11 +105,8 @@ _BY_KIND: dict[str, Rule] = {
     "gelu_backward": _gelu_backward,
     "silu_backward": _gate_gradient,
     "mish_backward": _gate_gradient,
-    "hardswish_backward": _gate_gradient,
-    "hardsigmoid_backward": _RELATIVE,
     "elu_backward": _elu_backward,
     "softplus_backward": _gradient,
-    "log_sigmoid_backward": _gradient,
     "glu": _RELATIVE,
     "glu_backward": _glu_backward,
     "_prelu_kernel": _RELATIVE,
