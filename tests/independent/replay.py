@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from independent.bundle import ZERO, Bundle, SiteLog, decode_log, leaf, need, sha256, state_root, step_record
-from independent.operators import BOUNDS, COMPUTE, ROWS, SCALES
+from independent.operators import BOUNDS, COMPUTE, ROWS, SCALES, Arguments
 
 Array = Any
 MASK = 2**64 - 1
@@ -71,6 +71,14 @@ def explained(theirs: int | None, scale: float) -> bool:
         return theirs is ZERO and scale == 0
     low, high = (math.frexp(scale * (1 + sign * 2.0**-10))[1] - 1 for sign in (-1, 1))
     return low <= theirs <= high
+
+
+def is_floating(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == np.float64
+
+
+def without_infinities(value: Any) -> Any:
+    return np.where(np.isinf(value), 0.0, value) if is_floating(value) else value
 
 
 @dataclass
@@ -257,7 +265,14 @@ class Replayer:
     def _rounded(self, node: Any, named: Any, outputs: Any, sites: Iterator[SiteLog], counts: Counts) -> list[Any]:
         row, kind = ROWS[short(node)], short(node).split(".")[0]
         # S is taken of the outputs before rounding.
-        scales = SCALES[row.scale](named, outputs)
+        scale_rule = SCALES[row.scale]
+        # An infinity is allowed where an argument holds one; it is left out of S.
+        held = any(is_floating(value) and np.isinf(value).any() for value in named.values())
+        if held:
+            finite = Arguments({name: without_infinities(value) for name, value in named.items()})
+            scales = scale_rule(finite, [without_infinities(y) for y in outputs])
+        else:
+            scales = scale_rule(named, outputs)
         result = list(outputs)
         for position, y in enumerate(outputs):
             if y is not None and y.dtype == np.float64:
@@ -266,7 +281,9 @@ class Replayer:
                     bits = min(bits, proven_margin(BOUNDS[kind](named)[position]))
                 self.margins_used.append(bits)
                 site = next(sites, None) or SiteLog(exponent_of(scale))
-                result[position] = follow(y.ravel(), scale, bits, self.grid, site, counts).reshape(y.shape)
+                kept = np.isinf(y) & held
+                rest = follow(np.where(kept, 0.0, y).ravel(), scale, bits, self.grid, site, counts).reshape(y.shape)
+                result[position] = np.where(kept, y, rest)
         return result
 
     def _inputs(self, step: int, state: dict[str, Array]) -> list[Array]:

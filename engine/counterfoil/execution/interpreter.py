@@ -16,6 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import DIVERGED, NonFiniteError, ProgramError
 from counterfoil.execution import blocked
+from counterfoil.execution.defined import Definition, definition_of
 from counterfoil.execution.philox import uniform
 from counterfoil.execution.strides import stride_free
 from counterfoil.execution.trouble import obstacle
@@ -97,6 +98,11 @@ class Operation:
     is_piece: bool = False
 
     @cached_property
+    def definition(self) -> Definition | None:
+        """What computes it where the library's result is not the defined one."""
+        return definition_of(self.node)
+
+    @cached_property
     def parameter_names(self) -> tuple[str, ...]:
         """Names of the function's parameters, in order."""
         return tuple(argument.name for argument in self.function._schema.arguments)
@@ -121,7 +127,9 @@ class Operation:
 
 
 def native(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Compute an operator as the device does, in the form that its shapes call for."""
+    """Compute an operator as the device does, in the form that its shapes call for, or by its definition."""
+    if operation.definition is not None:
+        return operation.definition(operation, args, kwargs)
     form = operation.own_form(args, kwargs)
     return operation.function(*args, **kwargs) if form is None else form(blocked.natively)
 

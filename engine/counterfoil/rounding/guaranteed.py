@@ -124,6 +124,17 @@ def margin_bits(bound: Bound, compute: str) -> float:
     return -math.log2(share) if math.isfinite(share) else -math.inf
 
 
+def is_proven(bits: int, bound: Bound, compute: str) -> bool:
+    """Return whether a conforming trainer logs every decision that another conforming machine may take otherwise.
+
+    Args:
+        bits: m.
+        bound: The bound of the output.
+        compute: Name of the compute dtype.
+    """
+    return bits <= margin_bits(bound, compute)
+
+
 _KEPT = 8
 _known: dict[tuple[Digest, Precision], tuple[Margin, ...]] = {}
 
@@ -162,6 +173,17 @@ def _site_margins(program: Program, precision: Precision) -> tuple[Margin, ...]:
         else:
             margins.append(Margin(precision.margin_bits))
     return tuple(margins)
+
+
+def own_log_margins(program: Program, precision: Precision) -> tuple[Margin, ...]:
+    """Return the margins of a log that a machine writes for itself: proven where the grid has room for it."""
+    least, _ = precision.margin_range
+    result = []
+    for site, margin in zip(program.sites, site_margins(program, precision), strict=True):
+        bound = node_bounds(program, program.nodes[site.node])[site.output]
+        proven = -math.inf if bound is None else margin_bits(bound, precision.compute)
+        result.append(margin if bound is None else Margin(min(margin.bits, math.floor(max(proven, least))), proven))
+    return tuple(result)
 
 
 def kinds_without_bound(program: Program, precision: Precision) -> tuple[str, ...]:
