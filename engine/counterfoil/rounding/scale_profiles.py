@@ -41,8 +41,9 @@ def _normalised(x: Tensor, rstd: Tensor, weight: Tensor | float, bias: Tensor | 
     """Scales of (result, mean, rstd) for ``x`` ``[rows, ...]``: a variance's error relative to std * max|x|."""
     top = along(x, 0).largest
     ratio = top * rstd
+    spread = scale.deviation(ratio, x.numel() // max(rstd.numel(), 1))
     return [
-        (ratio * (1.0 + ratio) * weight).amax() + scale.largest(bias),
+        (ratio * (1.0 + spread) * weight).amax() + scale.largest(bias),
         top.amax(),
         (rstd * (1.0 + ratio)).amax(),
     ]
@@ -78,8 +79,9 @@ def _input_gradient(arguments: Arguments) -> Scale:
     """Gradients of row norms: sums of g x and g, each multiplied by x again where the result is put together."""
     rstd = arguments["rstd"].flatten()
     g, x = (arguments[name].reshape(rstd.numel(), -1) for name in ("grad_out", "input"))
-    spread = 1.0 + along(x, 0).largest * rstd
-    top: Tensor = (along(g, 0).largest * rstd * spread * spread).amax()
+    ratio = along(x, 0).largest * rstd
+    spread = 1.0 + scale.deviation(ratio, x.shape[1])
+    top: Tensor = (along(g, 0).largest * rstd * (1.0 + ratio) * spread).amax()
     return top * _factor(arguments)
 
 
