@@ -338,8 +338,9 @@ def _convolution_gradient_sizes(a: Any, y: Any) -> list[float]:
 
 def _batch_norm_sizes(a: Any, y: Any, guaranteed: bool) -> list[float]:
     x, r, w = along(a.input, 1).max(1), y[2], np.abs(a.weight)
+    spread = np.minimum(x * r, 1 + math.sqrt(a.input.size / len(r)))
     return [
-        (top(x * r * (1 + x * r) * w) if guaranteed else 2 * top(x * r * w)) + top(a.bias),
+        (top(x * r * (1 + spread) * w) if guaranteed else 2 * top(x * r * w)) + top(a.bias),
         top(x),
         top(r * (1 + x * r)),
         top(a.running_mean) + top(x),
@@ -350,21 +351,24 @@ def _batch_norm_sizes(a: Any, y: Any, guaranteed: bool) -> list[float]:
 def _batch_norm_gradient_sizes(a: Any, y: Any) -> list[float]:
     g, x, r, n = along(a.grad_out, 1), along(a.input, 1), a.save_invstd, a.input.size // a.input.shape[1]
     g_norm, x_norm = np.sqrt(squares(g, 1)), np.sqrt(squares(x, 1))
-    first = r * (2 * g.max(1) + x.max(1) * r * g_norm * x_norm * r / n) * np.abs(a.weight)
+    spread = np.minimum(x.max(1) * r, 1 + math.sqrt(n))
+    first = r * (2 * g.max(1) + spread * g_norm * x_norm * r / n) * np.abs(a.weight)
     return [top(first), top(g_norm * x_norm * r), top(g.sum(1))]
 
 
 def _layer_norm_sizes(a: Any, y: Any, guaranteed: bool) -> list[float]:
     x, r = np.abs(rows(a.input, a)).max(1), y[2].ravel()
-    size = top(x * r * (1 + x * r)) if guaranteed else 2 * top(x * r)
+    spread = np.minimum(x * r, 1 + math.sqrt(math.prod(a.normalized_shape)))
+    size = top(x * r * (1 + spread)) if guaranteed else 2 * top(x * r)
     return [size * top(a.weight) + top(a.bias), top(x), top(r * (1 + x * r))]
 
 
-def _layer_norm_gradient_sizes(a: Any, power: int) -> list[float]:
+def _layer_norm_gradient_sizes(a: Any, guaranteed: bool) -> list[float]:
     g, r = np.abs(rows(a.grad_out, a)), a.rstd.ravel()
-    spread = 1 + np.abs(rows(a.input, a)).max(1) * r
+    ratio = np.abs(rows(a.input, a)).max(1) * r
+    spread = np.minimum(ratio, 1 + math.sqrt(g.shape[1])) if guaranteed else 0
     columns = top(g.sum(0))
-    return [top(g.max(1) * r * spread**power) * top(a.weight), columns * top(spread), columns]
+    return [top(g.max(1) * r * (1 + ratio) * (1 + spread)) * top(a.weight), columns * top(1 + ratio), columns]
 
 
 def _gelu_gradient_size(a: Any, y: Any) -> list[float]:
@@ -391,8 +395,8 @@ SCALES: dict[str, Callable[[Any, list[Array]], list[float]]] = {
     "batch_norm_backward": _batch_norm_gradient_sizes,
     "layer_norm": lambda a, y: _layer_norm_sizes(a, y, False),
     "layer_norm'": lambda a, y: _layer_norm_sizes(a, y, True),
-    "layer_norm_backward": lambda a, y: _layer_norm_gradient_sizes(a, 1),
-    "layer_norm_backward'": lambda a, y: _layer_norm_gradient_sizes(a, 2),
+    "layer_norm_backward": lambda a, y: _layer_norm_gradient_sizes(a, False),
+    "layer_norm_backward'": lambda a, y: _layer_norm_gradient_sizes(a, True),
     "loss": lambda a, y: [(t := tensors(a)) + t * t + top(y[0]), top(y[1])],
     "nll_loss'": lambda a, y: [top(a.self), top(y[1])],
     "scatter": lambda a, y: [top(a.grad_output) * np.bincount(a.indices.ravel()).max()],
