@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from benchmarks.every_operator import every_operator
 from counterfoil.bundle.schema import PROFILES, Precision
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType
@@ -115,5 +116,6 @@ JOBS: Mapping[str, Callable[[int], OrderDraft]] = {
     "gpt2, float32-bfloat16": lambda steps: _gpt2(steps, BFLOAT16),
     "gpt2, guaranteed margins": lambda steps: _gpt2(steps, GUARANTEED),
     "own model (LSTM)": own_model,
+    "every operator": every_operator,
 }
 """How to order each job, given the number of steps."""

@@ -955,7 +955,7 @@ def audit(
         console.print(f"Wrote {escape(str(csv))}.")
     if capsule is not None:
         if evidence is None:
-            console.print("No capsule was written: there is no confirmed dispute that it could be about.")
+            console.print("No capsule was written: there is no single step that accuses the trainer.")
         else:
             from counterfoil.bundle.capsule import write_capsule
 
@@ -1081,7 +1081,8 @@ def referee(
 ) -> None:
     """Client: two providers ran one order and differ; find the step by binary search, replay it, and say who is wrong.
 
-    Exit code 0 AGREED, 1 EXPOSED, 2 UNDECIDED, 3 REFUSED, 4 ERROR. Only the step in which they part is replayed.
+    Exit code 0 AGREED, 1 EXPOSED, 2 UNDECIDED, 3 REFUSED, 4 ERROR. The step in which they part is replayed, and the
+    steps after it only if honest rounding explains it.
 
     Example: counterfoil referee a.cfoil b.cfoil --order job.cfoil
     """
@@ -1099,8 +1100,8 @@ def panel(
 ) -> None:
     """Client: compare the runs of several providers; one honest one among them exposes the others.
 
-    Every run that differs from the largest group that agrees is compared with it, and the step in which they part is
-    replayed: the replay decides, not the majority. Exit codes as for 'counterfoil referee'.
+    Every run that differs from the largest group that agrees is compared with it, and replayed from where they part
+    until a step decides: the replay decides, not the majority. Exit codes as for 'counterfoil referee'.
 
     Example: counterfoil panel a.cfoil b.cfoil c.cfoil --order job.cfoil
     """
@@ -1114,13 +1115,16 @@ def _compare(
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         from counterfoil.audit import panel, referee
 
-        done = 0
+        done = expected = 0
         for event in panel.run_panel(runs, order=order, data=data, device=device, threads=threads, cancel=cancel):
             match event:
                 case panel.PanelCompared():
-                    bar.start(event.steps)
+                    expected = event.steps
+                    bar.start(expected)
                 case referee.StepJudged():
                     done += 1
+                    if done >= expected:  # the step in which two runs part has not decided
+                        bar.start(done + 1)
                     bar.update(done, f"step {event.step}")
                 case panel.PanelRuled():
                     done += 1

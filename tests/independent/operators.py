@@ -336,9 +336,13 @@ def _convolution_gradient_sizes(a: Any, y: Any) -> list[float]:
     ]
 
 
+def _deviation(ratio: Any, n: int) -> Any:
+    return np.minimum(ratio, 1 + math.sqrt(n))
+
+
 def _batch_norm_sizes(a: Any, y: Any, guaranteed: bool) -> list[float]:
     x, r, w = along(a.input, 1).max(1), y[2], np.abs(a.weight)
-    spread = np.minimum(x * r, 1 + math.sqrt(a.input.size / len(r)))
+    spread = _deviation(x * r, a.input.size // a.input.shape[1])
     return [
         (top(x * r * (1 + spread) * w) if guaranteed else 2 * top(x * r * w)) + top(a.bias),
         top(x),
@@ -351,24 +355,22 @@ def _batch_norm_sizes(a: Any, y: Any, guaranteed: bool) -> list[float]:
 def _batch_norm_gradient_sizes(a: Any, y: Any) -> list[float]:
     g, x, r, n = along(a.grad_out, 1), along(a.input, 1), a.save_invstd, a.input.size // a.input.shape[1]
     g_norm, x_norm = np.sqrt(squares(g, 1)), np.sqrt(squares(x, 1))
-    spread = np.minimum(x.max(1) * r, 1 + math.sqrt(n))
-    first = r * (2 * g.max(1) + spread * g_norm * x_norm * r / n) * np.abs(a.weight)
+    first = r * (2 * g.max(1) + _deviation(x.max(1) * r, n) * g_norm * x_norm * r / n) * np.abs(a.weight)
     return [top(first), top(g_norm * x_norm * r), top(g.sum(1))]
 
 
 def _layer_norm_sizes(a: Any, y: Any, guaranteed: bool) -> list[float]:
     x, r = np.abs(rows(a.input, a)).max(1), y[2].ravel()
-    spread = np.minimum(x * r, 1 + math.sqrt(math.prod(a.normalized_shape)))
-    size = top(x * r * (1 + spread)) if guaranteed else 2 * top(x * r)
+    size = top(x * r * (1 + _deviation(x * r, a.input.size // r.size))) if guaranteed else 2 * top(x * r)
     return [size * top(a.weight) + top(a.bias), top(x), top(r * (1 + x * r))]
 
 
 def _layer_norm_gradient_sizes(a: Any, guaranteed: bool) -> list[float]:
     g, r = np.abs(rows(a.grad_out, a)), a.rstd.ravel()
     ratio = np.abs(rows(a.input, a)).max(1) * r
-    spread = np.minimum(ratio, 1 + math.sqrt(g.shape[1])) if guaranteed else 0
+    spread, more = 1 + ratio, 1 + _deviation(ratio, g.shape[1]) if guaranteed else 1.0
     columns = top(g.sum(0))
-    return [top(g.max(1) * r * (1 + ratio) * (1 + spread)) * top(a.weight), columns * top(1 + ratio), columns]
+    return [top(g.max(1) * r * spread * more) * top(a.weight), columns * top(spread), columns]
 
 
 def _gelu_gradient_size(a: Any, y: Any) -> list[float]:

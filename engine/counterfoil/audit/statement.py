@@ -151,7 +151,7 @@ def _dispute(dispute: Dispute) -> dict[str, Any]:
     return {
         "step": dispute.step,
         "trainerLeaf": dispute.trainer_leaf.hex,
-        "replayLeaf": dispute.replay_leaf.hex,
+        "replayLeaf": None if dispute.replay_leaf is None else dispute.replay_leaf.hex,
         "parts": list(dispute.parts),
         "comparisons": [
             {
@@ -181,6 +181,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "recomputed": str(finding.recomputed),
         "total": str(finding.total),
         "margin": _float(finding.margin),
+        "bound": _float(finding.bound),
         "elements": [
             {
                 "index": list(element.index),

@@ -15,6 +15,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import DIVERGED, NonFiniteError, ProgramError
+from counterfoil.execution.defined import Definition, definition_of
 from counterfoil.execution.philox import uniform
 from counterfoil.execution.strides import stride_free
 from counterfoil.execution.trouble import obstacle
@@ -78,12 +79,17 @@ class StepResult:
 
 @dataclass(frozen=True)
 class Operation:
-    """A node together with the torch function that computes it."""
+    """A node together with the torch function that computes it, and what computes it in place of that."""
 
     node: Node
     function: Any
     takes_device: bool
     takes_dtype: bool
+
+    @cached_property
+    def definition(self) -> Definition | None:
+        """What computes it where the library's result is not the defined one."""
+        return definition_of(self.node)
 
     @cached_property
     def parameter_names(self) -> tuple[str, ...]:
@@ -101,7 +107,9 @@ class Operation:
 
 
 def native(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Compute an operator as the device does."""
+    """Compute an operator as the device does, or by its definition where the device's result is not that."""
+    if operation.definition is not None:
+        return operation.definition(operation, args, kwargs)
     return operation.function(*args, **kwargs)
 
 

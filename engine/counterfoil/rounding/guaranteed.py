@@ -61,13 +61,39 @@ Family = Callable[[Use], Sequence[Bound | None]]
 """Gives the bound of each output; None in the place of one for which none is known."""
 
 
-def margin_bits(bound: Bound, compute: str) -> float:
-    """Return the largest m, not rounded down, for which ``tau = 2^(E - m)`` guarantees the replay."""
+def error_bound(bound: Bound, exponent: int, compute: str) -> float:
+    """Return how far a conforming machine's value lies from the exact one at most: the bound with S = 2^(E + 1).
+
+    Args:
+        bound: The bound of the output.
+        exponent: E, or ZERO_SCALE.
+        compute: Name of the compute dtype.
+
+    Returns:
+        Infinity where so many roundings are counted that the bound says nothing.
+    """
     unit = bound.terms * 2.0 ** -_UNIT_BITS[compute]
     if unit >= 0.5:
-        return -math.inf
+        return math.inf
+    return math.ldexp(bound.factor * _SCALE_SLACK * unit / (1 - unit), exponent + 1)
+
+
+def margin_bits(bound: Bound, compute: str) -> float:
+    """Return the largest m, not rounded down, for which ``tau = 2^(E - m)`` guarantees the replay."""
+    error = error_bound(bound, 0, compute)
     agreement = OMISSION_SHARE / (OMISSION_SHARE - 1)
-    return -math.log2(agreement * 4 * bound.factor * _SCALE_SLACK * unit / (1 - unit))
+    return -math.log2(agreement * 2 * error) if error < math.inf else -math.inf
+
+
+def is_proven(bits: int, bound: Bound, compute: str) -> bool:
+    """Return whether a conforming trainer logs every decision that another conforming machine may take otherwise.
+
+    Args:
+        bits: m.
+        bound: The bound of the output.
+        compute: Name of the compute dtype.
+    """
+    return bits <= margin_bits(bound, compute)
 
 
 def site_margins(program: Program, precision: Precision) -> tuple[int, ...]:
@@ -101,6 +127,17 @@ def site_margins(program: Program, precision: Precision) -> tuple[int, ...]:
             )
         margins.append(min(math.floor(bits), most))
     return tuple(margins)
+
+
+def own_log_margins(program: Program, precision: Precision) -> tuple[int, ...]:
+    """Return m for each site of a log that a machine writes for itself: proven where the grid has room for it."""
+    least, _ = precision.margin_range
+    result = []
+    for site, bits in zip(program.sites, site_margins(program, precision), strict=True):
+        bound = node_bounds(program, program.nodes[site.node])[site.output]
+        proven = -math.inf if bound is None else margin_bits(bound, precision.compute)
+        result.append(bits if bound is None else min(bits, math.floor(max(proven, least))))
+    return tuple(result)
 
 
 def node_bounds(program: Program, node: Node) -> Sequence[Bound | None]:
