@@ -232,18 +232,19 @@ class Profile(StrEnum):
 class Margins(StrEnum):
     """Where the margins of an order come from."""
 
+    PROVEN = "proven"
     CALIBRATED = "calibrated"
-    GUARANTEED = "guaranteed"
 
 
 PrecisionOption = Annotated[
     Profile, typer.Option("--precision", help="How operators compute, and how many significand bits are kept.")
 ]
 MarginsOption = Annotated[
-    Margins,
+    Margins | None,
     typer.Option(
-        help="calibrated: from measured differences between machines ('counterfoil calibrate' measures again); "
-        "guaranteed: from a bound on them, with a longer log."
+        help="proven: from a bound on how far machines can differ, the default in float64; calibrated: from measured "
+        "differences ('counterfoil calibrate' measures again), the default in float32.",
+        show_default=False,
     ),
 ]
 
@@ -360,7 +361,7 @@ def order_digits_cnn(
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 5,
     precision: PrecisionOption = Profile.FLOAT64_24,
-    margins: MarginsOption = Margins.CALIBRATED,
+    margins: MarginsOption = None,
     external_data: ExternalDataOption = None,
     trial: TrialOption = True,
     force: ForceOption = False,
@@ -405,7 +406,7 @@ def order_residual_network(
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 100,
     precision: PrecisionOption = Profile.FLOAT64_24,
-    margins: MarginsOption = Margins.CALIBRATED,
+    margins: MarginsOption = None,
     external_data: ExternalDataOption = None,
     trial: TrialOption = True,
     force: ForceOption = False,
@@ -454,7 +455,7 @@ def order_vgg11(
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 100,
     precision: PrecisionOption = Profile.FLOAT64_24,
-    margins: MarginsOption = Margins.CALIBRATED,
+    margins: MarginsOption = None,
     external_data: ExternalDataOption = None,
     trial: TrialOption = True,
     force: ForceOption = False,
@@ -505,7 +506,7 @@ def order_logistic_regression(
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 64,
     precision: PrecisionOption = Profile.FLOAT64_24,
-    margins: MarginsOption = Margins.CALIBRATED,
+    margins: MarginsOption = None,
     external_data: ExternalDataOption = None,
     trial: TrialOption = True,
     force: ForceOption = False,
@@ -578,7 +579,7 @@ def order_gpt2_text(
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 10,
     precision: PrecisionOption = Profile.FLOAT64_24,
-    margins: MarginsOption = Margins.CALIBRATED,
+    margins: MarginsOption = None,
     external_data: ExternalDataOption = None,
     trial: TrialOption = True,
     force: ForceOption = False,
@@ -626,8 +627,9 @@ def order_gpt2_text(
     _write_order(draft, out, external_data, trial=trial)
 
 
-def _precision(profile: Profile, margins: Margins) -> Precision:
-    return replace(PROFILES[profile.value], guaranteed=margins is Margins.GUARANTEED)
+def _precision(profile: Profile, margins: Margins | None) -> Precision:
+    precision = PROFILES[profile.value]
+    return precision if margins is None else replace(precision, proven=margins is Margins.PROVEN)
 
 
 def _check_intervals(commit_every: int, checkpoint_every: int) -> None:

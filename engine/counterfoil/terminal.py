@@ -300,6 +300,9 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
         "program": f"{order.operators} operators, {order.rounded_operators} of them rounded",
         "precision": order.precision,
     }
+    if order.without_bound is not None:
+        kinds = order.without_bound
+        facts["margins"] = f"without a proven bound: {', '.join(kinds)}" if kinds else "proven for every operator"
     for array in order.data:
         outside = f", in the data file {array.file}" if array.file else ""
         facts[f"data {array.name}"] = f"{array.dtype} {list(array.shape)}{outside}"

@@ -355,6 +355,7 @@ class FakeEngine:
             initial_root=digest("initial"),
             commit_every=1,
             checkpoint_every=5,
+            without_bound=("fold", "prod"),
         )
         sentence = "The run is signed and complete. Compare it with the client's own order before you rely on it."
         if self.failing:

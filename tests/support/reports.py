@@ -71,6 +71,7 @@ def verified_report() -> AuditReport:
             ),
             24,
         ),
+        without_bound=("sum",),
     )
 
 

@@ -498,6 +498,8 @@ class AuditReport:
         trainer_environment: The same of the trainer's, as the trainer signed it.
         sample: The segments that were chosen; None when the audit ended before it could choose.
         steering: How far the trainer could have steered the matching steps; None when nothing was replayed.
+        without_bound: Operator kinds with a margin that no error bound proves, sorted; None when the order's program
+            was not read.
     """
 
     outcome: Outcome
@@ -526,6 +528,7 @@ class AuditReport:
     trainer_environment: tuple[tuple[str, str], ...] = field(default=())
     sample: Sample | None = None
     steering: Steering | None = None
+    without_bound: tuple[str, ...] | None = None
 
     @property
     def headline(self) -> str:

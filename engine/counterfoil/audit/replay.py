@@ -64,6 +64,7 @@ from counterfoil.errors import (
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.rounding.guaranteed import kinds_without_bound
 from counterfoil.signing import PublicKey
 from counterfoil.training.order import LoadedOrder
 
@@ -230,7 +231,12 @@ class _Progress:
             trainer_environment=claim.environment if claim else (),
             sample=self.sample,
             steering=self._steering(),
+            without_bound=self._without_bound(),
         )
+
+    def _without_bound(self) -> tuple[str, ...] | None:
+        order = self.inspection.order if self.inspection else None
+        return None if order is None else kinds_without_bound(order.program, order.manifest.precision)
 
     def _steering(self) -> Steering | None:
         return self.account.result() if self.account is not None and self.tally.judged else None

@@ -106,6 +106,7 @@ def _predicate(report: AuditReport, signed_at: datetime) -> dict[str, Any]:
         },
         "counts": dict(zip(COUNTS, map(str, counts), strict=True)),
         "steering": None if report.steering is None else steering_fields(report.steering),
+        "withoutBound": None if report.without_bound is None else list(report.without_bound),
         "seconds": _float(report.seconds),
         "dispute": None if report.dispute is None else _dispute(report.dispute),
     }

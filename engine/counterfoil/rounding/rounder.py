@@ -19,9 +19,7 @@ from counterfoil.program.graph import Node, Program
 from counterfoil.program.places import Place
 from counterfoil.rounding.grid import (
     ACCEPTANCE_FACTOR,
-    CALIBRATED_STEERABLE,
     FLOAT64_BIAS,
-    GUARANTEED_STEERABLE,
     LARGEST_EXPONENT,
     OMISSION_SHARE,
     ZERO_SCALE,
@@ -29,7 +27,7 @@ from counterfoil.rounding.grid import (
     is_explained,
     scale_exponent,
 )
-from counterfoil.rounding.guaranteed import site_margins
+from counterfoil.rounding.guaranteed import Margin, site_margins
 from counterfoil.rounding.infinities import Infinities, finite_outputs, hold_infinity, without_infinities
 from counterfoil.rounding.kernel_cpu import CpuKernel, mix_values
 from counterfoil.rounding.kernel_torch import TorchKernel
@@ -38,7 +36,7 @@ from counterfoil.rounding.magnitude import using
 from counterfoil.rounding.neighbours import neighbours
 from counterfoil.rounding.result import Rounded
 from counterfoil.rounding.scale import Scale
-from counterfoil.rounding.scale_profiles import rule_for
+from counterfoil.rounding.scale_kinds import rule_for
 from counterfoil.rounding.workers import Workers
 
 _MASK64 = 2**64 - 1
@@ -122,7 +120,7 @@ class SiteCounts:
         contradictions: Entries that no honest trainer writes, and a scale exponent that the own scale does not explain.
         omissions: Own values within a quarter of the margin that the trainer did not log.
         steerable: Accepted entries whose own value is so far from the midpoint that honest hardware agrees on the
-            direction: a sixteenth of a calibrated margin, three quarters of a guaranteed one.
+            direction: a sixteenth of a calibrated margin, and as a bound proves.
         steered: Corrections among these.
         ties: Accepted entries whose own value is the midpoint itself, frequent where inputs are small integers.
         broken_ties: Corrections among these. They say nothing alone: where sums are not exact, the direction of a tie
@@ -237,7 +235,7 @@ class Rounder:
 
     def _scales(self, node: Node, arguments: dict[str, Any], outputs: list[Tensor | None]) -> tuple[list[float], bool]:
         """Return S of each output, 0 for one without a site, and whether infinities that the arguments hold pass."""
-        rule = rule_for(node.entry, self._precision)
+        rule = rule_for(node.entry)
         described = zip(outputs, node.outputs, strict=True)
         sites = {n for n, (out, kind) in enumerate(described) if out is not None and kind is not None and kind.floating}
 
@@ -253,7 +251,7 @@ class Rounder:
             return measured(without_infinities(arguments), finite_outputs(outputs)), True
 
     def _grid(self, node: Node, exponent: int) -> Grid:
-        return Grid.of(exponent, self._precision, self._margins[self._site])
+        return Grid.of(exponent, self._precision, self._margins[self._site].bits)
 
     def _checked(self, node: Node, flat: Tensor, grid: Grid, tau: float) -> Rounded:
         key = self._site_key
@@ -328,7 +326,7 @@ class ReplayingRounder(Rounder):
         *,
         keep_log: bool = False,
         observe: int | None = None,
-        own_margins: Sequence[int] | None = None,
+        own_margins: Sequence[Margin] | None = None,
     ) -> None:
         """Replay with the trainer's log.
 
@@ -338,8 +336,8 @@ class ReplayingRounder(Rounder):
             kernels: The rounding kernels.
             keep_log: Keep an own log too.
             observe: Keep what happens at the place of this number.
-            own_margins: m of each site of an own log: of the one that is kept, or else of the one that is followed;
-                None for the order's.
+            own_margins: Margins of the sites of an own log: of the one that is kept, or else of the one that is
+                followed; None for the order's.
         """
         super().__init__(program, precision, kernels)
         if own_margins is not None and not keep_log:
@@ -356,7 +354,6 @@ class ReplayingRounder(Rounder):
         self.own_logs: list[SiteLog] = []
         """With ``keep_log`` the own log of each site: what another replay must follow to give the same values."""
         self._keep_log = keep_log
-        self._steerable = GUARANTEED_STEERABLE if precision.guaranteed else CALIBRATED_STEERABLE
         self._logs: Sequence[SiteLog] = ()
         self._forced: Mapping[int, Values] = {}
 
@@ -403,7 +400,7 @@ class ReplayingRounder(Rounder):
         unrounded = flat.clone() if self._program.site_places[self._site] == self._observe else None
         logged = torch.from_numpy(log.indices).to(flat.device)
         own = flat[logged].double().cpu().numpy()
-        kept = replace(grid, margin_bits=self._kept_margins[self._site]).tau
+        kept = replace(grid, margin_bits=self._kept_margins[self._site].bits).tau
         rounded = self._checked(node, flat, grid, kept if self._keep_log else grid.tau / OMISSION_SHARE)
         if grid.exponent != ZERO_SCALE and not self._keep_log:
             counts.omissions += len(np.setdiff1d(rounded.indices, log.indices, assume_unique=True))
@@ -414,7 +411,8 @@ class ReplayingRounder(Rounder):
             after, distance = _directed(own, before, log.ups, grid)
             changed = after != before
             accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
-            steerable, ties = accepted & (distance > self._steerable * grid.tau), distance == 0
+            share = self._margins[self._site].steerable
+            steerable, ties = accepted & (distance > share * grid.tau), distance == 0
             counts.steerable += int(np.count_nonzero(steerable))
             counts.steered += int(np.count_nonzero(steerable & changed))
             counts.ties += int(np.count_nonzero(ties))

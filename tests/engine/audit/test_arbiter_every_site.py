@@ -32,7 +32,7 @@ from counterfoil.training.order import LoadedOrder, OrderDraft
 from counterfoil.training.order import load_order as load
 from support.dead_model import dead
 from support.jobs import digits_order, gpt2_order, record_job
-from support.precisions import PROVEN
+from support.precisions import CALIBRATED
 
 CPU = torch.device("cpu")
 FORGERY = np.uint64(0x123456789ABCDEF)
@@ -80,7 +80,7 @@ class ObservingAll(ReplayingRounder):
 
 SOUND: dict[str, Callable[[], OrderDraft]] = {
     "digits": digits_order,
-    "digits, proven margins": lambda: digits_order(precision=PROVEN),
+    "digits, calibrated": lambda: digits_order(precision=CALIBRATED),
     "digits, float32": lambda: digits_order(precision=PROFILES["float32-bfloat16"]),
     "digits, p = 18": lambda: digits_order(precision=PROFILES["float64-18"]),
     "gpt2": gpt2_order,
