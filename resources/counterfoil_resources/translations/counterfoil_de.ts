@@ -2444,6 +2444,10 @@
             <translation>Bitten Sie den Trainer um einen Lauf dieses Auftrags.</translation>
         </message>
         <message>
+            <source>Ask the trainer for a run that Counterfoil recorded.</source>
+            <translation>Bitten Sie den Trainer um einen Lauf, den Counterfoil aufgezeichnet hat.</translation>
+        </message>
+        <message>
             <source>Ask the trainer for the file again.</source>
             <translation>Bitten Sie den Trainer noch einmal um die Datei.</translation>
         </message>
@@ -2462,6 +2466,14 @@
         <message>
             <source>At the operator {0}, whose inputs agree, {1} {2} elements were recomputed exactly, and this machine's values are right, to {3} of the margin. The trainer's fingerprint belongs to other values.</source>
             <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, wurden {1} Elemente exakt nachgerechnet, und die Werte dieses Rechners sind richtig, auf {3} der Toleranz. Der Fingerabdruck des Trainers gehört zu anderen Werten.</translation>
+        </message>
+        <message>
+            <source>Before that, step {0} came out different from the trainer's; a verdict would name a file that is no more, but the dispute capsule of that step stands by itself.</source>
+            <translation>Davor kam Schritt {0} anders heraus als beim Trainer; ein Urteil würde eine Datei nennen, die es nicht mehr gibt, aber die Streitfallkapsel dieses Schritts steht für sich.</translation>
+        </message>
+        <message>
+            <source>Check the disk or the network share, or copy the file to another disk, and start again.</source>
+            <translation>Prüfen Sie den Datenträger oder die Netzwerkfreigabe, oder kopieren Sie die Datei auf einen anderen Datenträger, und beginnen Sie von vorn.</translation>
         </message>
         <message>
             <source>Checking the data file: {0} %.</source>
@@ -2486,6 +2498,14 @@
         <message>
             <source>Choose one such as 0.99.</source>
             <translation>Wählen Sie etwa 0.99.</translation>
+        </message>
+        <message>
+            <source>Close other programs, use fewer threads or another device, or take a machine with more memory.</source>
+            <translation>Schließen Sie andere Programme, nehmen Sie weniger Threads oder ein anderes Gerät, oder einen Rechner mit mehr Speicher.</translation>
+        </message>
+        <message>
+            <source>Copy the file to a place where nobody else writes to it, and start again with the copy.</source>
+            <translation>Kopieren Sie die Datei an einen Ort, an dem niemand sonst sie verändert, und beginnen Sie mit der Kopie von vorn.</translation>
         </message>
         <message>
             <source>Counterfoil itself failed: {0}: {1}</source>
@@ -2560,6 +2580,10 @@
             <translation>Auf diesem Rechner ist kein CUDA-Gerät benutzbar.</translation>
         </message>
         <message>
+            <source>Nobody is to blame for what such a file says.</source>
+            <translation>Was eine solche Datei sagt, wird niemandem vorgeworfen.</translation>
+        </message>
+        <message>
             <source>Nothing can be concluded about the training.</source>
             <translation>Über das Training lässt sich nichts schließen.</translation>
         </message>
@@ -2624,6 +2648,10 @@
             <translation>Einige Werte liegen so nahe an einer Mitte, dass Hardware sie verschieden rundet; sie zur anderen Seite zu runden führt aber nicht zu dem, was der Trainer unterschrieben hat.</translation>
         </message>
         <message>
+            <source>Start again on another device, for instance cpu; if it fails there too, restart the machine.</source>
+            <translation>Beginnen Sie auf einem anderen Gerät von vorn, etwa cpu; wenn es auch dort versagt, starten Sie den Rechner neu.</translation>
+        </message>
+        <message>
             <source>Step {0} came out different from the trainer's, but the audit was stopped before a second replay of it could confirm this machine's result. Audit the run again.</source>
             <translation>Schritt {0} kam anders heraus als beim Trainer, aber die Prüfung wurde abgebrochen, bevor eine zweite Nachrechnung das Ergebnis dieses Rechners bestätigen konnte. Prüfen Sie den Lauf noch einmal.</translation>
         </message>
@@ -2650,6 +2678,10 @@
         <message>
             <source>The bad fraction {0} is no share.</source>
             <translation>Der schlechte Anteil {0} ist kein Anteil.</translation>
+        </message>
+        <message>
+            <source>The device failed in the middle of a computation.</source>
+            <translation>Das Gerät hat mitten in einer Berechnung versagt.</translation>
         </message>
         <message>
             <source>The device {0} is not supported.</source>
@@ -2686,6 +2718,10 @@
         <message>
             <source>The file was made for the order {0}; the client's order is {1}.</source>
             <translation>Die Datei wurde für den Auftrag {0} gemacht; der Auftrag des Auftraggebers ist {1}.</translation>
+        </message>
+        <message>
+            <source>The file {0} changed while it was read: {1} is not what it was before.</source>
+            <translation>Die Datei {0} wurde verändert, während sie gelesen wurde. Nicht mehr wie zuvor: {1}.</translation>
         </message>
         <message>
             <source>The key file {0} cannot be read.</source>
@@ -2746,6 +2782,10 @@
         <message>
             <source>The run has the segments 1 to {0}.</source>
             <translation>Der Lauf hat die Segmente 1 bis {0}.</translation>
+        </message>
+        <message>
+            <source>The run has {0} fingerprints for each step; a step of its program has {1}.</source>
+            <translation>Der Lauf hat {0} Fingerabdrücke je Schritt; ein Schritt seines Programms hat {1}.</translation>
         </message>
         <message>
             <source>The run has {0} segments; {1} were asked for.</source>
@@ -2822,6 +2862,10 @@
         <message>
             <source>The subjects of the tree head are not the order and the history that it speaks of.</source>
             <translation>Der Baumkopf gilt nicht dem Auftrag und dem Verlauf, von denen er spricht.</translation>
+        </message>
+        <message>
+            <source>The system failed to read {0}, which says nothing about the file itself.</source>
+            <translation>Das System konnte {0} nicht lesen, was über die Datei selbst nichts aussagt.</translation>
         </message>
         <message>
             <source>The trainer signed a run of the order {0}, but the file holds the order {1}.</source>
@@ -2912,6 +2956,10 @@
             <translation>Dieser Rechner hat kein Gerät {0}.</translation>
         </message>
         <message>
+            <source>This machine has too little memory left for the job.</source>
+            <translation>Dieser Rechner hat zu wenig freien Speicher für die Aufgabe.</translation>
+        </message>
+        <message>
             <source>This machine's values at the operator {0} are off the exact ones by up to {1} times the margin, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
             <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1}-Fache der Toleranz neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
@@ -2990,6 +3038,50 @@
         <message>
             <source>state, loss and fingerprints</source>
             <translation>Zustand, Verlust und Fingerabdrücke</translation>
+        </message>
+        <message>
+            <source>the bundle</source>
+            <translation>das Bündel</translation>
+        </message>
+        <message>
+            <source>the capsule</source>
+            <translation>die Kapsel</translation>
+        </message>
+        <message>
+            <source>the data file</source>
+            <translation>die Datendatei</translation>
+        </message>
+        <message>
+            <source>the file</source>
+            <translation>die Datei</translation>
+        </message>
+        <message>
+            <source>the fingerprints of step {0}</source>
+            <translation>die Fingerabdrücke von Schritt {0}</translation>
+        </message>
+        <message>
+            <source>the initial state</source>
+            <translation>der Anfangszustand</translation>
+        </message>
+        <message>
+            <source>the per-step scalars</source>
+            <translation>die Skalare der Schritte</translation>
+        </message>
+        <message>
+            <source>the program</source>
+            <translation>das Programm</translation>
+        </message>
+        <message>
+            <source>the rounding log of step {0}</source>
+            <translation>das Rundungsprotokoll von Schritt {0}</translation>
+        </message>
+        <message>
+            <source>the schedule</source>
+            <translation>der Ablauf</translation>
+        </message>
+        <message>
+            <source>the stored state of step {0}</source>
+            <translation>der gespeicherte Zustand von Schritt {0}</translation>
         </message>
         <message>
             <source>{0} declares {1} bytes of data and does not hold as many.</source>
