@@ -33,7 +33,7 @@ def write_large_bundle(folder: Path, gigabytes: int) -> Path:
     state_bytes = sum(array.nbytes for array in state.values())
     steps = max(1, -(-(gigabytes * 10**9 - state_bytes) // state_bytes))
     order = order_gpt2(text, size=size, batch_size=2, steps=steps, checkpoint_every=1)
-    order.write(folder / "large-job.cfoil")
+    order.write(folder / "large-job.cfoil", trial=False)
     generate_key(folder / "large.pem", None)
     key = load_private_key(folder / "large.pem", None)
     log = np.random.default_rng(1).integers(0, 256, LOG_BYTES).astype(np.uint8).tobytes()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterfoil.audit.inspection import fingerprint_count
 from counterfoil.audit.outcome import CheckNumber
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.training.order import load_order
@@ -26,7 +25,7 @@ def reshaped(run, columns: int) -> None:
 @pytest.mark.parametrize("more", [-1, 1, 100])
 def test_columns_that_the_program_does_not_have(forge, digits_job, more):
     with BundleReader.open(digits_job.run) as reader:
-        columns = fingerprint_count(load_order(reader).program)
+        columns = len(load_order(reader).program.places)
         assert reader.fingerprint_columns() == columns
     run = forge(lambda run: reshaped(run, columns + more))
     sentence = f"The run has {columns + more} fingerprints for each step; a step of its program has {columns}."

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 from torch import Tensor
 
-from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.reader import OrderContents
+from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cancel import CancelToken
 from counterfoil.execution.interpreter import (
     Compute,
@@ -29,10 +30,10 @@ from counterfoil.execution.interpreter import (
 from counterfoil.program.graph import Node
 from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import RecordingRounder, _directed, site_key
+from counterfoil.rounding.rounder import RecordingRounder, _directed
 from counterfoil.signing import SigningKey
 from counterfoil.training import recorder
-from counterfoil.training.order import LoadedOrder, load_order
+from counterfoil.training.order import LoadedOrder, prepare_order
 from support.jobs import record_run, replaced
 
 NEVER = 0
@@ -92,12 +93,12 @@ class Trainer:
 def record_malicious(order: Path, run: Path, key: SigningKey, trainer: Trainer, **settings: Any) -> Path:
     """Record and sign a run of an order by ``trainer``."""
 
-    def received(reader: BundleReader) -> LoadedOrder:
-        trainer.order = load_order(reader)
+    def received(manifest: OrderManifest, contents: OrderContents) -> LoadedOrder:
+        trainer.order = prepare_order(manifest, contents)
         return trainer.order
 
     with ExitStack() as stack:
-        stack.enter_context(replaced(recorder, "load_order", received))
+        stack.enter_context(replaced(recorder, "prepare_order", received))
         stack.enter_context(replaced(recorder, "Interpreter", lambda *args: _Interpreter(trainer, *args)))
         stack.enter_context(replaced(recorder, "RecordingRounder", lambda *args: _Rounder(trainer, *args)))
         return record_run(order, run, key, **settings)
@@ -146,7 +147,7 @@ class _Rounder(RecordingRounder):
             old = rounded[where].astype(np.float64)
             new, _ = _directed(own[where].astype(np.float64), old, taken.ups, self._grid(node, exponent))
             rounded[where] = new
-            key = np.uint64(site_key(self._key, self._site))
+            key = np.uint64(self._site_key)
             fingerprint += int(mix_values(new, where, key)) - int(mix_values(old, where, key))
         self.logs[-1] = self._trainer.written(node, taken, flat.numel())
         return fingerprint % 2**64

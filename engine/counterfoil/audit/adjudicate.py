@@ -23,7 +23,7 @@ from counterfoil.audit.capsule import CapsuleJob, load_job, prove_leaves, prove_
 from counterfoil.audit.events import CheckChanged, Dispute, Event
 from counterfoil.audit.inspection import check_claim, compare_order, key_id_of, read_client_order, signed_by
 from counterfoil.audit.judgement import Judgement, SecondLook, judge
-from counterfoil.audit.locate import first_differing_operator
+from counterfoil.audit.locate import differing_inputs, first_differing_operator
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.selftest import run_selftest
 from counterfoil.audit.steps import State, decode_log, differing_parts, step_replayer
@@ -287,6 +287,7 @@ def _dispute(
         replay_loss=replayed.result.loss,
         confirmed=look.confirmed,
         operator=first_differing_operator(job.program, fingerprints, replayed.fingerprints),
+        inputs=differing_inputs(job.program, fingerprints, replayed.fingerprints),
         finding=look.finding,
     )
 

@@ -24,8 +24,8 @@ class Tally:
         contradictions: Sum over matching steps.
         omissions: Sum over matching steps.
         log_entries: Sum over matching steps.
-        log_bytes: Sum over judged steps.
-        rounded_values: Sum over judged steps.
+        log_bytes: Sum over matching steps.
+        rounded_values: Sum over matching steps.
         seconds: Wall-clock time.
     """
 
@@ -45,8 +45,6 @@ class Tally:
         if row.match is StepMatch.UNJUDGED:
             return
         self.judged += 1
-        self.log_bytes += row.log_bytes
-        self.rounded_values += row.rounded_values
         if row.match is StepMatch.MISMATCH:
             self.mismatched.append(row.step)
             return
@@ -54,6 +52,8 @@ class Tally:
         self.contradictions += row.contradictions
         self.omissions += row.omissions
         self.log_entries += row.log_entries
+        self.log_bytes += row.log_bytes
+        self.rounded_values += row.rounded_values
 
 
 @dataclass(frozen=True)

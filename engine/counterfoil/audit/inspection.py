@@ -24,7 +24,6 @@ from counterfoil.errors import CommitmentError, OrderMismatchError, RefusedError
 from counterfoil.execution.devices import open_device
 from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter
 from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.program.graph import Program
 from counterfoil.program.operators import OperatorClass
 from counterfoil.signing import PublicKey, open_claim
 from counterfoil.training.order import LoadedOrder, prepare_order
@@ -275,16 +274,11 @@ def _check_commitments(
     return CheckState.PASSED, detail
 
 
-def fingerprint_count(program: Program) -> int:
-    """Return how many fingerprints a step of a program has."""
-    return len(program.sites)
-
-
 def _check_columns(inspection: Inspection) -> None:
     """Refuse fingerprints that cannot be compared with those of a replay; raises CommitmentError."""
     if inspection.order is None:  # check 4 has failed, so that nothing is compared
         return
-    found, needed = inspection.reader.fingerprint_columns(), fingerprint_count(inspection.order.program)
+    found, needed = inspection.reader.fingerprint_columns(), len(inspection.order.program.places)
     if found != needed:
         raise CommitmentError(
             f"The run has {found} fingerprints for each step; a step of its program has {needed}.",

@@ -31,7 +31,7 @@ from counterfoil.audit.events import (
 )
 from counterfoil.audit.inspection import Inspection, make_checks
 from counterfoil.audit.judgement import second_look
-from counterfoil.audit.locate import first_differing_operator
+from counterfoil.audit.locate import differing_inputs, first_differing_operator
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.sampling import Sample, Segment, SegmentRequest, planned_steps, segment
 from counterfoil.audit.selftest import run_selftest
@@ -496,6 +496,7 @@ class _Replay:
             replay_loss=outcome.result.loss,
             confirmed=look.confirmed,
             operator=first_differing_operator(self._order.program, fingerprints, outcome.fingerprints),
+            inputs=differing_inputs(self._order.program, fingerprints, outcome.fingerprints),
             finding=look.finding,
         )
         if self._tally.dispute is None or dispute.accuses:

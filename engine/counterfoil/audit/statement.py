@@ -168,6 +168,7 @@ def _dispute(dispute: Dispute) -> dict[str, Any]:
         "trainerLoss": _float(dispute.trainer_loss),
         "replayLoss": _float(dispute.replay_loss),
         "confirmed": dispute.confirmed,
+        "inputs": list(dispute.inputs),
         "operator": None if dispute.operator is None else _operator(dispute.operator),
         "finding": None if dispute.finding is None else _finding(dispute.finding),
     }

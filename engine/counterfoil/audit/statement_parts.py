@@ -262,7 +262,13 @@ def read_dispute(value: Any, steps: int, run_root: Digest | None) -> DisputedSte
     check_float(fields.take("trainerLoss", dict))
     check_float(fields.take("replayLoss", dict))
     confirmed = fields.take("confirmed", bool)
-    _check_operator(fields.take("operator", dict, type(None)))
+    inputs = fields.take("inputs", list)
+    if not all(isinstance(name, str) for name in inputs):
+        raise SignatureError("The differing inputs of the verdict's dispute are not texts.")
+    operator = fields.take("operator", dict, type(None))
+    if inputs and operator is not None:
+        raise SignatureError("The verdict's dispute names an operator although what the step read differs already.")
+    _check_operator(operator)
     right = _read_finding(fields.take("finding", dict, type(None)))
     fields.end()
     if trainer_leaf == replay_leaf:

@@ -221,11 +221,14 @@ class _Measuring(RecordingRounder):
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
         site = self._program.sites[self._site]
         if exponent != ZERO_SCALE:
+            # Infinities that an argument holds are the same on all machines, and no decision hangs on them.
             own = flat.double()
+            finite = torch.isfinite(own)
+            own = own[finite]
             unit = math.ldexp(1.0, exponent)
             for outputs in self._others:
                 other = outputs[site.output].contiguous().view(-1).double()
-                difference = float((own - other).abs().max()) / unit if flat.numel() else 0.0
+                difference = float((own - other[finite]).abs().max()) / unit if own.numel() else 0.0
                 self._largest[site.kind] = max(self._largest.get(site.kind, 0.0), difference)
             self._count(node, exponent, own)
         return super()._round(node, exponent, flat)

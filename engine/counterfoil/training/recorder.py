@@ -177,7 +177,7 @@ def record(
         writer.write_order(
             manifest, contents.program, contents.schedule, contents.scalars, contents.data, contents.initial
         )
-        writer.begin_run(len(program.sites))
+        writer.begin_run(len(program.places))
         if manifest.outside and data is None:
             raise missing_data(manifest)
         yield RecordStarted(manifest.steps, device)

@@ -354,3 +354,9 @@ def test_an_account_that_contradicts_itself_is_refused(key: SigningKey, change: 
 def test_more_suspects_than_operators_are_refused(key: SigningKey) -> None:
     with pytest.raises(SignatureError, match="too many suspects"):
         verify_verdict(sign_verdict(steered(suspects=("x",) * 11), key), key.public)
+
+
+def test_the_page_lists_the_ten_checks() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "verdict.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (\d+) \| ([^|]+) \| ", page, re.MULTILINE))
+    assert {int(number): title for number, title in rows.items()} == {check: check.title for check in CheckNumber}
