@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from independent.bundle import ZERO, Bundle, SiteLog, decode_log, leaf, need, sha256, state_root, step_record
-from independent.operators import BOUNDS, COMPUTE, ROWS, SCALES
+from independent.operators import BOUNDS, COMPUTE, ROWS, SCALES, Arguments
 
 Array = Any
 MASK = 2**64 - 1
@@ -71,6 +71,14 @@ def explained(theirs: int | None, scale: float) -> bool:
         return theirs is ZERO and scale == 0
     low, high = (math.frexp(scale * (1 + sign * 2.0**-10))[1] - 1 for sign in (-1, 1))
     return low <= theirs <= high
+
+
+def is_floating(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == np.float64
+
+
+def without_infinities(value: Any) -> Any:
+    return np.where(np.isinf(value), 0.0, value) if is_floating(value) else value
 
 
 @dataclass
@@ -184,9 +192,10 @@ def argument(value: Any, values: list[Any]) -> Any:
 
 
 def proven_margin(bound: tuple[int, float]) -> int:
+    """The largest m that a bound proves."""
     n, c = bound
     gamma = n * 2.0**-53 / (1 - n * 2.0**-53)
-    return min(math.floor(-math.log2(4 / 3 * 4 * c * (1 + 2.0**-8) * gamma)), 50)
+    return math.floor(-math.log2(4 / 3 * 4 * c * (1 + 2.0**-8) * gamma))
 
 
 @dataclass
@@ -204,7 +213,7 @@ class Replayer:
         profile = bundle.manifest["precision"]
         self.grid = Grid(profile["significand_bits"], profile["guard_bits"])
         self.margins, self.margin_bits = profile["margins"], profile["margin_bits"]
-        self.guaranteed = profile.get("guaranteed", False)
+        self.proven = profile["proven"]
         need(profile["compute"] == "float64", "this replayer computes in float64 only")
         for node in self.nodes:
             need(short(node) in COMPUTE or node["op"] == UNIFORM, f"{node['op']} is not supported")
@@ -256,16 +265,25 @@ class Replayer:
     def _rounded(self, node: Any, named: Any, outputs: Any, sites: Iterator[SiteLog], counts: Counts) -> list[Any]:
         row, kind = ROWS[short(node)], short(node).split(".")[0]
         # S is taken of the outputs before rounding.
-        scales = SCALES[row.guaranteed if self.guaranteed else row.scale](named, outputs)
+        scale_rule = SCALES[row.scale]
+        # An infinity is allowed where an argument holds one; it is left out of S.
+        held = any(is_floating(value) and np.isinf(value).any() for value in named.values())
+        if held:
+            finite = Arguments({name: without_infinities(value) for name, value in named.items()})
+            scales = scale_rule(finite, [without_infinities(y) for y in outputs])
+        else:
+            scales = scale_rule(named, outputs)
         result = list(outputs)
         for position, y in enumerate(outputs):
             if y is not None and y.dtype == np.float64:
                 scale, bits = scales[position], self.margins.get(kind, self.margin_bits)
-                if self.guaranteed:
-                    bits = proven_margin(BOUNDS[kind](named)[position])
+                if self.proven:
+                    bits = min(bits, proven_margin(BOUNDS[kind](named)[position]))
                 self.margins_used.append(bits)
                 site = next(sites, None) or SiteLog(exponent_of(scale))
-                result[position] = follow(y.ravel(), scale, bits, self.grid, site, counts).reshape(y.shape)
+                kept = np.isinf(y) & held
+                rest = follow(np.where(kept, 0.0, y).ravel(), scale, bits, self.grid, site, counts).reshape(y.shape)
+                result[position] = np.where(kept, y, rest)
         return result
 
     def _inputs(self, step: int, state: dict[str, Array]) -> list[Array]:

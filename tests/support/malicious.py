@@ -15,8 +15,6 @@ from typing import Any, TypeVar
 import numpy as np
 from torch import Tensor
 
-from counterfoil.bundle.reader import OrderContents
-from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cancel import CancelToken
 from counterfoil.execution.interpreter import (
     Compute,
@@ -93,8 +91,8 @@ class Trainer:
 def record_malicious(order: Path, run: Path, key: SigningKey, trainer: Trainer, **settings: Any) -> Path:
     """Record and sign a run of an order by ``trainer``."""
 
-    def received(manifest: OrderManifest, contents: OrderContents) -> LoadedOrder:
-        trainer.order = prepare_order(manifest, contents)
+    def received(*read: Any) -> LoadedOrder:
+        trainer.order = prepare_order(*read)
         return trainer.order
 
     with ExitStack() as stack:
