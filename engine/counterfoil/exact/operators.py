@@ -7,11 +7,12 @@ it shares no code with what it judges, but for the indices that torch derives by
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from counterfoil.exact.numbers import MP, Array, NotExactError, Number
@@ -103,22 +104,28 @@ def exact_output(node: Node, arguments: dict[str, Any], output: int) -> ExactOut
 
     Raises:
         NotExactError: The operator, used like this, has no exact form. Also raised by ``element`` where a discrete
-            choice hangs on the last bit, and where the result is no finite number.
+            choice hangs on the last bit, where the result is not a number, and where it is infinite although no
+            argument is.
     """
     rule = _RULES.get(node.entry.kind)
     if rule is None:
         raise NotExactError(WITHOUT.get(node.entry.kind, "nobody has written down its exact form"))
     found = rule(Call(node, arguments, output))
-    return ExactOutput(_finite(found.element), found.cost)
+    return ExactOutput(_allowed(found.element, arguments), found.cost)
 
 
-def _finite(element: Callable[[int], Number]) -> Callable[[int], Number]:
+def _holds_infinity(arguments: Mapping[str, Any]) -> bool:
+    floating = (a for a in arguments.values() if isinstance(a, Tensor) and a.is_floating_point())
+    return any(bool(torch.isinf(a).any()) for a in floating)
+
+
+def _allowed(element: Callable[[int], Number], arguments: Mapping[str, Any]) -> Callable[[int], Number]:
     def checked(index: int) -> Number:
         try:
             value = element(index)
         except ZeroDivisionError as error:
             raise NotExactError("its result is infinite") from error
-        if not MP.isfinite(value) or isinstance(value, MP.mpc):
+        if isinstance(value, MP.mpc) or not (MP.isfinite(value) or (MP.isinf(value) and _holds_infinity(arguments))):
             raise NotExactError("its result is infinite or not a number")
         return value
 
