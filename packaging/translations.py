@@ -24,8 +24,8 @@ ENGINE = ROOT / "engine" / "counterfoil"
 CATALOGUES = ROOT / "resources" / "counterfoil_resources" / "translations"
 LANGUAGES = ("de",)
 ENGINE_MODULES = (
-    "audit/arbiter.py",
     "audit/conclusion.py",
+    "audit/findings.py",
     "audit/inspection.py",
     "audit/outcome.py",
     "audit/replay.py",
@@ -38,8 +38,6 @@ ENGINE_MODULES = (
 )
 """The engine's modules whose sentences an auditor is most likely to read; those of the others are shown in English."""
 ENGINE_TEXTS = (
-    "and exact arithmetic confirm",
-    "confirms",
     "float64 at half the rate of float32",
     "little float64: expect a slow replay",
     "fingerprints",

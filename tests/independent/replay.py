@@ -192,9 +192,10 @@ def argument(value: Any, values: list[Any]) -> Any:
 
 
 def proven_margin(bound: tuple[int, float]) -> int:
+    """The largest m that a bound proves."""
     n, c = bound
     gamma = n * 2.0**-53 / (1 - n * 2.0**-53)
-    return min(math.floor(-math.log2(4 / 3 * 4 * c * (1 + 2.0**-8) * gamma)), 50)
+    return math.floor(-math.log2(4 / 3 * 4 * c * (1 + 2.0**-8) * gamma))
 
 
 @dataclass
@@ -212,7 +213,7 @@ class Replayer:
         profile = bundle.manifest["precision"]
         self.grid = Grid(profile["significand_bits"], profile["guard_bits"])
         self.margins, self.margin_bits = profile["margins"], profile["margin_bits"]
-        self.guaranteed = profile.get("guaranteed", False)
+        self.proven = profile["proven"]
         need(profile["compute"] == "float64", "this replayer computes in float64 only")
         for node in self.nodes:
             need(short(node) in COMPUTE or node["op"] == UNIFORM, f"{node['op']} is not supported")
@@ -264,7 +265,7 @@ class Replayer:
     def _rounded(self, node: Any, named: Any, outputs: Any, sites: Iterator[SiteLog], counts: Counts) -> list[Any]:
         row, kind = ROWS[short(node)], short(node).split(".")[0]
         # S is taken of the outputs before rounding.
-        scale_rule = SCALES[row.guaranteed if self.guaranteed else row.scale]
+        scale_rule = SCALES[row.scale]
         # An infinity is allowed where an argument holds one; it is left out of S.
         held = any(is_floating(value) and np.isinf(value).any() for value in named.values())
         if held:
@@ -276,8 +277,8 @@ class Replayer:
         for position, y in enumerate(outputs):
             if y is not None and y.dtype == np.float64:
                 scale, bits = scales[position], self.margins.get(kind, self.margin_bits)
-                if self.guaranteed:
-                    bits = proven_margin(BOUNDS[kind](named)[position])
+                if self.proven:
+                    bits = min(bits, proven_margin(BOUNDS[kind](named)[position]))
                 self.margins_used.append(bits)
                 site = next(sites, None) or SiteLog(exponent_of(scale))
                 kept = np.isinf(y) & held

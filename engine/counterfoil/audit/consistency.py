@@ -145,6 +145,13 @@ def _coverage_rules(
             states[CheckNumber.COVERAGE] is CheckState.PASSED and replayed != coverage.ordered,
             "check 10 was passed, but not every step was replayed",
         ),
+        (
+            steering is not None
+            and (
+                verdict.without_bound is None or not set(verdict.without_bound) <= {row.kind for row in steering.rows}
+            ),
+            "its operators without a bound are not among those that it counted",
+        ),
         (rounded > counts["roundedValues"], "its account of the log has more values than were rounded"),
         (
             bool(replayed) and not differing and rounded != counts["roundedValues"],

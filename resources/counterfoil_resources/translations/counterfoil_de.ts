@@ -255,6 +255,10 @@
             <translation>Werte um das erste abweichende Element</translation>
         </message>
         <message>
+            <source>What the step read</source>
+            <translation>Was der Schritt las</translation>
+        </message>
+        <message>
             <source>Where</source>
             <translation>Wo</translation>
         </message>
@@ -275,6 +279,10 @@
             <translation>keine</translation>
         </message>
         <message>
+            <source>not replayed</source>
+            <translation>nicht nachgerechnet</translation>
+        </message>
+        <message>
             <source>not rounded</source>
             <translation>nicht gerundet</translation>
         </message>
@@ -285,6 +293,10 @@
         <message>
             <source>output {0}; inputs {1}</source>
             <translation>Ausgabe {0}; Eingaben {1}</translation>
+        </message>
+        <message>
+            <source>rows of {0} that were not ordered</source>
+            <translation>Zeilen von {0}, die nicht bestellt waren</translation>
         </message>
         <message>
             <source>the step itself</source>
@@ -431,12 +443,8 @@
             <translation>Exakt gerechnete Elemente</translation>
         </message>
         <message>
-            <source>Error, in margins</source>
-            <translation>Fehler, in Toleranzen</translation>
-        </message>
-        <message>
-            <source>Exact arithmetic</source>
-            <translation>Exakte Arithmetik</translation>
+            <source>Error, in bounds</source>
+            <translation>Fehler, in Schranken</translation>
         </message>
         <message>
             <source>Exact value</source>
@@ -445,6 +453,10 @@
         <message>
             <source>Exact, nearest float64</source>
             <translation>Exakt, nächstes float64</translation>
+        </message>
+        <message>
+            <source>Finding</source>
+            <translation>Befund</translation>
         </message>
         <message>
             <source>Replay</source>
@@ -2428,8 +2440,8 @@
             <translation>Alle {0} Schritte wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers.</translation>
         </message>
         <message>
-            <source>An earlier difference could be rounding within the margin; this one cannot.</source>
-            <translation>Ein früherer Unterschied könnte Rundung innerhalb der Toleranz sein; dieser nicht.</translation>
+            <source>An earlier difference could be rounding on other hardware; this one cannot.</source>
+            <translation>Ein früherer Unterschied könnte Rundung auf anderer Hardware sein; dieser nicht.</translation>
         </message>
         <message>
             <source>An empty passphrase protects nothing.</source>
@@ -2452,16 +2464,32 @@
             <translation>Bitten Sie den Trainer um den Lauf dieses Auftrags.</translation>
         </message>
         <message>
+            <source>At the operator {0} and later {1} element{2} were rounded to the other side of a midpoint than here, which conforming hardware may do; but the trainer left that out of its log, in which a conforming recorder writes down every such decision. With these values the step comes out as the trainer signed it. For a single step nobody is accused.</source>
+            <translation>Beim Operator {0} und danach wurde zur anderen Seite einer Mitte gerundet als hier (Anzahl der Elemente: {1}), was normgerechte Hardware darf; aber der Trainer ließ das in seinem Protokoll aus, in dem eine normgerechte Aufzeichnung jede solche Entscheidung festhält. Mit diesen Werten kommt der Schritt so heraus, wie der Trainer ihn unterschrieben hat. Für einen einzelnen Schritt wird niemandem etwas vorgeworfen.</translation>
+        </message>
+        <message>
             <source>At the operator {0} the trainer's log says that a value was rounded one way, and its fingerprint that it was rounded the other way: what it signed contradicts itself.</source>
             <translation>Beim Operator {0} sagt das Protokoll des Trainers, ein Wert sei in die eine Richtung gerundet, und sein Fingerabdruck, er sei in die andere gerundet: Was er unterschrieben hat, widerspricht sich.</translation>
         </message>
         <message>
-            <source>At the operator {0}, whose inputs agree, the trainer's fingerprint shows {1} other value{2} than the exact one{3}, which no hardware within the margin gives.</source>
-            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, zeigt der Fingerabdruck des Trainers andere Werte als die exakten (Anzahl: {1}), die keine Hardware innerhalb der Toleranz liefert.</translation>
+            <source>At the operator {0}, whose inputs agree, the trainer's fingerprint belongs to other values, and does not tell to which. {1} elements lie so close to a midpoint between two grid points that conforming hardware may round them to either side, and the calibrated margin is too small for all of them to be in the log. Nobody is accused; order the job with proven margins.</source>
+            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, gehört der Fingerabdruck des Trainers zu anderen Werten und verrät nicht, zu welchen. {1} Elemente liegen so nahe an einer Mitte zwischen zwei Rasterpunkten, dass normgerechte Hardware sie nach beiden Seiten runden darf, und die kalibrierte Toleranz ist zu klein, als dass sie alle im Protokoll stünden. Niemandem wird etwas vorgeworfen; bestellen Sie mit bewiesenen Toleranzen.</translation>
         </message>
         <message>
-            <source>At the operator {0}, whose inputs agree, {1} {2} elements were recomputed exactly, and this machine's values are right, to {3} of the margin. The trainer's fingerprint belongs to other values.</source>
-            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, wurden {1} Elemente exakt nachgerechnet, und die Werte dieses Rechners sind richtig, auf {3} der Toleranz. Der Fingerabdruck des Trainers gehört zu anderen Werten.</translation>
+            <source>At the operator {0}, whose inputs agree, the trainer's fingerprint shows {1} other value{2} than the exact one{3}, which no conforming hardware gives.</source>
+            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, zeigt der Fingerabdruck des Trainers andere Werte als die exakten (Anzahl: {1}), die keine normgerechte Hardware liefert.</translation>
+        </message>
+        <message>
+            <source>At the operator {0}, whose inputs agree, the trainer's log gives a scale that no hardware computes from these inputs, and its fingerprint belongs to other values.</source>
+            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, nennt das Protokoll des Trainers eine Größenordnung, die keine Hardware aus diesen Eingaben errechnet, und sein Fingerabdruck gehört zu anderen Werten.</translation>
+        </message>
+        <message>
+            <source>At the operator {0}, whose inputs agree, {1} {2} elements were recomputed exactly, and this machine's values are right, to {3} of the error bound. The trainer's fingerprint belongs to other values, and no rounding on conforming hardware explains it.</source>
+            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, wurden {1} Elemente exakt nachgerechnet, und die Werte dieses Rechners sind richtig, auf {3} der Fehlerschranke. Der Fingerabdruck des Trainers gehört zu anderen Werten, und keine Rundung auf normgerechter Hardware erklärt das.</translation>
+        </message>
+        <message>
+            <source>At {0} operators of this step the trainer rounded values to the other side of a midpoint and left these decisions out of its log, which no conforming recorder does.</source>
+            <translation>Bei {0} Operatoren dieses Schritts hat der Trainer Werte zur anderen Seite einer Mitte gerundet und diese Entscheidungen in seinem Protokoll ausgelassen, was keine normgerechte Aufzeichnung tut.</translation>
         </message>
         <message>
             <source>Checking the data file: {0} %.</source>
@@ -2560,6 +2588,10 @@
             <translation>Auf diesem Rechner ist kein CUDA-Gerät benutzbar.</translation>
         </message>
         <message>
+            <source>No error bound is known for the operator {0}, so how far hardware may honestly differ there is not known, and neither side can be shown to be wrong.</source>
+            <translation>Für den Operator {0} ist keine Fehlerschranke bekannt, daher auch nicht, wie weit sich Hardware dort redlich unterscheiden darf, und keiner Seite lässt sich ein Fehler nachweisen.</translation>
+        </message>
+        <message>
             <source>Nothing can be concluded about the training.</source>
             <translation>Über das Training lässt sich nichts schließen.</translation>
         </message>
@@ -2608,6 +2640,10 @@
             <translation>Rechnen Sie den Lauf auf einem anderen Rechner nach; endet er auch dort, so fragen Sie den Trainer, wie es weiterging.</translation>
         </message>
         <message>
+            <source>Rounding decisions that lie within the error bound of a midpoint were left out of the log in {0} steps ({1} and {2}), which no conforming recorder does.</source>
+            <translation>Rundungsentscheidungen, die innerhalb der Fehlerschranke einer Mitte liegen, fehlen im Protokoll von {0} Schritten ({1} und {2}), was bei keiner normgerechten Aufzeichnung vorkommt.</translation>
+        </message>
+        <message>
             <source>Segments are chosen by --segments or by --confidence, not by both.</source>
             <translation>Segmente werden mit --segments oder mit --confidence gewählt, nicht mit beiden.</translation>
         </message>
@@ -2640,8 +2676,8 @@
             <translation>Schritt {0} kann nicht nachgerechnet werden, obwohl der Trainer ihn aufgezeichnet hat.</translation>
         </message>
         <message>
-            <source>Step {0} is not what was ordered: replayed from the agreed state before it, it gives other values than the trainer signed (in {1}). A second replay with every reduction in another order{2} this machine's result.</source>
-            <translation>Schritt {0} ist nicht, was bestellt war: Vom anerkannten Zustand davor aus nachgerechnet, ergibt er andere Werte, als der Trainer unterschrieben hat (in: {1}). Eine zweite Nachrechnung mit anderer Reihenfolge jeder Summe{2} das Ergebnis dieses Rechners.</translation>
+            <source>Step {0} is not what was ordered: replayed from the agreed state before it, it gives other values than the trainer signed (in {1}). A second replay with every reduction in another order and exact arithmetic confirm this machine's result.</source>
+            <translation>Schritt {0} ist nicht, was bestellt war: Vom anerkannten Zustand davor aus nachgerechnet, ergibt er andere Werte, als der Trainer unterschrieben hat (in: {1}). Eine zweite Nachrechnung mit anderer Reihenfolge jeder Summe und exakte Arithmetik bestätigen das Ergebnis dieses Rechners.</translation>
         </message>
         <message>
             <source>The audit was stopped after {0} of {1} steps; all of these match.</source>
@@ -2656,8 +2692,8 @@
             <translation>Das Gerät {0} wird nicht unterstützt.</translation>
         </message>
         <message>
-            <source>The exact values of {0} element{1} lie within the margin of a midpoint between two grid points; rounded to the other side there, the step comes out as the trainer signed it. The margin was too small for one of the two machines. Nobody is accused; calibrate the order again, or order guaranteed margins.</source>
-            <translation>Die exakten Werte (Anzahl der Elemente: {0}) liegen innerhalb der Toleranz einer Mitte zwischen zwei Rasterpunkten; zur anderen Seite gerundet kommt der Schritt so heraus, wie der Trainer ihn unterschrieben hat. Die Toleranz war für einen der beiden Rechner zu klein. Niemandem wird etwas vorgeworfen; kalibrieren Sie den Auftrag neu, oder bestellen Sie garantierte Toleranzen.</translation>
+            <source>The exact values of {0} element{1} lie so close to a midpoint between two grid points that conforming hardware may round them to either side; rounded to the other side there, the step comes out as the trainer signed it. The calibrated margin was too small for one of the two machines. Nobody is accused; order the job with proven margins.</source>
+            <translation>Die exakten Werte (Anzahl der Elemente: {0}) liegen so nahe an einer Mitte zwischen zwei Rasterpunkten, dass normgerechte Hardware sie nach beiden Seiten runden darf; zur anderen Seite gerundet kommt der Schritt so heraus, wie der Trainer ihn unterschrieben hat. Die kalibrierte Toleranz war für einen der beiden Rechner zu klein. Niemandem wird etwas vorgeworfen; bestellen Sie mit bewiesenen Toleranzen.</translation>
         </message>
         <message>
             <source>The file has an HDF5 superblock of version {0}; a {1}'s is 2 or 3.</source>
@@ -2708,6 +2744,14 @@
             <translation>Der Schlüssel in {0} braucht sein Passwort.</translation>
         </message>
         <message>
+            <source>The operator {0} has one defined result, the same on every machine, and this machine's is another, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
+            <translation>Der Operator {0} hat ein festgelegtes Ergebnis, dasselbe auf jedem Rechner, und das dieses Rechners ist ein anderes; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+        </message>
+        <message>
+            <source>The operator {0}, whose inputs agree, has one defined result, the same on every machine. This machine's is that result, and the trainer's fingerprint belongs to others.</source>
+            <translation>Der Operator {0}, dessen Eingaben übereinstimmen, hat ein festgelegtes Ergebnis, dasselbe auf jedem Rechner. Dieser Rechner liefert es, und der Fingerabdruck des Trainers gehört zu anderen Werten.</translation>
+        </message>
+        <message>
             <source>The order {0} is the client's.</source>
             <translation>Der Auftrag {0} ist der des Auftraggebers.</translation>
         </message>
@@ -2728,6 +2772,10 @@
             <translation>Der öffentliche Schlüssel ist kein Ed25519-Schlüssel.</translation>
         </message>
         <message>
+            <source>The random numbers that the trainer used at step {0} at the operator {1} are not those that the order's seed gives. They follow from integer arithmetic, which is the same on every machine.</source>
+            <translation>Die Zufallszahlen, die der Trainer in Schritt {0} beim Operator {1} verwendet hat, sind nicht die, die der Startwert des Auftrags ergibt. Sie folgen aus ganzzahliger Arithmetik, die auf jedem Rechner dieselbe ist.</translation>
+        </message>
+        <message>
             <source>The recorded steps have the run root {0}, but the trainer signed {1}: the bundle was damaged or altered after it was signed.</source>
             <translation>Die aufgezeichneten Schritte haben die Laufwurzel {0}, der Trainer hat aber {1} unterschrieben: Das Bündel wurde nach der Unterschrift beschädigt oder verändert.</translation>
         </message>
@@ -2738,6 +2786,14 @@
         <message>
             <source>The rounding log is honest</source>
             <translation>Das Rundungsprotokoll ist ehrlich</translation>
+        </message>
+        <message>
+            <source>The rounding log of step {0} cannot be read, although its digest is part of what the trainer signed. {1} A trainer answers for what it signed.</source>
+            <translation>Das Rundungsprotokoll von Schritt {0} ist nicht lesbar, obwohl sein Hash zu dem gehört, was der Trainer unterschrieben hat. {1} Ein Trainer steht für das ein, was er unterschreibt.</translation>
+        </message>
+        <message>
+            <source>The rows of {0} that the trainer used at step {1} are not the ordered ones. The order commits to its data and to the rows of every step, so no arithmetic is needed to tell.</source>
+            <translation>Die Zeilen von {0}, die der Trainer in Schritt {1} verwendet hat, sind nicht die bestellten. Der Auftrag legt seine Daten und die Zeilen jedes Schritts fest, sodass das ohne Arithmetik feststeht.</translation>
         </message>
         <message>
             <source>The run commits to another state before its first step than the initial state that was ordered.</source>
@@ -2836,8 +2892,8 @@
             <translation>Die Unterschrift des Trainers ist gültig</translation>
         </message>
         <message>
-            <source>The trainer's values at the operator {0} are the exact ones. This machine's are off by up to {1} times the margin, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
-            <translation>Die Werte des Trainers beim Operator {0} sind die exakten. Die dieses Rechners liegen um bis zu das {1}-Fache der Toleranz daneben; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+            <source>The trainer's values at the operator {0} are right. This machine's are off the exact ones by up to {1} times the error bound, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
+            <translation>Die Werte des Trainers beim Operator {0} sind richtig. Die dieses Rechners liegen um bis zu das {1}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>The tree head names another public key than the one that signed it.</source>
@@ -2880,8 +2936,8 @@
             <translation>Die Gruppen der Datei ({0}) sind tiefer als {1} verschachtelt.</translation>
         </message>
         <message>
-            <source>There is no exact value to hold the operator {0} against, because {1}: the second replay decides.</source>
-            <translation>Es gibt keinen exakten Wert, an dem der Operator {0} zu messen wäre ({1}): Die zweite Nachrechnung entscheidet.</translation>
+            <source>There is no exact value to hold the operator {0} against, because {1}, so neither side can be shown to be wrong.</source>
+            <translation>Zum Operator {0} gibt es keinen exakten Wert zum Vergleich ({1}), daher lässt sich keiner Seite ein Fehler nachweisen.</translation>
         </message>
         <message>
             <source>There is no key file {0}.</source>
@@ -2908,12 +2964,16 @@
             <translation>Dieser Rechner rechnet falsch ({0}); aus einer Nachrechnung auf ihm lässt sich daher nichts schließen.</translation>
         </message>
         <message>
+            <source>This machine does not give the same values again when it replays the step, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
+            <translation>Dieser Rechner liefert beim Nachrechnen des Schritts nicht noch einmal dieselben Werte; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+        </message>
+        <message>
             <source>This machine has no device {0}.</source>
             <translation>Dieser Rechner hat kein Gerät {0}.</translation>
         </message>
         <message>
-            <source>This machine's values at the operator {0} are off the exact ones by up to {1} times the margin, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
-            <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1}-Fache der Toleranz neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+            <source>This machine's values at the operator {0} are off the exact ones by up to {1} times the error bound, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
+            <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>Two datasets of the {0} share the same place, which is not allowed.</source>
@@ -2948,12 +3008,8 @@
             <translation>Was unterschrieben wurde, ist nicht die Erklärung eines Laufs.</translation>
         </message>
         <message>
-            <source>and exact arithmetic confirm</source>
-            <translation>und exakte Arithmetik bestätigen</translation>
-        </message>
-        <message>
-            <source>confirms</source>
-            <translation>bestätigt</translation>
+            <source>With these values the steps come out as the trainer signed them.</source>
+            <translation>Mit diesen Werten kommen die Schritte so heraus, wie der Trainer sie unterschrieben hat.</translation>
         </message>
         <message>
             <source>fingerprints</source>
@@ -3186,8 +3242,8 @@
             <translation>Jeder nachgerechnete Schritt ergab Bit für Bit das Ergebnis des Trainers. Die anderen Schritte wurden nicht betrachtet. {0}</translation>
         </message>
         <message>
-            <source>Exact arithmetic</source>
-            <translation>Exakte Arithmetik</translation>
+            <source>Finding</source>
+            <translation>Befund</translation>
         </message>
         <message>
             <source>First different operator</source>
@@ -3248,6 +3304,10 @@
         <message>
             <source>Rounding log</source>
             <translation>Rundungsprotokoll</translation>
+        </message>
+        <message>
+            <source>Rows that were not ordered</source>
+            <translation>Zeilen, die nicht bestellt waren</translation>
         </message>
         <message>
             <source>Run root</source>
@@ -3362,8 +3422,8 @@
             <translation>Elemente</translation>
         </message>
         <message>
-            <source>error, in margins</source>
-            <translation>Fehler, in Toleranzen</translation>
+            <source>error, in bounds</source>
+            <translation>Fehler, in Schranken</translation>
         </message>
         <message>
             <source>exact value</source>
@@ -3376,6 +3436,10 @@
         <message>
             <source>not known</source>
             <translation>nicht bekannt</translation>
+        </message>
+        <message>
+            <source>not replayed</source>
+            <translation>nicht nachgerechnet</translation>
         </message>
         <message>
             <source>replay</source>
@@ -3527,8 +3591,16 @@
     <context>
         <name>words</name>
         <message>
-            <source>The trainer is not accused. A second replay gave the same result as the first, but exact arithmetic explains the difference without the trainer.</source>
-            <translation>Dem Trainer wird nichts vorgeworfen. Eine zweite Nachrechnung ergab dasselbe wie die erste, aber exakte Arithmetik erklärt den Unterschied ohne den Trainer.</translation>
+            <source>The trainer is not accused. A second replay gave the same result as the first, but nothing proves that the trainer's is one that no sound machine gives.</source>
+            <translation>Dem Trainer wird nichts vorgeworfen. Eine zweite Nachrechnung ergab dasselbe wie die erste, aber nichts beweist, dass kein einwandfreier Rechner das Ergebnis des Trainers liefert.</translation>
+        </message>
+        <message>
+            <source>The trainer signed a rounding log for step {0} that cannot be read, so nobody can replay the step. The trainer answers for what it signed.</source>
+            <translation>Der Trainer hat für Schritt {0} ein Rundungsprotokoll unterschrieben, das nicht lesbar ist, sodass niemand den Schritt nachrechnen kann. Der Trainer steht für das ein, was er unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>This is confirmed. In several steps, the last of them step {0}, the trainer rounded values the other way and left that out of its log, where every sound recorder writes it down.</source>
+            <translation>Das ist bestätigt. In mehreren Schritten, zuletzt in Schritt {0}, hat der Trainer Werte zur anderen Seite gerundet und das in seinem Protokoll ausgelassen, wo jede einwandfreie Aufzeichnung es festhält.</translation>
         </message>
         <message>
             <source>This is confirmed. Starting from the state that the trainer signed before step {0}, the ordered step gives another result than the trainer signed after it. A second replay, with every sum taken in another order, gave the same result as the first, so this machine's arithmetic does not explain the difference: what was run in this step is not what was ordered.</source>
@@ -3643,8 +3715,8 @@
             <translation>Aktualisierung</translation>
         </message>
         <message>
-            <source>{0} of {1} elements were computed exactly. One margin is {2}.</source>
-            <translation>{0} von {1} Elementen wurden exakt gerechnet. Eine Toleranz ist {2}.</translation>
+            <source>{0} of {1} elements were computed exactly. The error bound is {2}.</source>
+            <translation>{0} von {1} Elementen wurden exakt berechnet. Die Fehlerschranke ist {2}.</translation>
         </message>
     </context>
 </TS>
