@@ -15,6 +15,7 @@ from counterfoil.audit.plan import Plan
 from counterfoil.audit.planner import plan_audit
 from counterfoil.audit.verdict import sign_verdict, verify_verdict
 from counterfoil.bundle.reader import BundleReader
+from counterfoil.cli import main
 from support.bundles import change
 from support.capsules import adjudicated, evidence_of, save
 from support.jobs import Job, audited
@@ -98,3 +99,10 @@ def test_a_log_that_is_not_the_signed_one_accuses_nobody(monkeypatch: pytest.Mon
     report = audited(digits_job.run, digits_job.order).report
     assert report.outcome in (Outcome.REFUSED, Outcome.INCONCLUSIVE)
     assert report.dispute is None
+
+
+def test_the_command_line_says_so(forge, capsys: pytest.CaptureFixture[str]):
+    assert main(["audit", str(forge(lambda run: junk(run, 3)))]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "The rounding log of step 3 cannot be read" in shown
+    assert "replay's leaf none: the step could not be replayed" in shown

@@ -21,7 +21,8 @@ from counterfoil.rounding.guaranteed import own_log_margins, site_margins
 from counterfoil.rounding.neighbours import neighbours
 from counterfoil.training import recorder
 from support.bent_recorder import Bent, bent, nearest_midpoint, rounding_site
-from support.jobs import Job, audited, digits_order, record_run, replaced
+from support.jobs import Job, audited, digits_order, record_job, record_run, replaced
+from support.precisions import CALIBRATED, PROVEN
 from support.pretender import record_pretender
 
 
@@ -196,12 +197,11 @@ def test_where_it_is_not_known_which_elements_differ_and_some_may_nobody_is_accu
     assert "order the job with proven margins" in report.reason
 
 
-@pytest.mark.parametrize("margins", ["calibrated", "proven"])
-def test_control_where_none_may_have_or_all_would_be_logged_it_is_proof(
-    bend, program, calibrated_job, proven_job, margins
-):
+@pytest.mark.parametrize("precision", [CALIBRATED, PROVEN])
+def test_control_where_few_may_have_or_all_would_be_logged_it_is_proof(tmp_path, trainer_key, bend, program, precision):
+    job = record_job(tmp_path, digits_order(precision=precision), trainer_key)
     kind = bent("Some", site=rounding_site(program, BATCH_NORM), choose=some(40))
-    report = bend(kind, calibrated_job if margins == "calibrated" else proven_job).report
+    report = bend(kind, job).report
     assert (report.outcome, report.dispute.finding.right) == (Outcome.DISPUTED, Right.REPLAY)
     assert "no rounding on conforming hardware explains it" in report.dispute.finding.sentence
 
@@ -299,9 +299,9 @@ def test_where_one_value_differs_the_trainer_is_shown_to_be_right(monkeypatch, d
 def test_a_second_replay_within_the_bound_confirms_the_first(
     monkeypatch, tmp_path, calibrated_job, trainer_key, margins, confirmed
 ):
-    """Its batch norms differ by four calibrated margins, as another algorithm's may; the own log allows for that."""
+    """Its batch norms differ by many calibrated margins, within their error bound; the own log allows for that."""
     run = record_pretender(calibrated_job.order, tmp_path / "run.cfoil", trainer_key, step=2)
-    monkeypatch.setattr(steps, "perturbed", lambda name: off((BATCH_NORM,), 2.0**-42))
+    monkeypatch.setattr(steps, "perturbed", lambda name: off((BATCH_NORM,), 2.0**-36))
     monkeypatch.setattr(steps, "own_log_margins", margins)
     report = audited(run, calibrated_job.order).report
     assert report.dispute.confirmed is confirmed
