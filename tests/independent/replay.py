@@ -73,14 +73,6 @@ def explained(theirs: int | None, scale: float) -> bool:
     return low <= theirs <= high
 
 
-def is_floating(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype == np.float64
-
-
-def without_infinities(value: Any) -> Any:
-    return np.where(np.isinf(value), 0.0, value) if is_floating(value) else value
-
-
 @dataclass
 class Counts:
     corrections: int = 0
@@ -88,8 +80,19 @@ class Counts:
     omissions: int = 0
 
 
-def follow(y: Array, scale: float, margin_bits: int, grid: Grid, log: SiteLog, counts: Counts) -> Array:
-    """Round flat values, in the trainer's direction where the own value is close to the midpoint too."""
+def finite(value: Any) -> Any:
+    """0 in the place of every infinity."""
+    return np.where(np.isinf(value), 0.0, value) if getattr(value, "dtype", None) == np.float64 else value
+
+
+def follow(
+    values: Array, scale: float, margin_bits: int, grid: Grid, log: SiteLog, counts: Counts, passing: bool
+) -> Array:
+    """Round flat values, in the trainer's direction where the own value is close to the midpoint too.
+
+    ``passing``: infinities, which an argument holds as well, pass; they are on no grid and far from any midpoint.
+    """
+    y = finite(values) if passing else values
     own, theirs = exponent_of(scale), log.exponent
     if not explained(theirs, scale):
         counts.contradictions += 1
@@ -99,7 +102,7 @@ def follow(y: Array, scale: float, margin_bits: int, grid: Grid, log: SiteLog, c
     result, u = rounded(y, exponent, grid), quanta(y, exponent, grid)
     need((np.abs(y) < 2.0**128).all(), "a value beyond float32's range")
     remainder = y - result
-    distance = u / 2 - np.abs(remainder)
+    distance = np.where(y == values, u / 2 - np.abs(remainder), np.inf)
     if exponent is not ZERO:
         logged = np.zeros(y.size, bool)
         logged[log.indices] = True
@@ -111,7 +114,7 @@ def follow(y: Array, scale: float, margin_bits: int, grid: Grid, log: SiteLog, c
             result[index] += math.copysign(u[index], remainder[index])
             result[index] += 0.0
             counts.corrections += 1
-    return result
+    return np.where(y == values, result, values)
 
 
 # Fingerprints: bundle-format.md, section 8.
@@ -265,25 +268,23 @@ class Replayer:
     def _rounded(self, node: Any, named: Any, outputs: Any, sites: Iterator[SiteLog], counts: Counts) -> list[Any]:
         row, kind = ROWS[short(node)], short(node).split(".")[0]
         # S is taken of the outputs before rounding.
-        scale_rule = SCALES[row.scale]
-        # An infinity is allowed where an argument holds one; it is left out of S.
-        held = any(is_floating(value) and np.isinf(value).any() for value in named.values())
-        if held:
-            finite = Arguments({name: without_infinities(value) for name, value in named.items()})
-            scales = scale_rule(finite, [without_infinities(y) for y in outputs])
-        else:
-            scales = scale_rule(named, outputs)
+        rule = SCALES[row.scale]
+        scales = rule(named, outputs)
+        held = any(isinstance(v, np.ndarray) and np.isinf(v).any() for v in named.values())
+        passing = held and not all(map(math.isfinite, scales))
+        if passing:
+            scales = rule(Arguments({name: finite(v) for name, v in named.items()}), [finite(y) for y in outputs])
         result = list(outputs)
         for position, y in enumerate(outputs):
             if y is not None and y.dtype == np.float64:
                 scale, bits = scales[position], self.margins.get(kind, self.margin_bits)
                 if self.proven:
-                    bits = min(bits, proven_margin(BOUNDS[kind](named)[position]))
+                    proven = proven_margin(BOUNDS[kind](named)[position])
+                    # A bound that does not fit the grid proves nothing.
+                    bits = min(bits, proven) if proven >= self.grid.p + self.grid.guard + 2 else bits
                 self.margins_used.append(bits)
                 site = next(sites, None) or SiteLog(exponent_of(scale))
-                kept = np.isinf(y) & held
-                rest = follow(np.where(kept, 0.0, y).ravel(), scale, bits, self.grid, site, counts).reshape(y.shape)
-                result[position] = np.where(kept, y, rest)
+                result[position] = follow(y.ravel(), scale, bits, self.grid, site, counts, passing).reshape(y.shape)
         return result
 
     def _inputs(self, step: int, state: dict[str, Array]) -> list[Array]:

@@ -195,6 +195,10 @@ def _verified_rules(
     return [
         (any(state not in _DONE for state in states.values()), f"{says} a check was not passed"),
         (bool(warned - {CheckNumber.ORDER, CheckNumber.COVERAGE}), f"{says} a check warns that must be passed"),
+        (
+            CheckNumber.COVERAGE in warned and coverage.replayed == coverage.ordered,
+            f"{says} check 10 warns of a whole replay",
+        ),
         (verdict.run_root is None or verdict.order_digest is None, f"{says} names no run and no order"),
         (not coverage.replayed or coverage.replayed != coverage.planned, f"{says} not every chosen step was replayed"),
         (bool(coverage.mismatches) or disputed is not None, f"{says} a step differs"),

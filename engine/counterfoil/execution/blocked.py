@@ -302,7 +302,7 @@ def _group_norm_backward(run: Run, a: Arguments) -> Any:
 
 def _matrix(run: Run, a: Arguments) -> Any:
     """Matrix products with the inner axis in parts."""
-    name = next(n for n in ("mat2", "batch2", "vec", "tensor") if n in a)
+    name = sums.second_factor(a)
     right, factor = a[name], {"mat2": "mat1", "batch2": "batch1", "vec": "mat"}.get(name, "")
     left, is_added = a.get(factor, a["self"]), factor in a
     operator = {"vec": "mv", "tensor": "dot"}.get(name, "bmm" if right.dim() == 3 else "mm")

@@ -78,10 +78,17 @@ def channel_lengths(shape: Sequence[int]) -> list[int]:
     return [n for axis, n in enumerate(shape) if axis != 1]
 
 
+def second_factor(arguments: Arguments) -> str:
+    """Return the name of the second factor of a matrix product; raises KeyError where there is none."""
+    for name in ("mat2", "batch2", "vec", "tensor"):
+        if name in arguments:
+            return name
+    raise KeyError("a matrix product without a second factor")
+
+
 def inner_length(arguments: Arguments) -> int:
     """Return the length of the axis that a matrix product sums."""
-    name = next(n for n in ("mat2", "batch2", "vec", "tensor") if n in arguments)
-    shape = shape_of(arguments, name)
+    shape = shape_of(arguments, second_factor(arguments))
     return shape[0 if len(shape) == 1 else -2]
 
 
@@ -138,7 +145,7 @@ def spatial(values: Sequence[int], axes: int) -> list[int]:
 
 def pool_axes(kind: str) -> int:
     """Return the number of spatial axes of a pooling operator."""
-    return next(n for n in (1, 2, 3) if f"{n}d" in kind)
+    return 1 if "1d" in kind else 2 if "2d" in kind else 3
 
 
 def windows(kind: str, arguments: Arguments) -> list[int]:

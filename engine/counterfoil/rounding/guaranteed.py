@@ -200,7 +200,7 @@ def node_bounds(program: Program, node: Node) -> Sequence[Bound | None]:
     """
     try:
         return bounds_of(_use(program, node))
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise ProgramError(f"The operator {node.where} cannot be computed.", detail=str(error)) from error
 
 

@@ -1203,6 +1203,10 @@
             <translation>Anfangszustand</translation>
         </message>
         <message>
+            <source>Margins</source>
+            <translation>Toleranzen</translation>
+        </message>
+        <message>
             <source>Not known</source>
             <translation>Nicht bekannt</translation>
         </message>
@@ -1319,8 +1323,16 @@
             <translation>noch nichts: Dieser Auftrag wurde nicht ausgeführt</translation>
         </message>
         <message>
+            <source>proven for every operator</source>
+            <translation>für jeden Operator bewiesen</translation>
+        </message>
+        <message>
             <source>state digested every {0}, stored every {1} steps</source>
             <translation>Zustand alle {0} Schritte festgelegt, alle {1} gespeichert</translation>
+        </message>
+        <message>
+            <source>without a proven bound: {0}</source>
+            <translation>ohne bewiesene Schranke: {0}</translation>
         </message>
         <message>
             <source>{0} entries, {1}</source>
@@ -2456,6 +2468,10 @@
             <translation>Bitten Sie den Trainer um einen Lauf dieses Auftrags.</translation>
         </message>
         <message>
+            <source>Ask the trainer for a run that Counterfoil recorded.</source>
+            <translation>Bitten Sie den Trainer um einen Lauf, den Counterfoil aufgezeichnet hat.</translation>
+        </message>
+        <message>
             <source>Ask the trainer for the file again.</source>
             <translation>Bitten Sie den Trainer noch einmal um die Datei.</translation>
         </message>
@@ -2492,6 +2508,14 @@
             <translation>Bei {0} Operatoren dieses Schritts hat der Trainer Werte zur anderen Seite einer Mitte gerundet und diese Entscheidungen in seinem Protokoll ausgelassen, was keine normgerechte Aufzeichnung tut.</translation>
         </message>
         <message>
+            <source>Before that, step {0} came out different from the trainer's; a verdict would name a file that is no more, but the dispute capsule of that step stands by itself.</source>
+            <translation>Davor kam Schritt {0} anders heraus als beim Trainer; ein Urteil würde eine Datei nennen, die es nicht mehr gibt, aber die Streitfallkapsel dieses Schritts steht für sich.</translation>
+        </message>
+        <message>
+            <source>Check the disk or the network share, or copy the file to another disk, and start again.</source>
+            <translation>Prüfen Sie den Datenträger oder die Netzwerkfreigabe, oder kopieren Sie die Datei auf einen anderen Datenträger, und beginnen Sie von vorn.</translation>
+        </message>
+        <message>
             <source>Checking the data file: {0} %.</source>
             <translation>Die Datendatei wird geprüft: {0} %.</translation>
         </message>
@@ -2514,6 +2538,14 @@
         <message>
             <source>Choose one such as 0.99.</source>
             <translation>Wählen Sie etwa 0.99.</translation>
+        </message>
+        <message>
+            <source>Close other programs, use fewer threads or another device, or take a machine with more memory.</source>
+            <translation>Schließen Sie andere Programme, nehmen Sie weniger Threads oder ein anderes Gerät, oder einen Rechner mit mehr Speicher.</translation>
+        </message>
+        <message>
+            <source>Copy the file to a place where nobody else writes to it, and start again with the copy.</source>
+            <translation>Kopieren Sie die Datei an einen Ort, an dem niemand sonst sie verändert, und beginnen Sie mit der Kopie von vorn.</translation>
         </message>
         <message>
             <source>Counterfoil itself failed: {0}: {1}</source>
@@ -2592,6 +2624,10 @@
             <translation>Für den Operator {0} ist keine Fehlerschranke bekannt, daher auch nicht, wie weit sich Hardware dort redlich unterscheiden darf, und keiner Seite lässt sich ein Fehler nachweisen.</translation>
         </message>
         <message>
+            <source>Nobody is to blame for what such a file says.</source>
+            <translation>Was eine solche Datei sagt, wird niemandem vorgeworfen.</translation>
+        </message>
+        <message>
             <source>Nothing can be concluded about the training.</source>
             <translation>Über das Training lässt sich nichts schließen.</translation>
         </message>
@@ -2660,6 +2696,10 @@
             <translation>Einige Werte liegen so nahe an einer Mitte, dass Hardware sie verschieden rundet; sie zur anderen Seite zu runden führt aber nicht zu dem, was der Trainer unterschrieben hat.</translation>
         </message>
         <message>
+            <source>Start again on another device, for instance cpu; if it fails there too, restart the machine.</source>
+            <translation>Beginnen Sie auf einem anderen Gerät von vorn, etwa cpu; wenn es auch dort versagt, starten Sie den Rechner neu.</translation>
+        </message>
+        <message>
             <source>Step {0} came out different from the trainer's, but the audit was stopped before a second replay of it could confirm this machine's result. Audit the run again.</source>
             <translation>Schritt {0} kam anders heraus als beim Trainer, aber die Prüfung wurde abgebrochen, bevor eine zweite Nachrechnung das Ergebnis dieses Rechners bestätigen konnte. Prüfen Sie den Lauf noch einmal.</translation>
         </message>
@@ -2686,6 +2726,10 @@
         <message>
             <source>The bad fraction {0} is no share.</source>
             <translation>Der schlechte Anteil {0} ist kein Anteil.</translation>
+        </message>
+        <message>
+            <source>The device failed in the middle of a computation.</source>
+            <translation>Das Gerät hat mitten in einer Berechnung versagt.</translation>
         </message>
         <message>
             <source>The device {0} is not supported.</source>
@@ -2722,6 +2766,10 @@
         <message>
             <source>The file was made for the order {0}; the client's order is {1}.</source>
             <translation>Die Datei wurde für den Auftrag {0} gemacht; der Auftrag des Auftraggebers ist {1}.</translation>
+        </message>
+        <message>
+            <source>The file {0} changed while it was read: {1} is not what it was before.</source>
+            <translation>Die Datei {0} wurde verändert, während sie gelesen wurde. Nicht mehr wie zuvor: {1}.</translation>
         </message>
         <message>
             <source>The key file {0} cannot be read.</source>
@@ -2804,6 +2852,10 @@
             <translation>Der Lauf hat die Segmente 1 bis {0}.</translation>
         </message>
         <message>
+            <source>The run has {0} fingerprints for each step; a step of its program has {1}.</source>
+            <translation>Der Lauf hat {0} Fingerabdrücke je Schritt; ein Schritt seines Programms hat {1}.</translation>
+        </message>
+        <message>
             <source>The run has {0} segments; {1} were asked for.</source>
             <translation>Der Lauf hat {0} Segmente; verlangt wurden {1}.</translation>
         </message>
@@ -2834,6 +2886,10 @@
         <message>
             <source>The run's claim names no Ed25519 public key.</source>
             <translation>Die Erklärung des Laufs nennt keinen öffentlichen Ed25519-Schlüssel.</translation>
+        </message>
+        <message>
+            <source>The secret of an Ed25519 key is 32 bytes.</source>
+            <translation>Das Geheimnis eines Ed25519-Schlüssels hat 32 Bytes.</translation>
         </message>
         <message>
             <source>The segments {0} cannot be read.</source>
@@ -2878,6 +2934,10 @@
         <message>
             <source>The subjects of the tree head are not the order and the history that it speaks of.</source>
             <translation>Der Baumkopf gilt nicht dem Auftrag und dem Verlauf, von denen er spricht.</translation>
+        </message>
+        <message>
+            <source>The system failed to read {0}, which says nothing about the file itself.</source>
+            <translation>Das System konnte {0} nicht lesen, was über die Datei selbst nichts aussagt.</translation>
         </message>
         <message>
             <source>The trainer signed a run of the order {0}, but the file holds the order {1}.</source>
@@ -2972,6 +3032,10 @@
             <translation>Dieser Rechner hat kein Gerät {0}.</translation>
         </message>
         <message>
+            <source>This machine has too little memory left for the job.</source>
+            <translation>Dieser Rechner hat zu wenig freien Speicher für die Aufgabe.</translation>
+        </message>
+        <message>
             <source>This machine's values at the operator {0} are off the exact ones by up to {1} times the error bound, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
             <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
@@ -3046,6 +3110,50 @@
         <message>
             <source>state, loss and fingerprints</source>
             <translation>Zustand, Verlust und Fingerabdrücke</translation>
+        </message>
+        <message>
+            <source>the bundle</source>
+            <translation>das Bündel</translation>
+        </message>
+        <message>
+            <source>the capsule</source>
+            <translation>die Kapsel</translation>
+        </message>
+        <message>
+            <source>the data file</source>
+            <translation>die Datendatei</translation>
+        </message>
+        <message>
+            <source>the file</source>
+            <translation>die Datei</translation>
+        </message>
+        <message>
+            <source>the fingerprints of step {0}</source>
+            <translation>die Fingerabdrücke von Schritt {0}</translation>
+        </message>
+        <message>
+            <source>the initial state</source>
+            <translation>der Anfangszustand</translation>
+        </message>
+        <message>
+            <source>the per-step scalars</source>
+            <translation>die Skalare der Schritte</translation>
+        </message>
+        <message>
+            <source>the program</source>
+            <translation>das Programm</translation>
+        </message>
+        <message>
+            <source>the rounding log of step {0}</source>
+            <translation>das Rundungsprotokoll von Schritt {0}</translation>
+        </message>
+        <message>
+            <source>the schedule</source>
+            <translation>der Ablauf</translation>
+        </message>
+        <message>
+            <source>the stored state of step {0}</source>
+            <translation>der gespeicherte Zustand von Schritt {0}</translation>
         </message>
         <message>
             <source>{0} declares {1} bytes of data and does not hold as many.</source>
