@@ -244,9 +244,7 @@ def _im2col(call: Call) -> Array:
     x = call["self"]
     planes = x.reshape(-1, *x.shape[-3:])
     kernel, dilation, padding, stride = (call[name] for name in ("kernel_size", "dilation", "padding", "stride"))
-    spans = [
-        (x.shape[-2 + a] + 2 * padding[a] - dilation[a] * (kernel[a] - 1) - 1) // stride[a] + 1 for a in (0, 1)
-    ]
+    spans = [(x.shape[-2 + a] + 2 * padding[a] - dilation[a] * (kernel[a] - 1) - 1) // stride[a] + 1 for a in (0, 1)]
     result = np.zeros((len(planes), x.shape[-3], *kernel, *spans), x.dtype)
     for place in np.ndindex(*kernel, *spans):
         row, column = (place[2 + a] * stride[a] - padding[a] + place[a] * dilation[a] for a in (0, 1))

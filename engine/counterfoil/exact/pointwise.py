@@ -16,7 +16,7 @@ from counterfoil.exact.operators import Call, definition
 from counterfoil.program.uses import RANGES
 
 Element = Callable[[int], Value]
-Function = Callable[..., Value]
+Function = Callable[..., Any]
 """Takes the operands of one place, in their common dtype, and the name of that dtype."""
 
 
@@ -52,7 +52,7 @@ def operand(call: Call, name: str, dtype: str | None) -> Element:
         return lambda index: constant
     flat = np.broadcast_to(value, call.shape).reshape(-1)
     if dtype is None:
-        return lambda index: flat[index].item()  # type: ignore[no-any-return]
+        return lambda index: flat[index].item()
     convert = cache(lambda kept: converted(kept, dtype))
     return lambda index: flat[index].item() if flat.dtype.name == dtype else convert(flat[index].item())
 
@@ -86,19 +86,19 @@ def _floating(dtype: str) -> bool:
 # Arithmetic: one rounding, or integers modulo 2^n.
 
 
-def _multiply(dtype: str, a: Any, b: Any) -> Value:
+def _multiply(dtype: str, a: Any, b: Any) -> Any:
     if dtype == "bool":
         return a and b
     return product(a, b, dtype) if _floating(dtype) else wrapped(a * b, dtype)
 
 
-def _add(dtype: str, a: Any, b: Any) -> Value:
+def _add(dtype: str, a: Any, b: Any) -> Any:
     if dtype == "bool":
         return a or b
     return total(a, b, dtype) if _floating(dtype) else wrapped(a + b, dtype)
 
 
-def _negate(dtype: str, a: Any) -> Value:
+def _negate(dtype: str, a: Any) -> Any:
     return -a if _floating(dtype) else wrapped(-a, dtype)
 
 
@@ -109,7 +109,7 @@ definition("abs")(_pointwise(lambda dtype, a: abs(a) if _floating(dtype) else wr
 
 @definition("add", "sub", "rsub")
 def _addition(call: Call) -> Element:
-    """alpha is 1 or -1 for floating numbers, any integer for integers."""
+    """One addition: alpha is 1 or -1 for floating numbers, any integer for integers."""
     alpha = call["alpha"]
     first, second = ("other", "self") if call.kind == "rsub" else ("self", "other")
     sign = alpha if call.kind == "add" else -alpha
@@ -167,7 +167,7 @@ def _division(call: Call) -> Element:
 
 
 def _left_over(a: float, b: float) -> float:
-    """a - b trunc(a / b), which a floating number holds exactly; with the sign of a."""
+    """Return a - b trunc(a / b), which a floating number holds exactly; with the sign of a."""
     if math.isnan(a) or math.isnan(b) or math.isinf(a) or not b:
         return math.nan
     if math.isinf(b):
@@ -200,14 +200,14 @@ def _one_zero(value: Value) -> Value:
     return value + 0.0 if isinstance(value, float) else value
 
 
-def larger(a: Any, b: Any) -> Value:
+def larger(a: Any, b: Any) -> Any:
     """The larger one; what is no number wins."""
-    return a if a != a or a > b else b  # noqa: PLR0124
+    return a if a != a or a > b else b
 
 
-def smaller(a: Any, b: Any) -> Value:
+def smaller(a: Any, b: Any) -> Any:
     """The smaller one; what is no number wins."""
-    return a if a != a or a < b else b  # noqa: PLR0124
+    return a if a != a or a < b else b
 
 
 def _clamped(_dtype: str, x: Any, low: Any, high: Any) -> Value:
@@ -231,9 +231,7 @@ definition("hardtanh_backward")(
         "grad_output", "self", "min_val", "max_val",
     )
 )  # fmt: skip
-definition("threshold")(
-    _pointwise(lambda _, x, at, value: value if x <= at else x, "self", "threshold", "value")
-)
+definition("threshold")(_pointwise(lambda _, x, at, value: value if x <= at else x, "self", "threshold", "value"))
 definition("threshold_backward")(
     _pointwise(lambda _, g, x, at: type(g)(0) if x <= at else g, "grad_output", "self", "threshold")
 )
@@ -250,7 +248,11 @@ definition("leaky_relu_backward")(
 @definition("where")
 def _where(call: Call) -> Element:
     dtype = common_dtype(call, "self", "other")
-    chosen, first, second = operand(call, "condition", None), operand(call, "self", dtype), operand(call, "other", dtype)
+    chosen, first, second = (
+        operand(call, "condition", None),
+        operand(call, "self", dtype),
+        operand(call, "other", dtype),
+    )
     return lambda index: converted(first(index) if chosen(index) else second(index), call.dtype)
 
 
@@ -291,7 +293,7 @@ def _logic(call: Call) -> Element:
 
 
 definition("bitwise_not")(_pointwise(lambda dtype, a: not a if dtype == "bool" else wrapped(~a, dtype), "self"))
-definition("isnan")(_pointwise(lambda _, x: x != x, "self"))  # noqa: PLR0124
+definition("isnan")(_pointwise(lambda _, x: x != x, "self"))
 definition("isinf")(_pointwise(lambda _, x: isinstance(x, float) and math.isinf(x), "self"))
 
 

@@ -19,7 +19,7 @@ def _first_extreme(values: list[Value], sign: int) -> int:
     """Position of the first largest (1) or smallest (-1); the first that is no number comes before all."""
     best = 0
     for position, value in enumerate(values):
-        if value != value:  # noqa: PLR0124
+        if value != value:
             return position
         if (value > values[best]) if sign > 0 else (value < values[best]):
             best = position
@@ -67,11 +67,11 @@ def _sort(call: Call) -> Element:
     for place in np.ndindex(*moved.shape[:-1]):
         row = moved[place].tolist()
         # What is no number is not even equal to itself, so it must not be compared.
-        keys = [(value != value, 0.0 if value != value else value) for value in row]  # noqa: PLR0124
+        keys = [(value != value, 0.0 if value != value else value) for value in row]
         order = sorted(range(len(row)), key=keys.__getitem__, reverse=bool(call["descending"]))
         result[place] = order if call.output else [row[i] + _zero(row) for i in order]
     flat = np.moveaxis(result, -1, axis).reshape(-1)
-    return lambda index: flat[index].item()  # type: ignore[no-any-return]
+    return lambda index: flat[index].item()
 
 
 @definition("max_pool2d_with_indices", "max_pool3d_with_indices", "adaptive_max_pool2d")
@@ -89,7 +89,7 @@ def _max_pool(call: Call) -> Element:
         best: tuple[int, ...] | None = None
         for source in product(*(windows[axis][place[axis]] for axis in range(axes))):
             value = plane[source].item()
-            if best is None or value != value or value > plane[best].item():  # noqa: PLR0124
+            if best is None or value != value or value > plane[best].item():
                 best = source
         assert best is not None
         if call.output:

@@ -206,9 +206,12 @@ def _build() -> tuple[dict[str, Operator], dict[str, Operator]]:
 
 
 _PRIMARY, _FALLBACK = _build()
-ROUNDED_UNLESS_INTEGER = frozenset(
-    name for name, entry in {**_PRIMARY, **_FALLBACK}.items() if entry.operator_class is OperatorClass.ROUNDED
-) - _DEPENDS_ON_ALPHA
+ROUNDED_UNLESS_INTEGER = (
+    frozenset(
+        name for name, entry in {**_PRIMARY, **_FALLBACK}.items() if entry.operator_class is OperatorClass.ROUNDED
+    )
+    - _DEPENDS_ON_ALPHA
+)
 """Names of operators that are rounded, and exact where they compute integers (:mod:`counterfoil.program.uses`)."""
 
 

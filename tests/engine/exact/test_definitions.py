@@ -69,7 +69,11 @@ def describe(index: int) -> str:
 
 @pytest.mark.parametrize("capability", CAPABILITIES)
 def test_the_library_gives_what_is_defined(capability: str) -> None:
-    environment = {**os.environ, "ATEN_CPU_CAPABILITY": capability, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])}
+    environment = {
+        **os.environ,
+        "ATEN_CPU_CAPABILITY": capability,
+        "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path]),
+    }
     environment.pop("OMP_NUM_THREADS", None)
     command = [sys.executable, "-m", "support.library_results", *map(str, THREADS)]
     output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
