@@ -394,6 +394,8 @@ def _dispute(dispute: Dispute, width: int) -> list[str]:
         (_tr("Trainer's loss"), escape(f"{text.number(dispute.trainer_loss)} ({float(dispute.trainer_loss).hex()})")),
         (_tr("Replay's loss"), escape(f"{text.number(dispute.replay_loss)} ({float(dispute.replay_loss).hex()})")),
     ]
+    if dispute.inputs:
+        facts.insert(2, (_tr("Rows that were not ordered"), escape(", ".join(dispute.inputs))))
     if operator is not None:
         place = _tr("{0}, number {1} of {2}").format(operator.where, operator.number, operator.total)
         facts.insert(2, (_tr("First different operator"), escape(place)))

@@ -42,7 +42,7 @@ def test_the_audit_ends_in_a_dispute_that_names_the_operator(tmp_path, dead_job,
     logs = log_of(dead_job.run, STEP)
     site = next(i for i, s in enumerate(program.sites) if NOTHING[nothing](s.elements, logs[i].exponent))
     run = shutil.copy(dead_job.run, tmp_path / "run.cfoil")
-    flip_bit(run, "/run/fingerprints", (STEP - 1) * len(program.sites) + site, 5)
+    flip_bit(run, "/run/fingerprints", (STEP - 1) * len(program.places) + program.site_places[site], 5)
     sign_again(run, trainer_key)
     result = disputed(run, dead_job.order, STEP, parts=("fingerprints",))
     dispute = result.report.dispute

@@ -24,5 +24,5 @@ class Reseeder(Trainer):
 def test_another_seed(simulate, digits_job, whole_run, first, found):
     # Every segment is judged from the trainer's own checkpoint, so the lie is found again in each.
     result = disputed(simulate(Reseeder(3, whole_run)), digits_job.order, first, only=False)
-    assert operator_of(result) == ("aten.convolution.default", "stem", "forward")
+    assert operator_of(result) == ("counterfoil.uniform", "", "forward")
     assert result.report.mismatched_steps == found

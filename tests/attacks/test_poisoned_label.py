@@ -1,4 +1,4 @@
-"""The labels of one batch are flipped: the step is found, and the loss is the first operator that differs."""
+"""The labels of one batch are flipped: the step is found, and that the labels are not the ordered rows."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from counterfoil.audit.replay import AuditRequest, run_audit
 from counterfoil.cancel import CancelToken
 from counterfoil.execution.perturbed import PERTURBATIONS
 from counterfoil.training.tamper import LabelFlip
-from support.expectations import ALL_PARTS, disputed, operator_of, verified
+from support.expectations import ALL_PARTS, disputed, inputs_of, operator_of, verified
 from support.jobs import audited, digits_order, record_job, record_run
+from support.pretender import record_pretender
 
 MATCH, MISMATCH, UNJUDGED = StepMatch.MATCH, StepMatch.MISMATCH, StepMatch.UNJUDGED
 
@@ -43,7 +44,7 @@ def test_flipped_labels(tmp_path, digits_job, trainer_key, step, expected, compa
     run = record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(step))
     result = disputed(run, digits_job.order, step, parts=ALL_PARTS)
     report = result.report
-    assert operator_of(result) == ("aten.nll_loss_forward.default", "", "forward")
+    assert inputs_of(result) == ("labels",)
     assert matches(result) == expected
     dispute = report.dispute
     assert dispute.compared_at == compared_at
@@ -59,6 +60,13 @@ def test_flipped_labels(tmp_path, digits_job, trainer_key, step, expected, compa
     resumed = [event.step for event in result.of(ResumedFromCheckpoint)]
     assert resumed == ([compared_at] if compared_at < 6 else [])
     assert f"Step {step} " in report.reason
+
+
+def test_behind_the_fingerprint_of_the_ordered_labels(tmp_path, digits_job, trainer_key):
+    run = record_pretender(digits_job.order, tmp_path / "run.cfoil", trainer_key, step=3)
+    result = disputed(run, digits_job.order, 3)
+    assert inputs_of(result) == ()
+    assert operator_of(result) == ("aten.nll_loss_forward.default", "", "forward")
 
 
 def test_only_the_first_dispute_is_wanted(poisoned, digits_job):

@@ -1,10 +1,10 @@
-"""One pixel of one image is another one: the first convolution differs."""
+"""One pixel of one image is another one: the rows are not the ordered ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from support.expectations import disputed, operator_of
+from support.expectations import disputed, inputs_of
 from support.malicious import Trainer
 
 
@@ -20,4 +20,4 @@ class Poisoner(Trainer):
 
 def test_one_pixel(simulate, digits_job):
     result = disputed(simulate(Poisoner(step=3)), digits_job.order, 3)
-    assert operator_of(result) == ("aten.convolution.default", "stem", "forward")
+    assert inputs_of(result) == ("images",)

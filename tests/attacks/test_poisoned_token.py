@@ -1,10 +1,10 @@
-"""One token of one sequence is another one: the embedding differs first."""
+"""One token of one sequence is another one: the rows are not the ordered ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from support.expectations import disputed, operator_of
+from support.expectations import disputed, inputs_of
 from support.malicious import Trainer
 
 
@@ -21,5 +21,4 @@ class Poisoner(Trainer):
 def test_one_token(simulate, gpt2_job):
     run = simulate(Poisoner(step=3), gpt2_job)
     result = disputed(run, gpt2_job.order, 3)
-    # The embedding only selects rows, so it is exact; the first layer norm is the first operator with a fingerprint.
-    assert operator_of(result) == ("aten.native_layer_norm.default", "h.0.ln_1", "forward")
+    assert inputs_of(result) == ("tokens",)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from support.expectations import disputed, operator_of
+from support.expectations import disputed, inputs_of
 from support.malicious import Trainer
 
 
@@ -18,4 +18,4 @@ class Repeater(Trainer):
 
 def test_repeated(simulate, digits_job):
     result = disputed(simulate(Repeater(step=4)), digits_job.order, 4)
-    assert operator_of(result) == ("aten.convolution.default", "stem", "forward")
+    assert inputs_of(result) == ("images", "labels")

@@ -17,7 +17,7 @@ from counterfoil.rounding.grid import Grid
 from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.neighbours import neighbours
-from counterfoil.rounding.rounder import RecordingRounder, site_key
+from counterfoil.rounding.rounder import RecordingRounder
 
 
 class Bent(RecordingRounder):
@@ -46,7 +46,7 @@ class Bent(RecordingRounder):
         log = self.logs[-1]
         kept = ~np.isin(log.indices, indices)
         self.logs[-1] = SiteLog(log.exponent, log.indices[kept], log.ups[kept])
-        key = np.uint64(site_key(self._key, self._site))
+        key = np.uint64(self._site_key)
         difference = int(mix_values(values, indices, key)) - int(mix_values(after[indices], indices, key))
         return (fingerprint + difference) % 2**64
 

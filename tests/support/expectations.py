@@ -69,6 +69,18 @@ def operator_of(result: Audited) -> tuple[str, str, str] | None:
     return None if operator is None else (operator.name, operator.module, operator.phase)
 
 
+def inputs_of(result: Audited) -> tuple[str, ...]:
+    """Names of the data arrays whose rows were not the ordered ones."""
+    assert result.report.dispute is not None
+    inputs = result.report.dispute.inputs
+    if inputs:
+        finding = result.report.dispute.finding
+        assert finding is not None
+        assert f"The rows of {inputs[0]!r} that the trainer used" in finding.sentence
+        assert operator_of(result) is None
+    return inputs
+
+
 def tensors_of(result: Audited) -> set[str]:
     """The state tensors that differ at the checkpoint where they were compared."""
     assert result.report.dispute is not None

@@ -8,7 +8,7 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QStackedWidget, QTableView, QVBoxLayout, QWidget
 
-from counterfoil import Dispute, DisputedOperator, ElementComparison, NeighbourOperator, TensorDivergence
+from counterfoil import Dispute, ElementComparison, NeighbourOperator, TensorDivergence
 from counterfoil_app import text
 from counterfoil_app.session import Phase, Session
 from counterfoil_app.theme import Theme, Tone
@@ -134,7 +134,7 @@ class DisputeView(QWidget):
         self.finding.show_finding(dispute.finding)
         self._facts.show_fields(
             [
-                *self._operator_fields(dispute.operator),
+                *self._operator_fields(dispute),
                 Field(self.tr("Trainer's loss"), text.exact(dispute.trainer_loss)),
                 Field(self.tr("Replay's loss"), text.exact(dispute.replay_loss)),
                 Field(self.tr("Trainer's leaf"), dispute.trainer_leaf.hex, exact=True),
@@ -183,7 +183,11 @@ class DisputeView(QWidget):
                 self.tr("{0}: the values around the first element that differs").format(tensor.name)
             )
 
-    def _operator_fields(self, operator: DisputedOperator | None) -> list[Field]:
+    def _operator_fields(self, dispute: Dispute) -> list[Field]:
+        operator = dispute.operator
+        if dispute.inputs:
+            rows = self.tr("rows of {0} that were not ordered").format(", ".join(dispute.inputs))
+            return [Field(self.tr("What the step read"), rows)]
         if operator is None:
             return [Field(self.tr("First operator"), self.tr("all fingerprints agree"))]
         inputs = ", ".join(map(text.shape, operator.input_shapes))

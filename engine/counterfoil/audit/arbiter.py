@@ -31,7 +31,8 @@ from counterfoil.commit.merkle import leaf_hash
 from counterfoil.errors import NonFiniteError
 from counterfoil.exact import NotExactError, Number, exact_output
 from counterfoil.exact.numbers import MP
-from counterfoil.program.graph import Node
+from counterfoil.program.graph import Node, Program
+from counterfoil.program.places import Place, PlaceSort
 from counterfoil.rounding.grid import SMALLEST_EXPONENT, Grid
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.neighbours import neighbours
@@ -75,7 +76,7 @@ def arbitrate(
         state: The agreed state before it.
         logs: The trainer's log of it.
         outcome: The replay of it.
-        fingerprints: uint64 ``[sites]``: the trainer's fingerprints.
+        fingerprints: uint64 ``[places]``: the trainer's fingerprints.
 
     Yields:
         OperatorDone now and then.
@@ -90,13 +91,17 @@ def arbitrate(
         differing = np.flatnonzero(fingerprints != current.fingerprints)
         if not len(differing):
             break
-        site = int(differing[0])
-        current = yield from steps.replay(claimed, state, following, observe=site)
+        number = int(differing[0])
+        place = steps.job.program.places[number]
+        if place.site is None:
+            return Arbitration(_not_rounded(steps.job.program, place, claimed.step, forced))
+        site = place.site
+        current = yield from steps.replay(claimed, state, following, observe=number)
         assert current.observation is not None
         if not current.observation.before.numel():
             return Arbitration(_nothing_can_differ(current.observation.node, forced))
         try:
-            elements = _examine(current.observation, int(fingerprints[site]), following[site])
+            elements = _examine(current.observation, int(fingerprints[number]), following[site])
         except NotExactError as error:
             return Arbitration(_no_exact_value(current.observation.node, error, forced))
         if elements.off:
@@ -158,7 +163,7 @@ class _Elements:
         """Distance of this machine's values from the exact ones, in units of the tolerance."""
         with MP.workprec(_PRECISION):
             return [
-                _in_units(abs(MP.mpf(value) - exact), tolerance(self.grid))
+                _in_units(_difference(value, exact), tolerance(self.grid))
                 for value, exact in zip(self.computed.tolist(), self.exact, strict=True)
             ]
 
@@ -192,8 +197,15 @@ class _Elements:
         return bool((np.array(rounded) == self.trainer).all())
 
 
+def _difference(value: float, exact: Number) -> Number:
+    """Return the distance of a value from the exact one: none where both are the same infinity."""
+    return MP.mpf(0) if MP.isinf(exact) and exact == value else abs(MP.mpf(value) - exact)
+
+
 def midpoint_distance(exact: Number, grid: Grid) -> float:
     """Return the distance of an exact value from the nearest midpoint between grid points, in units of tau."""
+    if MP.isinf(exact):
+        return math.inf
     with MP.workprec(_PRECISION):
         quantum = _quantum(exact, grid)
         steps = exact / quantum
@@ -218,7 +230,9 @@ def _in_units(distance: Number, unit: float) -> float:
 
 
 def exact_rounding(exact: Number, grid: Grid) -> float:
-    """Return an exact value rounded to the grid, ties to even."""
+    """Return an exact value rounded to the grid, ties to even; infinities stay."""
+    if MP.isinf(exact):
+        return float(exact)
     with MP.workprec(_PRECISION):
         quantum = _quantum(exact, grid)
         return float(MP.nint(exact / quantum) * quantum) + 0.0
@@ -277,6 +291,29 @@ def _with_directions(log: SiteLog, elements: _Elements) -> SiteLog:
     return SiteLog(
         elements.grid.exponent, np.array(order, np.int64), np.array([decisions[index] for index in order], np.bool_)
     )
+
+
+def _not_rounded(program: Program, place: Place, step: int, forced: Sequence[_Elements]) -> Finding:
+    """What a difference says at a place that is not rounded: nothing there hangs on a last bit."""
+    if place.sort is PlaceSort.BATCH:
+        sentence = (
+            f"The rows of {place.name!r} that the trainer used at step {step} are not the ordered ones. The order "
+            "commits to its data and to the rows of every step, so no arithmetic is needed to tell."
+        )
+        return _with_elements(Right.REPLAY, sentence, forced[0] if forced else None)
+    assert place.node is not None
+    node = program.nodes[place.node]
+    if place.sort is PlaceSort.DRAW:
+        sentence = (
+            f"The random numbers that the trainer used at step {step} at the operator {node.where} are not those that "
+            "the order's seed gives. They follow from integer arithmetic, which is the same on every machine."
+        )
+        return _with_elements(Right.REPLAY, sentence, forced[0] if forced else None)
+    sentence = (
+        f"The operator {node.where}, whose inputs agree, gives exact results, and the trainer's fingerprint belongs to "
+        "others: one of the two machines does not compute what the operator is defined to be."
+    )
+    return _with_elements(Right.UNKNOWN, sentence, forced[0] if forced else None)
 
 
 def _no_exact_value(node: Node, error: NotExactError, forced: Sequence[_Elements]) -> Finding:

@@ -139,7 +139,7 @@ def load_job(contents: CapsuleContents, part: ProvenPart) -> CapsuleJob:
     Interpreter(program, torch.device("cpu"), COMPUTE_DTYPES[manifest.precision.compute]).check_types()
     if {item.name for item in program.inputs if item.kind == "batch"} != part.data.keys():
         raise ProgramError("The capsule's data arrays are not those that its program reads.")
-    if contents.fingerprints.shape[1] != len(program.sites):
+    if contents.fingerprints.shape[1] != len(program.places):
         raise ProgramError("The capsule's fingerprints are not those of its program.")
     return CapsuleJob(manifest, program, contents.agreed_step + 1, part)
 

@@ -112,7 +112,7 @@ class NeighbourOperator:
         module: Path of the module, or name of the state tensor being updated; empty for the step itself.
         phase: The pass: ``forward``, ``backward`` or ``update``.
         shapes: Shapes of its outputs.
-        agrees: Whether all its fingerprints agree; None when it is not rounded and has none.
+        agrees: Whether all its fingerprints agree; None when it has none.
     """
 
     number: int
@@ -135,7 +135,7 @@ class DisputedOperator:
         phase: The pass: ``forward``, ``backward`` or ``update``.
         shape: Shape of the differing output.
         input_shapes: Shapes of its tensor inputs.
-        differing_operators: How many rounded operators of the step differ in all.
+        differing_operators: How many operators of the step differ in all, of those that are fingerprinted.
         neighbours: The operators around it in the order in which they run, itself among them.
     """
 
@@ -248,10 +248,12 @@ class Dispute:
         replay_loss: Loss of the replay.
         confirmed: Whether a second replay of the step, with every reduction in another order, gave the replay's leaf
             again. If not, this machine's arithmetic lies outside the margin, and the trainer is not accused.
-        operator: The first operator whose result differs; None when all fingerprints agree.
+        operator: The first operator whose result differs; None when all fingerprints agree, and where what the step
+            read differs already.
         trainer_state: The trainer's state root at ``compared_at``.
         replay_state: The replay's.
         finding: What exact arithmetic says; None when it was not asked.
+        inputs: Names of the data arrays whose rows in the trainer's batch are not the ordered ones.
     """
 
     step: int
@@ -269,6 +271,7 @@ class Dispute:
     trainer_state: Digest | None = None
     replay_state: Digest | None = None
     finding: Finding | None = None
+    inputs: tuple[str, ...] = ()
 
     @property
     def accuses(self) -> bool:
@@ -464,12 +467,12 @@ class AuditReport:
         steps_replayed: Number of steps replayed and judged.
         mismatched_steps: Steps whose leaf differed, ascending.
         dispute: The first dispute, or None.
-        corrections: Sum over all steps.
-        contradictions: Sum over all steps.
-        omissions: Sum over all steps.
-        log_entries: Sum over all steps.
-        log_bytes: Sum over all steps.
-        rounded_values: Sum over all steps.
+        corrections: Sum over the replayed steps whose leaf matched.
+        contradictions: Sum over the replayed steps whose leaf matched.
+        omissions: Sum over the replayed steps whose leaf matched.
+        log_entries: Sum over the replayed steps whose leaf matched.
+        log_bytes: Sum over the replayed steps whose leaf matched.
+        rounded_values: Sum over the replayed steps whose leaf matched.
         seconds: Wall-clock time of the replay.
         environment: Device, library versions and switches of this machine.
         trainer_environment: The same of the trainer's, as the trainer signed it.

@@ -88,7 +88,7 @@ def judge(
         claimed: The trainer's record of it.
         state: The agreed state before it.
         logs: The trainer's log of it.
-        fingerprints: uint64 ``[sites]``: the trainer's fingerprints.
+        fingerprints: uint64 ``[places]``: the trainer's fingerprints.
 
     Raises:
         CancelledError: The replayer's token was cancelled.

@@ -1,4 +1,4 @@
-"""The first operator of a step at which two runs part. It comes from fingerprints, so no verdict rests on it."""
+"""Where two runs of a step part: in what it reads, or at which operator. It comes from fingerprints."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from counterfoil.audit.events import DisputedOperator, NeighbourOperator
 from counterfoil.program.graph import Program, node_values
+from counterfoil.program.places import PlaceSort
 
 Fingerprints = npt.NDArray[np.uint64]
 NEIGHBOURS = 6
@@ -14,45 +15,61 @@ NEIGHBOURS = 6
 
 
 def first_differing_operator(program: Program, trainer: Fingerprints, replay: Fingerprints) -> DisputedOperator | None:
-    """Return the first rounded operator whose fingerprint differs; None when all agree.
+    """Return the first operator whose fingerprint differs; None when all agree, or what the step reads differs.
 
-    Every rounded operator before it agrees, so what reaches it is equal unless a view or an exact operator brings in
-    something else, such as another batch: then it is the first place where that shows.
+    Every rounded operator before it agrees, so do the batch, the draws and every value on which a decision hangs: what
+    reaches it is equal.
 
     Args:
         program: The program of the step.
-        trainer: uint64 ``[sites]``: the trainer's fingerprints of the step.
-        replay: uint64 ``[sites]``: the replay's.
+        trainer: uint64 ``[places]``: the trainer's fingerprints of the step.
+        replay: uint64 ``[places]``: the replay's.
     """
     if trainer.shape != replay.shape:
         return None
     differing = np.flatnonzero(trainer != replay)
     if not len(differing):
         return None
-    site = program.sites[int(differing[0])]
-    node = program.nodes[site.node]
-    output = node.outputs[site.output]
+    place = program.places[int(differing[0])]
+    if place.node is None:
+        return None
+    node = program.nodes[place.node]
+    output = node.outputs[place.output]
     assert output is not None
     inputs = (program.types[value.number] for value in node_values(node))
     return DisputedOperator(
-        number=site.node + 1,
+        number=place.node + 1,
         total=len(program.nodes),
         name=node.operator,
         module=node.module,
         phase=node.phase,
         shape=output.shape,
         input_shapes=tuple(kind.shape for kind in inputs if kind is not None),
-        differing_operators=len({program.sites[int(index)].node for index in differing}),
-        neighbours=_neighbours(program, site.node, trainer != replay),
+        differing_operators=len({program.places[int(index)].node for index in differing}),
+        neighbours=_neighbours(program, place.node, trainer != replay),
     )
+
+
+def differing_inputs(program: Program, trainer: Fingerprints, replay: Fingerprints) -> tuple[str, ...]:
+    """Return the names of the data arrays whose rows differ between the trainer's batch and the replay's.
+
+    Args:
+        program: The program of the step.
+        trainer: uint64 ``[places]``: the trainer's fingerprints of the step.
+        replay: uint64 ``[places]``: the replay's.
+    """
+    if trainer.shape != replay.shape:
+        return ()
+    differing = (program.places[int(index)] for index in np.flatnonzero(trainer != replay))
+    return tuple(place.name for place in differing if place.sort is PlaceSort.BATCH)
 
 
 def _neighbours(program: Program, centre: int, differs: npt.NDArray[np.bool_]) -> tuple[NeighbourOperator, ...]:
     around = range(max(0, centre - NEIGHBOURS), min(len(program.nodes), centre + NEIGHBOURS + 1))
-    agrees: dict[int, bool] = {}
-    for site, differing in zip(program.sites, differs.tolist(), strict=True):
-        if site.node in around:
-            agrees[site.node] = agrees.get(site.node, True) and not differing
+    agrees: dict[int | None, bool] = {}
+    for place, differing in zip(program.places, differs.tolist(), strict=True):
+        if place.node in around:
+            agrees[place.node] = agrees.get(place.node, True) and not differing
     return tuple(
         NeighbourOperator(
             number=index + 1,

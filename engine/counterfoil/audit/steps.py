@@ -31,7 +31,7 @@ from counterfoil.execution.interpreter import (
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.program.graph import Program
 from counterfoil.rounding.log import SiteLog, decode
-from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, SiteCounts, step_key
+from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, SiteCounts, Watched, step_key
 
 State = Mapping[str, Tensor]
 Arrays = dict[str, npt.NDArray[Any]]
@@ -65,9 +65,10 @@ class ReplayedStep:
         arrays: The new state in memory, at steps whose state is digested; else empty.
         counts: What following the log brought to light, for each rounding site.
         entries: Number of entries of the log.
-        fingerprints: uint64 ``[sites]``.
+        fingerprints: uint64 ``[places]``.
         own_log: The own log of each site, if it was kept.
-        observation: What happened at the site that was observed, if one was.
+        observation: What happened at the place that was observed, if it is a rounding site.
+        watched: What happened there, if it is none.
     """
 
     result: StepResult
@@ -78,6 +79,7 @@ class ReplayedStep:
     fingerprints: npt.NDArray[np.uint64]
     own_log: Logs
     observation: Observation | None = None
+    watched: Watched | None = None
 
     @property
     def leaf(self) -> Digest:
@@ -129,7 +131,7 @@ class StepReplayer:
             logs: The log to follow, one part for each rounding site.
             compute: Instead of the replayer's own.
             keep_log: Keep the own log, so that another replay can follow it.
-            observe: Keep what happens at the rounding site of this number.
+            observe: Keep what happens at the place of this number.
 
         Yields:
             OperatorDone now and then.
@@ -168,6 +170,7 @@ class StepReplayer:
             fingerprints=rounder.fingerprints,
             own_log=tuple(rounder.own_logs),
             observation=rounder.observation,
+            watched=rounder.watched,
         )
 
     def confirm(

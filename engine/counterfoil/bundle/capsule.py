@@ -65,7 +65,7 @@ class CapsuleContents:
         leaves: The leaves from the last step before the disputed one whose state is committed, to the disputed one.
         state: The state after the first of these steps, by tensor name.
         logs: The rounding log of each later step.
-        fingerprints: uint64 ``[later steps, sites]``: their fingerprints.
+        fingerprints: uint64 ``[later steps, places]``: their fingerprints.
         part: The rows of the order's arrays that the later steps need.
     """
 

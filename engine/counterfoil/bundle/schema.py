@@ -17,10 +17,10 @@ from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.errors import BundleError
 from counterfoil.fields import Fields
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 DATA_FORMAT_VERSION = 1
 """Version of the format of data files."""
-CAPSULE_FORMAT_VERSION = 1
+CAPSULE_FORMAT_VERSION = 2
 """Version of the format of dispute capsules."""
 MAX_STEPS = 10_000_000
 STATE_DTYPES = ("float32", "int64", "int32", "uint8", "bool")

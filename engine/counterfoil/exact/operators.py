@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.exact.ieee import Value
-from counterfoil.exact.numbers import Array, NotExactError, Number, number
+from counterfoil.exact.numbers import MP, Array, NotExactError, Number, number
 from counterfoil.program.graph import Node
 from counterfoil.program.operators import OperatorClass
 
@@ -96,9 +96,7 @@ Rule = Callable[[Call], ExactOutput]
 _RULES: dict[str, Rule] = {}
 Definition = Callable[[Call], Callable[[int], Value]]
 _DEFINITIONS: dict[str, Definition] = {}
-WITHOUT = {
-    "hardsigmoid_backward": "libraries multiply by a sixth of their own precision, so there is no one value",
-}
+WITHOUT: dict[str, str] = {}
 """Kinds of rounded operators without an exact form, each with the reason, as the end of "... because"."""
 
 
@@ -151,7 +149,7 @@ def exact_output(node: Node, arguments: dict[str, Any], output: int) -> ExactOut
 
     Raises:
         NotExactError: The operator, used like this, has no exact form. Also raised by ``element`` where a discrete
-            choice hangs on the last bit.
+            choice hangs on the last bit, and where the result is no finite number.
     """
     kind = node.entry.kind
     if node.entry.operator_class is OperatorClass.EXACT and kind in _DEFINITIONS:
@@ -160,7 +158,21 @@ def exact_output(node: Node, arguments: dict[str, Any], output: int) -> ExactOut
     rule = _RULES.get(kind)
     if rule is None:
         raise NotExactError(WITHOUT.get(kind, "nobody has written down its exact form"))
-    return rule(Call(node, arguments, output))
+    found = rule(Call(node, arguments, output))
+    return ExactOutput(_finite(found.element), found.cost)
+
+
+def _finite(element: Callable[[int], Number]) -> Callable[[int], Number]:
+    def checked(index: int) -> Number:
+        try:
+            value = element(index)
+        except ZeroDivisionError as error:
+            raise NotExactError("its result is infinite") from error
+        if not MP.isfinite(value) or isinstance(value, MP.mpc):
+            raise NotExactError("its result is infinite or not a number")
+        return value
+
+    return checked
 
 
 def exact_elements(node: Node, arguments: dict[str, Any], output: int, indices: Sequence[int]) -> list[Number]:

@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from counterfoil.cancel import CancelToken
-from counterfoil.errors import NonFiniteError, ProgramError
+from counterfoil.errors import DIVERGED, NonFiniteError, ProgramError
 from counterfoil.execution.defined import Definition, definition_of
 from counterfoil.execution.philox import uniform
+from counterfoil.execution.strides import stride_free
+from counterfoil.execution.trouble import obstacle
 from counterfoil.generators import finish
 from counterfoil.program.graph import Keyword, Node, Program, TensorType, Value, map_argument
 from counterfoil.program.operators import UNIFORM, OperatorClass
+from counterfoil.program.places import PlaceSort
 
 Outputs = list[Tensor | None]
 Compute = Callable[["Operation", list[Any], dict[str, Any]], Any]
 """Runs one operator on its arguments; :func:`native` or a perturbed executor."""
-Round = Callable[[Node, Callable[[], dict[str, Any]], Outputs], Outputs]
-"""Rounds the outputs of an operator of class rounded; see :class:`counterfoil.rounding.rounder.Rounder`."""
 COMPUTE_DTYPES = {"float64": torch.float64, "float32": torch.float32}
 """The compute dtypes of the precision profiles, by name."""
 _Event = TypeVar("_Event")
 _PROGRESS_SECONDS = 0.1
 """Time between two reports of progress inside a step."""
+
+
+class Round(Protocol):
+    """Rounds and fingerprints what an interpreter computes; see :class:`counterfoil.rounding.rounder.Rounder`."""
+
+    def __call__(self, node: Node, arguments: Callable[[], dict[str, Any]], outputs: Outputs, /) -> Outputs:
+        """Return the rounded outputs of an operator of class rounded."""
+
+    def watch(self, place: int, value: Tensor, arguments: Callable[[], dict[str, Any]], /) -> None:
+        """Look at the value of a place that is not rounded."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +130,13 @@ class Interpreter:
         self.device = device
         self.dtype = dtype
         self._operations = tuple(_operation(node) for node in program.nodes)
+        self._batches = tuple((n, p.output) for n, p in enumerate(program.places) if p.sort is PlaceSort.BATCH)
+        """Place and value of each batch."""
+        self._watched: dict[int, list[tuple[int, int]]] = {}
+        """Place and output of the values of a node that are fingerprinted and not rounded."""
+        for number, place in enumerate(program.places):
+            if place.node is not None and place.site is None:
+                self._watched.setdefault(place.node, []).append((number, place.output))
 
     def run(
         self,
@@ -154,10 +173,14 @@ class Interpreter:
 
         Raises:
             CancelledError: ``cancel`` was set.
-            NonFiniteError: An operator's result, or the new state, does not fit float32.
+            NonFiniteError: An operator's result, the new state or the loss does not fit float32.
             ProgramError: An operator rejects its arguments, or gives other shapes than the program says.
+            ObstacleError: Memory is short, or the device failed.
         """
         values = self._load(inputs)
+        if rounder is not None:
+            for place, number in self._batches:
+                rounder.watch(place, values[number], dict)
         reported = time.monotonic()
         for index, operation in enumerate(self._operations):
             if cancel is not None:
@@ -195,7 +218,7 @@ class Interpreter:
         compute: Compute,
         rounder: Round | None,
     ) -> None:
-        outputs = self._compute(operation, values, draws, compute, rounder)
+        outputs = self._compute(index, operation, values, draws, compute, rounder)
         values.update(enumerate(outputs, operation.node.first_value))
         for number in self.program.last_uses[index]:
             del values[number]
@@ -214,7 +237,13 @@ class Interpreter:
         return self.dtype if name == "float32" else _DTYPES[name]
 
     def _compute(
-        self, operation: Operation, values: dict[int, Any], draws: Draws, compute: Compute, rounder: Round | None
+        self,
+        index: int,
+        operation: Operation,
+        values: dict[int, Any],
+        draws: Draws,
+        compute: Compute,
+        rounder: Round | None,
     ) -> Outputs:
         node = operation.node
         if node.operator == UNIFORM:
@@ -222,7 +251,11 @@ class Interpreter:
             assert isinstance(shape, tuple)
             assert isinstance(draw, int)
             lengths = tuple(int(n) for n in shape)  # type: ignore[arg-type]
-            return [uniform(lengths, seed=draws.seed, step=draws.step, draw=draw, dtype=self.dtype, device=self.device)]
+            drawn: Outputs = [
+                uniform(lengths, seed=draws.seed, step=draws.step, draw=draw, dtype=self.dtype, device=self.device)
+            ]
+            self._watch(index, drawn, dict, rounder)
+            return drawn
 
         def convert(item: Value | Keyword) -> Any:
             if isinstance(item, Value):
@@ -239,15 +272,26 @@ class Interpreter:
             kwargs["dtype"] = self._torch_dtype(output.dtype)
         try:
             result = compute(operation, args, kwargs)
-        except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as error:
-            if isinstance(error, torch.OutOfMemoryError):
-                raise
+        except (RuntimeError, TypeError, ValueError, IndexError, MemoryError) as error:
+            trouble = obstacle(error)
+            if trouble is not None:
+                raise trouble from error
             raise ProgramError(f"The operator {node.where} cannot be computed.", detail=str(error)) from error
         outputs: Outputs = list(result) if isinstance(result, (tuple, list)) else [result]
         outputs = self._agreed(node, outputs)
         if rounder is not None and node.entry.operator_class is OperatorClass.ROUNDED:
-            outputs = rounder(node, lambda: operation.named(args, kwargs), _unshared(outputs, args))
+            return rounder(node, lambda: operation.named(args, kwargs), _unshared(outputs, args))
+        self._watch(index, outputs, lambda: operation.named(args, kwargs), rounder)
         return outputs
+
+    def _watch(
+        self, index: int, outputs: Outputs, arguments: Callable[[], dict[str, Any]], rounder: Round | None
+    ) -> None:
+        if rounder is not None:
+            for place, output in self._watched.get(index, ()):
+                value = outputs[output]
+                assert value is not None
+                rounder.watch(place, value, arguments)
 
     def _agreed(self, node: Node, outputs: Outputs) -> Outputs:
         """Compare the outputs with what the program says of them; drop those that it does not have."""
@@ -282,9 +326,12 @@ class Interpreter:
                 raise NonFiniteError(
                     f"The new state tensor {item.name!r} holds a value that is infinite, not a number, or beyond "
                     "float32's range.",
-                    remedy="Training has diverged at this step: lower the learning rate, or clip the gradients.",
+                    remedy=DIVERGED,
                 )
-        return StepResult(state, float(values[self.program.loss.number]))
+        loss = float(values[self.program.loss.number])
+        if not math.isfinite(loss):
+            raise NonFiniteError("The loss is infinite or not a number.", remedy=DIVERGED)
+        return StepResult(state, loss)
 
 
 def with_progress(
@@ -344,4 +391,4 @@ def _operation(node: Node) -> Operation:
             remedy="Install a torch version that Counterfoil supports (2.11 to 2.13).",
         ) from error
     factory = node.operator in _FACTORIES
-    return Operation(node, function, factory, factory)
+    return Operation(node, stride_free(name, function), factory, factory)

@@ -16,6 +16,7 @@ from counterfoil import canonical
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import ProgramError
 from counterfoil.program.operators import UNIFORM, Operator, OperatorClass, classify, is_allowed
+from counterfoil.program.places import Place, places_of
 from counterfoil.program.uses import undefined_use
 
 FORMAT_VERSION = 1
@@ -173,6 +174,16 @@ class Program:
             for position, output in enumerate(node.outputs)
             if output is not None and output.floating
         )
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """Where a step is fingerprinted, in the order of its fingerprints."""
+        return places_of(self.inputs, self.nodes)
+
+    @cached_property
+    def site_places(self) -> tuple[int, ...]:
+        """Number of the place of each rounding site."""
+        return tuple(number for number, place in enumerate(self.places) if place.site is not None)
 
     @cached_property
     def last_uses(self) -> tuple[tuple[int, ...], ...]:

@@ -123,8 +123,7 @@ _ROUNDED = {
         tanh.default asinh.default acosh.default atanh.default erf.default erfc.default sigmoid.default logit.default
         pow.Tensor_Scalar pow.Tensor_Tensor pow.Scalar rsqrt.default sqrt.default reciprocal.default
         div.Tensor div.Scalar atan2.default xlogy.Tensor silu.default gelu.default mish.default
-        hardswish.default hardsigmoid.default elu.default celu.default selu.default softplus.default
-        log_sigmoid_forward.default _softmax.default _safe_softmax.default
+        elu.default celu.default selu.default softplus.default _softmax.default _safe_softmax.default
     """,
     "terms": """
         add.Tensor add.Scalar sub.Tensor sub.Scalar rsub.Scalar rsub.Tensor addcmul.default addcdiv.default
@@ -132,8 +131,8 @@ _ROUNDED = {
     """,
     "inputs": """
         tanh_backward.default sigmoid_backward.default silu_backward.default gelu_backward.default
-        mish_backward.default hardswish_backward.default hardsigmoid_backward.default elu_backward.default
-        softplus_backward.default log_sigmoid_backward.default logit_backward.default glu.default glu_backward.default
+        mish_backward.default elu_backward.default softplus_backward.default logit_backward.default
+        glu.default glu_backward.default
         _prelu_kernel.default _prelu_kernel_backward.default
         mse_loss_backward.default smooth_l1_loss_backward.default huber_loss_backward.default
         binary_cross_entropy_backward.default nll_loss_backward.default nll_loss2d_backward.default
@@ -181,6 +180,34 @@ _ROUNDED = {
 _DEPENDS_ON_ALPHA = frozenset(
     f"aten.{name}" for name in ("add.Tensor", "add.Scalar", "sub.Tensor", "sub.Scalar", "rsub.Scalar", "rsub.Tensor")
 )
+
+_DECIDING = """
+    eq ne lt le gt ge isnan isinf logical_and logical_or logical_xor logical_not any all floor ceil trunc round sign sgn
+    frac fmod remainder div.Tensor_mode div.Scalar_mode argmax argmin max.dim min.dim sort max_pool2d_with_indices
+    max_pool3d_with_indices adaptive_max_pool2d
+"""
+_DECIDES: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(_DECIDING.split(), (0, 1)),
+    **dict.fromkeys(("threshold_backward", "hardtanh_backward", "leaky_relu_backward"), (1,)),
+}
+"""Operators, by kind or by full name without library, in which a discrete decision hangs on the arguments at these
+positions: an ulp there may change a result altogether."""
+_CASTS: dict[str, tuple[int, ...]] = {"_to_copy": (0,), "copy": (1,)}
+"""The same where the result is not floating-point."""
+
+
+def decided_arguments(name: str, *, casts_away: bool) -> tuple[int, ...]:
+    """Return the positions of the arguments on which a discrete decision of an operator hangs; none for most.
+
+    Args:
+        name: Full name of the operator.
+        casts_away: Whether its first output is not floating-point.
+    """
+    library, _, short = name.partition(".")
+    if library != "aten":
+        return ()
+    kind = short.partition(".")[0]
+    return _DECIDES.get(short, _DECIDES.get(kind, _CASTS.get(kind, ()) if casts_away else ()))
 
 
 def _build() -> tuple[dict[str, Operator], dict[str, Operator]]:

@@ -24,6 +24,9 @@ _CHUNK = 1024
 _SLICE = 1 << 16
 """Elements below which a second thread costs more than it brings."""
 
+CANONICAL_NAN = 0x7FF8000000000000
+"""The bits that stand for every value that is not a number in a fingerprint."""
+
 FloatArray = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 Int64Array = npt.NDArray[np.int64]
 
@@ -123,6 +126,20 @@ def mix_values(values: Any, indices: Any, key: Any) -> Any:
     return total
 
 
+@numba.njit(nogil=True, cache=True)
+def _mix_slice(bits: Any, first: int, key: Any, floating: bool) -> Any:
+    """Sum the fingerprint terms of elements, uint64 ``[n]``; ``first`` is the index of the first in its tensor."""
+    magnitude = np.uint64(0x7FFFFFFFFFFFFFFF)
+    infinity = np.uint64(0x7FF0000000000000)
+    total = np.uint64(0)
+    base = np.uint64(first)
+    for i in range(bits.size):
+        # Sign and payload of what is not a number differ between processors.
+        unknown = floating and (bits[i] & magnitude) > infinity
+        total += _mix(np.uint64(CANONICAL_NAN) if unknown else bits[i], base + np.uint64(i), key)
+    return total
+
+
 class CpuKernel:
     """Rounds float64 and float32 tensors in memory.
 
@@ -154,6 +171,22 @@ class CpuKernel:
             sum(int(part[2]) for part in parts),
             max(int(part[3]) for part in parts),
         )
+
+    def fingerprint(self, bits: npt.NDArray[np.uint64], key: int, *, floating: bool) -> int:
+        """Return the fingerprint of values that are not rounded: a sum mod 2^64 of :func:`_mix` over the elements.
+
+        Args:
+            bits: uint64 ``[n]``, contiguous: float64 bits, or two's complement integers.
+            key: Fingerprint key, 0 to 2^64 - 1.
+            floating: Whether these are float64 bits, of which all that are not a number count as one.
+        """
+        parts = self._workers.in_parts(
+            bits.size,
+            _SLICE,
+            _CHUNK,
+            lambda first, end: int(_mix_slice(bits[first:end], first, np.uint64(key), floating)),
+        )
+        return sum(parts) % 2**64
 
 
 def _rounded(indices: Int64Array, ups: npt.NDArray[np.uint8], total: int, largest_biased: int) -> Rounded:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.rounding.grid import FLOAT64_BIAS, Grid
+from counterfoil.rounding.kernel_cpu import CANONICAL_NAN
 from counterfoil.rounding.result import Rounded
 
 
@@ -25,9 +26,9 @@ def _shift(z: Tensor, bits: int) -> Tensor:
     return (z >> bits) & ((1 << (64 - bits)) - 1)
 
 
-def mix(values: Tensor, indices: Tensor, key: int) -> Tensor:
-    """Return the fingerprint terms of single elements, int64 ``[k]``, for float64 ``values`` and int64 ``indices``."""
-    z = (values.view(torch.int64) ^ _signed(key)) + (indices + 1) * _GOLDEN
+def mix(bits: Tensor, indices: Tensor, key: int) -> Tensor:
+    """Return the fingerprint terms of single elements, int64 ``[k]``, for their int64 ``bits`` and ``indices``."""
+    z = (bits ^ _signed(key)) + (indices + 1) * _GOLDEN
     z = (z ^ _shift(z, 32)) * _MULTIPLIER
     return z ^ _shift(z, 29)
 
@@ -55,8 +56,18 @@ class TorchKernel:
         near = (remainder.abs() >= half - tau).nonzero().flatten()
         ups = remainder[near] < 0
         y.copy_(rounded)
-        total = mix(rounded, torch.arange(y.numel(), device=y.device), key).sum()
+        total = mix(rounded.view(torch.int64), torch.arange(y.numel(), device=y.device), key).sum()
         largest = biased.amax() if y.numel() else torch.zeros((), dtype=torch.int64, device=y.device)
         # One transfer for both numbers: each waits for the device.
         total_bits, largest_biased = torch.stack([total, largest]).tolist()
         return Rounded(near.cpu().numpy(), ups.cpu().numpy(), total_bits % 2**64, largest_biased - FLOAT64_BIAS)
+
+    def fingerprint(self, bits: Tensor, key: int, *, floating: bool) -> int:
+        """Return the fingerprint of values that are not rounded.
+
+        As :meth:`counterfoil.rounding.kernel_cpu.CpuKernel.fingerprint`, with int64 ``bits`` ``[n]``.
+        """
+        if floating:
+            unknown = (bits & (2**63 - 1)) > 0x7FF0000000000000
+            bits = torch.where(unknown, CANONICAL_NAN, bits)
+        return int(mix(bits, torch.arange(bits.numel(), device=bits.device), key).sum()) % 2**64

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ from torch import Tensor
 
 from counterfoil.bundle.schema import Precision
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import NonFiniteError
+from counterfoil.errors import DIVERGED, NonFiniteError
 from counterfoil.program.graph import Node, Program
+from counterfoil.program.places import Place
 from counterfoil.rounding.grid import (
     ACCEPTANCE_FACTOR,
     CALIBRATED_STEERABLE,
+    FLOAT64_BIAS,
     GUARANTEED_STEERABLE,
     LARGEST_EXPONENT,
     OMISSION_SHARE,
@@ -27,6 +30,7 @@ from counterfoil.rounding.grid import (
     scale_exponent,
 )
 from counterfoil.rounding.guaranteed import site_margins
+from counterfoil.rounding.infinities import Infinities, finite_outputs, hold_infinity, without_infinities
 from counterfoil.rounding.kernel_cpu import CpuKernel, mix_values
 from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.log import SiteLog
@@ -45,9 +49,9 @@ def step_key(order: Digest, step: int) -> int:
     return int.from_bytes(Digest.of(order.value + b"fingerprint" + step.to_bytes(8, "little")).value[:8], "little")
 
 
-def site_key(key: int, site: int) -> int:
-    """The fingerprint key of a rounding site within a step."""
-    return (key + (site + 1) * 0xD6E8FEB86659FD93) & _MASK64
+def place_key(key: int, place: int) -> int:
+    """The fingerprint key of a place within a step (:mod:`counterfoil.program.places`)."""
+    return (key + (place + 1) * 0xD6E8FEB86659FD93) & _MASK64
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class Observation:
         output: Which of its outputs.
         arguments: Its arguments by name.
         grid: The grid that was used.
-        key: The fingerprint key of the site.
+        key: The fingerprint key of the place.
         before: ``[n]``: the output before rounding, flat.
         after: ``[n]``: the same after rounding, the trainer's directions applied.
         fingerprint: Its fingerprint.
@@ -72,6 +76,25 @@ class Observation:
     key: int
     before: Tensor
     after: Tensor
+    fingerprint: int
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What happened at a place that is fingerprinted and not rounded, kept for a closer look.
+
+    Attributes:
+        place: The place.
+        arguments: Arguments of its operator by name; empty for a batch.
+        value: ``[n]``: the value, flat.
+        key: The fingerprint key of the place.
+        fingerprint: Its fingerprint.
+    """
+
+    place: Place
+    arguments: dict[str, Any]
+    value: Tensor
+    key: int
     fingerprint: int
 
 
@@ -120,6 +143,14 @@ class Kernels:
             return self._cpu.round(flat.numpy(), grid, tau, key)
         return self._torch.round(flat, grid, tau, key)
 
+    def fingerprint(self, flat: Tensor, key: int) -> int:
+        """Return the fingerprint of a tensor ``[n]`` of any dtype: of its values as float64 or as int64."""
+        floating = flat.is_floating_point()
+        bits = flat.double().contiguous().view(torch.int64) if floating else flat.long().contiguous()
+        if self._on_cpu:
+            return self._cpu.fingerprint(bits.numpy().view(np.uint64), key, floating=floating)
+        return self._torch.fingerprint(bits, key, floating=floating)
+
 
 class Rounder:
     """What the recording and the replaying rounder share: scales, grids, order of the sites."""
@@ -132,14 +163,25 @@ class Rounder:
         self._key = 0
         self._site = 0
         self._scale = 0.0
-        self.fingerprints = np.zeros(len(program.sites), np.uint64)
-        """uint64 ``[sites]``: the fingerprints of the step so far."""
+        self._infinities: Infinities | None = None
+        self.fingerprints = np.zeros(len(program.places), np.uint64)
+        """uint64 ``[places]``: the fingerprints of the step so far."""
 
     def begin_step(self, key: int) -> None:
         """Start a step with its fingerprint key."""
         self._key = key
         self._site = 0
-        self.fingerprints = np.zeros(len(self._program.sites), np.uint64)
+        self.fingerprints = np.zeros(len(self._program.places), np.uint64)
+
+    def watch(self, place: int, value: Tensor, arguments: Callable[[], dict[str, Any]]) -> None:
+        """Fingerprint a value that is not rounded.
+
+        Args:
+            place: Number of its place.
+            value: The value, of any dtype.
+            arguments: Returns the arguments of its operator by name.
+        """
+        self.fingerprints[place] = self._kernels.fingerprint(value.reshape(-1), place_key(self._key, place))
 
     def __call__(
         self, node: Node, arguments: Callable[[], dict[str, Any]], outputs: list[Tensor | None]
@@ -152,10 +194,9 @@ class Rounder:
             outputs: Its outputs; may be overwritten.
 
         Raises:
-            NonFiniteError: A value is infinite, not a number, or beyond float32's range.
+            NonFiniteError: A value is not a number, beyond float32's range, or infinite although no argument is.
         """
-        with using(self._kernels.workers):
-            scales = rule_for(node.entry, self._precision)(arguments(), outputs)
+        scales, passing = self._scales(node, arguments(), outputs)
         result: list[Tensor | None] = []
         for position, output in enumerate(outputs):
             described = node.outputs[position]
@@ -163,24 +204,52 @@ class Rounder:
                 result.append(output)
                 continue
             contiguous = output.contiguous()
-            self._scale = _number(scales[position])
+            flat = contiguous.view(-1)
+            self._scale = scales[position]
+            self._infinities = Infinities.of(flat) if passing else None
             exponent = scale_exponent(self._scale)
             if exponent is None:
-                raise _non_finite(node)
-            flat = contiguous.view(-1)
+                raise _non_finite(node, flat, self._scale)
             fingerprint = self._round(node, exponent, flat)
-            self.fingerprints[self._site] = fingerprint
+            self.fingerprints[self._program.site_places[self._site]] = fingerprint
             self._site += 1
             result.append(contiguous)
         return result
+
+    @property
+    def _site_key(self) -> int:
+        return place_key(self._key, self._program.site_places[self._site])
+
+    def _scales(self, node: Node, arguments: dict[str, Any], outputs: list[Tensor | None]) -> tuple[list[float], bool]:
+        """Return S of each output, 0 for one without a site, and whether infinities that the arguments hold pass."""
+        rule = rule_for(node.entry, self._precision)
+        described = zip(outputs, node.outputs, strict=True)
+        sites = {n for n, (out, kind) in enumerate(described) if out is not None and kind is not None and kind.floating}
+
+        def measured(given: dict[str, Any], results: list[Tensor | None]) -> list[float]:
+            found = rule(given, results)
+            return [_number(found[place]) if place in sites else 0.0 for place in range(len(results))]
+
+        with using(self._kernels.workers):
+            scales = measured(arguments, outputs)
+            # An infinity anywhere leaves no scale finite that it concerns: without one nothing is searched.
+            if all(map(math.isfinite, scales)) or not hold_infinity(arguments):
+                return scales, False
+            return measured(without_infinities(arguments), finite_outputs(outputs)), True
 
     def _grid(self, node: Node, exponent: int) -> Grid:
         return Grid.of(exponent, self._precision, self._margins[self._site])
 
     def _checked(self, node: Node, flat: Tensor, grid: Grid, tau: float) -> Rounded:
-        rounded = self._kernels.round(flat, grid, tau, site_key(self._key, self._site))
+        key = self._site_key
+        if self._infinities is not None:
+            self._infinities.take_out(flat)
+        rounded = self._kernels.round(flat, grid, tau, key)
         if rounded.largest_exponent > LARGEST_EXPONENT:
-            raise _non_finite(node)
+            what = "infinite or not a number" if rounded.largest_exponent > FLOAT64_BIAS else "beyond float32's range"
+            raise NonFiniteError(f"The operator {node.where} gave a value that is {what}.", remedy=DIVERGED)
+        if self._infinities is not None:
+            rounded = replace(rounded, fingerprint=self._infinities.put_back(flat, rounded.fingerprint, key))
         return rounded
 
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
@@ -193,11 +262,20 @@ def _number(value: Scale) -> float:
     return float(value)
 
 
-def _non_finite(node: Node) -> NonFiniteError:
-    return NonFiniteError(
-        f"The operator {node.where} produced a value that is infinite, not a number, or beyond float32's range.",
-        remedy="Training has diverged at this step: lower the learning rate, or clip the gradients.",
-    )
+def _non_finite(node: Node, flat: Tensor, scale: float) -> NonFiniteError:
+    """Say what is wrong with an output ``[n]`` that has no finite scale within float32's range."""
+    if bool(torch.isnan(flat).any()) or math.isnan(scale):
+        what = "gave a value that is not a number"
+    elif bool(torch.isinf(flat).any()):
+        what = "gave an infinite value, and no argument of it is infinite"
+    elif flat.numel() and float(flat.abs().amax()) >= 2.0 ** (LARGEST_EXPONENT + 1):
+        what = "gave a value beyond float32's range"
+    else:
+        return NonFiniteError(
+            f"The operator {node.where} adds terms beyond float32's range.",
+            remedy=f"Where masks are large negative numbers, use minus infinity in their place. {DIVERGED}",
+        )
+    return NonFiniteError(f"The operator {node.where} {what}.", remedy=DIVERGED)
 
 
 class RecordingRounder(Rounder):
@@ -238,7 +316,9 @@ class ReplayingRounder(Rounder):
     ) -> None:
         super().__init__(program, precision, kernels)
         self.observation: Observation | None = None
-        """With ``observe`` what happened at that rounding site."""
+        """With ``observe`` what happened at that place, if it is a rounding site."""
+        self.watched: Watched | None = None
+        """With ``observe`` what happened at that place, if it is none."""
         self._observe = observe
         self._arguments: Callable[[], dict[str, Any]] = dict
         self.counts: list[SiteCounts] = []
@@ -256,6 +336,19 @@ class ReplayingRounder(Rounder):
         self.counts = []
         self.own_logs = []
         self.observation = None
+        self.watched = None
+
+    def watch(self, place: int, value: Tensor, arguments: Callable[[], dict[str, Any]]) -> None:
+        """Fingerprint a value that is not rounded, as :meth:`Rounder.watch`."""
+        super().watch(place, value, arguments)
+        if place == self._observe:
+            self.watched = Watched(
+                place=self._program.places[place],
+                arguments=arguments(),
+                value=value.reshape(-1).clone(),
+                key=place_key(self._key, place),
+                fingerprint=int(self.fingerprints[place]),
+            )
 
     def __call__(
         self, node: Node, arguments: Callable[[], dict[str, Any]], outputs: list[Tensor | None]
@@ -275,7 +368,7 @@ class ReplayingRounder(Rounder):
         if not is_explained(log.exponent, self._scale):
             counts.contradictions += 1
         grid = self._grid(node, log.exponent if agreed else exponent)
-        unrounded = flat.clone() if self._site == self._observe else None
+        unrounded = flat.clone() if self._program.site_places[self._site] == self._observe else None
         logged = torch.from_numpy(log.indices).to(flat.device)
         own = flat[logged].double().cpu().numpy()
         rounded = self._checked(node, flat, grid, grid.tau if self._keep_log else grid.tau / OMISSION_SHARE)
@@ -298,7 +391,7 @@ class ReplayingRounder(Rounder):
             if changed.any():
                 where, old, new = log.indices[changed], before[changed], after[changed]
                 flat[torch.from_numpy(where).to(flat.device)] = torch.from_numpy(new).to(flat)
-                key = np.uint64(site_key(self._key, self._site))
+                key = np.uint64(self._site_key)
                 difference = int(mix_values(new, where, key)) - int(mix_values(old, where, key))
                 fingerprint = (fingerprint + difference) & _MASK64
         if self._keep_log:
@@ -309,7 +402,7 @@ class ReplayingRounder(Rounder):
                 output=self._program.sites[self._site].output,
                 arguments=self._arguments(),
                 grid=grid,
-                key=site_key(self._key, self._site),
+                key=self._site_key,
                 before=unrounded,
                 after=flat.clone(),
                 fingerprint=fingerprint,

@@ -22,6 +22,7 @@ from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import Bent, bent, rounding_site, within_margin
 from support.jobs import audited, digits_order, record_job, record_run, replaced
+from support.pretender import record_pretender
 
 
 @pytest.fixture
@@ -56,9 +57,13 @@ def closest(count: int) -> Callable[[np.ndarray, np.ndarray, Grid], dict[int, fl
 # The trainer is wrong.
 
 
-def test_a_poisoned_label_is_wrong_by_exact_arithmetic(tmp_path, digits_job, trainer_key):
-    run = record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(3))
-    report = audited(run, digits_job.order).report
+@pytest.fixture
+def poisoned(tmp_path, digits_job, trainer_key):
+    return record_pretender(digits_job.order, tmp_path / "run.cfoil", trainer_key, step=3)
+
+
+def test_a_poisoned_label_behind_a_forged_fingerprint_is_wrong_by_exact_arithmetic(poisoned, digits_job):
+    report = audited(poisoned, digits_job.order).report
     assert report.outcome is Outcome.DISPUTED
     finding = report.dispute.finding
     assert finding.right is Right.REPLAY
@@ -230,17 +235,14 @@ def test_control_the_same_run_on_sound_arithmetic(digits_job):
     assert audited(digits_job.run, digits_job.order).report.outcome is Outcome.VERIFIED
 
 
-def test_an_operator_without_an_exact_form_leaves_it_to_the_second_replay(
-    monkeypatch, tmp_path, digits_job, trainer_key
-):
+def test_an_operator_without_an_exact_form_leaves_it_to_the_second_replay(monkeypatch, poisoned, digits_job):
     from counterfoil.exact import NotExactError
 
     def none(*_: Any) -> Any:
         raise NotExactError("nobody has written down its exact form")
 
     monkeypatch.setattr(arbiter, "exact_output", none)
-    run = record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(3))
-    report = audited(run, digits_job.order).report
+    report = audited(poisoned, digits_job.order).report
     assert (report.outcome, report.dispute.finding.right) == (Outcome.DISPUTED, Right.UNKNOWN)
     assert "because nobody has written down its exact form" in report.dispute.finding.sentence
     assert "exact arithmetic" not in report.reason

@@ -67,7 +67,7 @@ class ObservingAll(ReplayingRounder):
         self.all: list[Observation] = []
 
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
-        self._observe = self._site
+        self._observe = self._program.site_places[self._site]
         fingerprint = super()._round(node, exponent, flat)
         assert self.observation is not None
         self.all.append(self.observation)
@@ -122,7 +122,9 @@ def none_is_off(step: Recorded, seen: list[Observation]) -> None:
     assert len(seen) == len(step.order.program.sites)
     for site, observed in enumerate(seen):
         if observed.before.numel():
-            elements = arbiter._examine(observed, int(step.fingerprints[site] ^ FORGERY), step.logs[site])
+            elements = arbiter._examine(
+                observed, int(step.fingerprints[step.order.program.site_places[site]] ^ FORGERY), step.logs[site]
+            )
             assert not elements.off, observed.node.where
 
 
@@ -137,7 +139,9 @@ def test_control_a_slightly_wrong_function_is_found_wrong(tmp_path, trainer_key,
     off = {
         observed.node.entry.kind
         for site, observed in enumerate(observations(step, wrong))
-        if arbiter._examine(observed, int(step.fingerprints[site] ^ FORGERY), step.logs[site]).off
+        if arbiter._examine(
+            observed, int(step.fingerprints[step.order.program.site_places[site]] ^ FORGERY), step.logs[site]
+        ).off
     }
     assert off == {"convolution"}
 
@@ -153,7 +157,7 @@ LIES: dict[str, Callable[[SiteLog], SiteLog]] = {
 
 def lied_to(steps: StepReplayer, step: Recorded, site: int, lie: Callable[[SiteLog], SiteLog]) -> Right:
     fingerprints, logs = step.fingerprints.copy(), list(step.logs)
-    fingerprints[site] ^= FORGERY
+    fingerprints[step.order.program.site_places[site]] ^= FORGERY
     logs[site] = lie(logs[site])
     outcome = finish(steps.replay(step.record, step.state, logs))
     return finish(arbitrate(steps, step.record, step.state, logs, outcome, fingerprints)).finding.right
@@ -188,7 +192,7 @@ def test_a_lie_at_any_site_is_seen_for_what_it_is(tmp_path, trainer_key, draft) 
 def test_directions_that_lead_to_an_overflow_do_not_explain_the_step(tmp_path, trainer_key, monkeypatch) -> None:
     step = recorded(tmp_path, digits_order(), trainer_key)
     fingerprints = step.fingerprints.copy()
-    fingerprints[0] ^= FORGERY
+    fingerprints[step.order.program.site_places[0]] ^= FORGERY
     claimed = replace(step.record, loss=0.0)  # so that the leaves differ
     monkeypatch.setattr(arbiter._Elements, "near_midpoint", True)
     monkeypatch.setattr(arbiter, "_with_directions", lambda log, elements: log)

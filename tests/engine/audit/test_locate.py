@@ -63,11 +63,10 @@ def scaled_weight(name: str, step: int):
 @pytest.mark.parametrize(
     ("tamper", "name", "module", "phase"),
     [
-        (LabelFlip(step=3), "aten.nll_loss_forward.default", "", "forward"),
         (scaled_weight("block1.conv2.weight", 3), "aten.convolution.default", "block1.conv2", "forward"),
         (scaled_weight("head.weight", 3), "aten.addmm.default", "head", "forward"),
     ],
-    ids=["labels", "convolution", "head"],
+    ids=["convolution", "head"],
 )
 def test_names_module_and_pass(
     tmp_path: Path, trainer_key: SigningKey, tamper, name: str, module: str, phase: str
@@ -126,8 +125,7 @@ def test_one_replay_finds_step_and_operator_between_two_distant_checkpoints(
     dispute = result.report.dispute
     assert dispute is not None
     assert dispute.step == step
-    assert dispute.operator is not None
-    assert dispute.operator.name == "aten.nll_loss_forward.default"
+    assert (dispute.inputs, dispute.operator) == (("labels",), None)
     assert dispute.compared_at == 40
     assert result.report.mismatched_steps == (step,)
     steps = [event.row.step for event in result.of(StepReplayed)]

@@ -61,7 +61,7 @@ def test_the_page_is_enough_to_check_a_bundle(
     contents = make_contents(steps=steps, commit_every=commit_every, checkpoint_every=checkpoint_every)
     path = write_bundle(tmp_path / "run.cfoil", contents)
     with h5py.File(path) as file:
-        assert file.attrs["format"] == b"counterfoil-1"
+        assert file.attrs["format"] == b"counterfoil-2"
         order, run = file["order"], file["run"]
         raw = order["manifest"][()].tobytes()
         manifest = json.loads(raw)
@@ -182,7 +182,7 @@ def test_the_page_is_enough_to_check_a_capsule(tmp_path: Path, commit_every: int
     first = (step - 1) // commit_every * commit_every
     write_capsule(capsule_of(run, contents, step), path)
     with h5py.File(path) as file:
-        assert file.attrs["format"] == b"counterfoil-capsule-1"
+        assert file.attrs["format"] == b"counterfoil-capsule-2"
         raw = file["order/manifest"][()].tobytes()
         manifest = json.loads(raw)
         assert sha(file["order/program"][()].tobytes()).hex() == manifest["program"]
