@@ -71,7 +71,7 @@ def test_is_refused_by_name(name: str, tmp_path: Path, trainer_key: SigningKey) 
     honest = record_job(tmp_path, draft, trainer_key)
     verified(honest.run, honest.order)
     order, run = tmp_path / "edited.cfoil", tmp_path / "edited-run.cfoil"
-    edited(draft, operator, arguments).write(order)
+    edited(draft, operator, arguments).write(order, trial=False)
     with pytest.raises(ProgramError, match=sentence):
         record_run(order, run, trainer_key)
     # A trainer whose own copy accepts it gets no verdict out of an auditor's.
