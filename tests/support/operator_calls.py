@@ -195,10 +195,10 @@ def operation_of(call: Call) -> Operation:
     _, packet, overload = name.split(".")
     outputs = listed(getattr(getattr(ATEN, packet), overload)(*args, **kwargs))
     declared = tuple(None if o is None else TensorType("float32", tuple(o.shape)) for o in outputs)
-    # The factor of a sum says whether it is exact.
-    scalars = (0, *args[1:]) if packet in ("add", "sub", "rsub") and overload == "Scalar" else ()
-    factor = (("alpha", kwargs["alpha"]),) if "alpha" in kwargs else ()
-    return _operation(Node(name, scalars, factor, declared, 0, "", "forward"))
+    # alpha decides the class of an addition.
+    given = tuple(arg if isinstance(arg, (int, float)) else None for arg in args)
+    named = tuple(sorted((key, value) for key, value in kwargs.items() if isinstance(value, (int, float))))
+    return _operation(Node(name, given, named, declared, 0, "", "forward"))
 
 
 def listed(result: Any) -> list[Any]:

@@ -21,11 +21,10 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import StreamedDigest, tensor_digest
 from counterfoil.errors import BundleError, FileChangedError
-from counterfoil.obstacles import read_failure
+from counterfoil.obstacles import file_changed, read_failure
 
 BLOCK_BYTES = 8 * 2**20
 """How much of a long column is held in memory at a time."""
-_COPY = "Copy the file to a place where nobody else writes to it, and start again with the copy."
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], None]
@@ -76,7 +75,7 @@ class CheckedFile:
                 file = h5f.open(os.fsencode(path), h5f.ACC_RDONLY, properties)
             try:
                 if not os.path.samestat(os.fstat(handle.fileno()), os.fstat(file.get_vfd_handle(properties))):
-                    raise FileChangedError("The file was replaced by another one while it was opened.", remedy=_COPY)
+                    raise file_changed(path.name, "the file")
                 return cls(path, handle, file, opened.st_size)
             except BaseException:
                 _close_file(file)
@@ -85,7 +84,7 @@ class CheckedFile:
             # A file that is still being copied looks damaged.
             with handle:
                 if _looks(os.fstat(handle.fileno())) != _looks(opened):
-                    raise _changed(path, f"the {cls.KIND.name}") from error
+                    raise file_changed(path.name, f"the {cls.KIND.name}") from error
             raise
         except BaseException:
             handle.close()
@@ -159,7 +158,7 @@ class CheckedFile:
 
     def changed(self, what: str) -> FileChangedError:
         """Return the error that says that a part of the file is no longer what was checked."""
-        return _changed(self.path, what)
+        return file_changed(self.path.name, what)
 
     def _read(self, path: str, first: int | None = None, count: int = 0, into: Array | None = None) -> Array:
         """Read a dataset, or ``count`` rows of it from ``first``; ``into``, if given, takes the values as stored."""
@@ -239,12 +238,6 @@ def stat_of(path: str | os.PathLike[str]) -> os.stat_result | None:
 
 def _looks(status: os.stat_result) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
-
-
-def _changed(path: Path, what: str) -> FileChangedError:
-    return FileChangedError(
-        f"The file {path.name} changed while it was read: {what} is not what it was before.", remedy=_COPY
-    )
 
 
 def _row_blocks(info: DatasetInfo, cancel: CancelToken | None) -> Iterator[tuple[int, int]]:

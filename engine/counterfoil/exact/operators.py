@@ -70,6 +70,14 @@ class Call:
         """The argument, or ``default`` where this overload has none of that name."""
         return self.arguments.get(name, default)
 
+    @property
+    def holds_infinity(self) -> bool:
+        """Whether a tensor among the arguments holds an infinity, so that infinite results are allowed."""
+        return any(
+            isinstance(value, np.ndarray) and value.dtype.kind == "f" and bool(np.isinf(value).any())
+            for value in self.arguments.values()
+        )
+
     def place(self, index: int) -> tuple[int, ...]:
         """The multi-index of a flat index of the output."""
         return tuple(int(i) for i in np.unravel_index(index, self.shape))
@@ -158,17 +166,18 @@ def exact_output(node: Node, arguments: dict[str, Any], output: int) -> ExactOut
     rule = _RULES.get(kind)
     if rule is None:
         raise NotExactError(WITHOUT.get(kind, "nobody has written down its exact form"))
-    found = rule(Call(node, arguments, output))
-    return ExactOutput(_finite(found.element), found.cost)
+    call = Call(node, arguments, output)
+    found = rule(call)
+    return ExactOutput(_checked(found.element, call.holds_infinity), found.cost)
 
 
-def _finite(element: Callable[[int], Number]) -> Callable[[int], Number]:
+def _checked(element: Callable[[int], Number], infinities_pass: bool) -> Callable[[int], Number]:
     def checked(index: int) -> Number:
         try:
             value = element(index)
         except ZeroDivisionError as error:
             raise NotExactError("its result is infinite") from error
-        if not MP.isfinite(value) or isinstance(value, MP.mpc):
+        if isinstance(value, MP.mpc) or MP.isnan(value) or (MP.isinf(value) and not infinities_pass):
             raise NotExactError("its result is infinite or not a number")
         return value
 

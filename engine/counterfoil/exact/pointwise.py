@@ -88,13 +88,13 @@ def _floating(dtype: str) -> bool:
 
 def _multiply(dtype: str, a: Any, b: Any) -> Any:
     if dtype == "bool":
-        return a and b
+        return bool(a and b)
     return product(a, b, dtype) if _floating(dtype) else wrapped(a * b, dtype)
 
 
 def _add(dtype: str, a: Any, b: Any) -> Any:
     if dtype == "bool":
-        return a or b
+        return bool(a or b)
     return total(a, b, dtype) if _floating(dtype) else wrapped(a + b, dtype)
 
 
