@@ -13,7 +13,7 @@ from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.rewriting import VARIANTS, rewritten_kinds
 from counterfoil.program.operators import classify
 from support.boundary_calls import boundary_calls, fuzzed_names
-from support.error_bounds import LEAVING, rounded_names, worst
+from support.error_bounds import rounded_names, worst
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, t
 
 EVERY = {**CALLS, **OTHER_CALLS}
@@ -35,7 +35,7 @@ def results(call: Call, name: str) -> tuple[list[Any], list[Any]]:
 
 
 def test_every_rounded_kind_has_another_algorithm() -> None:
-    kinds = {name.split(".")[1] for name in rounded_names() - LEAVING}
+    kinds = {name.split(".")[1] for name in rounded_names()}
     assert rewritten_kinds() == kinds
 
 
@@ -87,7 +87,7 @@ def differs(call: Call, name: str) -> bool:
 @pytest.mark.parametrize("kind", sorted(EVERY.keys() & rewritten_kinds()))
 def test_its_last_bits_are_others(kind: str) -> None:
     """Else it would be the same algorithm again."""
-    calls = [call for call in [*EVERY[kind], *MORE.get(kind, [])] if call[0] not in LEAVING]
+    calls = [*EVERY[kind], *MORE.get(kind, [])]
     found = {name for name in NAMES for call in calls if differs(call, name) or differs(larger(call), name)}
     assert bool(found) == (kind not in SAME), found
 
@@ -118,8 +118,6 @@ def test_float32_stays_float32() -> None:
         if kind not in rewritten_kinds():
             continue
         for operator, args, kwargs in calls:
-            if operator in LEAVING:
-                continue
             narrow = [a.float() if isinstance(a, Tensor) and a.is_floating_point() else a for a in args]
             narrow = [torch.float32 if a is torch.float64 else a for a in narrow]
             own, other = results((operator, narrow, kwargs), "rewritten-1")
