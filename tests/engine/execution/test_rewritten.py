@@ -21,6 +21,7 @@ NAMES = [f"rewritten-{variant}" for variant in range(VARIANTS)]
 SAME = {
     "_prelu_kernel": "one correctly rounded product for each element",
     "_prelu_kernel_backward": "one correctly rounded product for each element",
+    "prod": "pairs of significands in a fixed order, each product correctly rounded",
 }
 """Kinds whose result has no freedom, each with the reason."""
 
