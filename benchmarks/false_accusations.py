@@ -117,7 +117,7 @@ def record_honestly(folder: Path, job: str, steps: int, perturbation: str | None
     """Order and record a job; returns the order and the run."""
     key_file, order, run = folder / "trainer.pem", folder / "job.cfoil", folder / "run.cfoil"
     generate_key(key_file, None)
-    JOBS[job](steps).write(order)
+    JOBS[job](steps).write(order, trial=False)
     for _ in record(order, run, load_private_key(key_file, None), threads=1, perturbation=perturbation):
         pass
     return order, run

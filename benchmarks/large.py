@@ -33,15 +33,16 @@ def write_large_bundle(folder: Path, gigabytes: int) -> Path:
     state_bytes = sum(array.nbytes for array in state.values())
     steps = max(1, -(-(gigabytes * 10**9 - state_bytes) // state_bytes))
     order = order_gpt2(text, size=size, batch_size=2, steps=steps, checkpoint_every=1)
-    order.write(folder / "large-job.cfoil")
+    order.write(folder / "large-job.cfoil", trial=False)
     generate_key(folder / "large.pem", None)
     key = load_private_key(folder / "large.pem", None)
     log = np.random.default_rng(1).integers(0, 256, LOG_BYTES).astype(np.uint8).tobytes()
     manifest, root = order.manifest, state_root(state)
     with BundleReader.open(folder / "large-job.cfoil") as reader, BundleWriter.create(folder / "large.cfoil") as writer:
-        sites = len(Program.from_bytes(reader.program()).sites)
+        found = reader.check_order_contents()
+        sites = len(Program.from_bytes(found.program).sites)
         fingerprints = np.zeros(sites, np.uint64)
-        writer.copy_order(reader)
+        writer.write_order(manifest, found.program, found.schedule, found.scalars, found.data, found.initial)
         writer.begin_run(sites)
         leaves = [leaf_hash(StepRecord(0, manifest.initial_root, None, None, None).to_bytes())]
         for step in range(1, steps + 1):

@@ -44,7 +44,7 @@ from pathlib import Path
 import counterfoil
 from counterfoil_resources.digits import load_digits
 folder = Path(sys.argv[1])
-counterfoil.order_digits(*load_digits(), steps=int(sys.argv[2])).write(folder / "job.cfoil")
+counterfoil.order_digits(*load_digits(), steps=int(sys.argv[2])).write(folder / "job.cfoil", trial=False)
 counterfoil.generate_key(folder / "trainer.pem", None)
 counterfoil.generate_key(folder / "auditor.pem", None)
 key = counterfoil.load_private_key(folder / "trainer.pem", None)

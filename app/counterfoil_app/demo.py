@@ -84,7 +84,7 @@ def run(folder: Path, say: Callable[[str], None] = print) -> int:
     application()
     _make_keys(files)
     say(f"Order: {STEPS} training steps of a small residual network on handwritten digits.")
-    counterfoil.order_digits(*load_digits(), steps=STEPS).write(files.order)
+    counterfoil.order_digits(*load_digits(), steps=STEPS).write(files.order, trial=False)
     say("Honest trainer: carries out the order and records every step.")
     _record(files, "honest", None, say)
     say(f"Cheating trainer: flips the labels of one batch, at step {TAMPERED_STEP}, and signs the run all the same.")

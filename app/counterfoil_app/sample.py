@@ -79,7 +79,7 @@ def record_sample(folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterat
     draft = counterfoil.order_digits(
         *load_digits(), steps=STEPS, batch_size=BATCH_ROWS, width=WIDTH, checkpoint_every=CHECKPOINT_EVERY, seed=1
     )
-    draft.write(files.order)
+    draft.write(files.order, trial=False)
     tamper = counterfoil.LabelFlip(step=TAMPERED_STEP) if kind is SampleKind.TAMPERED else None
     signing_key = counterfoil.load_private_key(key, None)
     for event in counterfoil.record(files.order, files.run, signing_key, cancel=cancel, tamper=tamper):

@@ -27,7 +27,15 @@ from counterfoil import __version__, terminal
 from counterfoil.audit.outcome import CheckState, Outcome
 from counterfoil.bundle.schema import PROFILES, Precision
 from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError, CounterfoilError, DataError, FileWriteError, KeyFileError, RefusedError
+from counterfoil.errors import (
+    CancelledError,
+    CounterfoilError,
+    DataError,
+    FileWriteError,
+    KeyFileError,
+    ObstacleError,
+    RefusedError,
+)
 from counterfoil.signing import (
     SigningKey,
     generate_key,
@@ -37,6 +45,8 @@ from counterfoil.signing import (
 )
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from counterfoil.audit.events import AuditReport, StepRow
     from counterfoil.bundle.capsule import CapsuleContents
     from counterfoil.training.order import OrderDraft
@@ -64,6 +74,7 @@ _COMMANDS = (
     "gui",
     "demo",
     "bench",
+    "vectors",
 )
 
 
@@ -139,6 +150,13 @@ HeadsOption = Annotated[
 ]
 BadFractionOption = Annotated[
     float, typer.Option(min=0.0, max=1.0, help="Share of bad segments that a sample must not let pass.")
+]
+TrialOption = Annotated[
+    bool,
+    typer.Option(
+        help="Execute the first step here, on the CPU, before the order is written, so that it does not fail at the "
+        "trainer. --no-trial for jobs that only a larger machine can execute."
+    ),
 ]
 StepsOption = Annotated[int, typer.Option(min=1, help="Training steps.")]
 BatchOption = Annotated[int, typer.Option(min=1, help="Rows of the data per step.")]
@@ -272,7 +290,7 @@ def _show_error(error: CounterfoilError) -> int:
     outcome = Outcome.ERROR
     if isinstance(error, RefusedError):
         outcome = Outcome.REFUSED
-    elif isinstance(error, CancelledError):
+    elif isinstance(error, (CancelledError, ObstacleError)):
         outcome = Outcome.INCONCLUSIVE
     out = terminal.console(stderr=True)
     out.print(f"[bold red]{outcome.value}[/]  {escape(error.sentence)}", soft_wrap=True)
@@ -312,6 +330,7 @@ def order(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The file to write, with --from.", show_default=False)
     ] = None,
+    trial: TrialOption = True,
     force: ForceOption = False,
 ) -> None:
     """Client: write an order, the file that says exactly what is to be trained.
@@ -319,7 +338,7 @@ def order(
     Example: counterfoil order --from mypackage.module:make_job --out job.cfoil
     """
     if context.invoked_subcommand is not None:
-        if source is not None or out is not None or force:
+        if source is not None or out is not None or force or not trial:
             raise typer.BadParameter(f"Options of '{context.invoked_subcommand}' stand behind it; --from stands alone.")
         return
     if source is None or out is None:
@@ -327,7 +346,7 @@ def order(
     _check_target(out, force)
     from counterfoil.training.custom import load_job, order_custom
 
-    _write_order(order_custom(load_job(source)), out)
+    _write_order(order_custom(load_job(source)), out, trial=trial)
 
 
 @order_app.command("digits-cnn")
@@ -343,6 +362,7 @@ def order_digits_cnn(
     precision: PrecisionOption = Profile.FLOAT64_24,
     margins: MarginsOption = Margins.CALIBRATED,
     external_data: ExternalDataOption = None,
+    trial: TrialOption = True,
     force: ForceOption = False,
 ) -> None:
     """Order a small residual network on the handwritten digits that come with Counterfoil.
@@ -367,7 +387,7 @@ def order_digits_cnn(
         checkpoint_every=checkpoint_every,
         precision=_precision(precision, margins),
     )
-    _write_order(draft, out, external_data)
+    _write_order(draft, out, external_data, trial=trial)
 
 
 @order_app.command("resnet")
@@ -387,6 +407,7 @@ def order_residual_network(
     precision: PrecisionOption = Profile.FLOAT64_24,
     margins: MarginsOption = Margins.CALIBRATED,
     external_data: ExternalDataOption = None,
+    trial: TrialOption = True,
     force: ForceOption = False,
 ) -> None:
     """Order a residual network on CIFAR-10, MNIST or Fashion-MNIST.
@@ -413,7 +434,7 @@ def order_residual_network(
         checkpoint_every=checkpoint_every,
         precision=_precision(precision, margins),
     )
-    _write_order(draft, out, external_data)
+    _write_order(draft, out, external_data, trial=trial)
 
 
 @order_app.command("vgg11")
@@ -435,6 +456,7 @@ def order_vgg11(
     precision: PrecisionOption = Profile.FLOAT64_24,
     margins: MarginsOption = Margins.CALIBRATED,
     external_data: ExternalDataOption = None,
+    trial: TrialOption = True,
     force: ForceOption = False,
 ) -> None:
     """Order a VGG-11 on CIFAR-10, or on other images of at least 32x32 pixels.
@@ -461,7 +483,7 @@ def order_vgg11(
         checkpoint_every=checkpoint_every,
         precision=_precision(precision, margins),
     )
-    _write_order(draft, out, external_data)
+    _write_order(draft, out, external_data, trial=trial)
 
 
 @order_app.command("logistic")
@@ -485,6 +507,7 @@ def order_logistic_regression(
     precision: PrecisionOption = Profile.FLOAT64_24,
     margins: MarginsOption = Margins.CALIBRATED,
     external_data: ExternalDataOption = None,
+    trial: TrialOption = True,
     force: ForceOption = False,
 ) -> None:
     """Order logistic regression on a table of yours, or on one that is made up.
@@ -507,7 +530,7 @@ def order_logistic_regression(
         checkpoint_every=checkpoint_every,
         precision=_precision(precision, margins),
     )
-    _write_order(draft, out, external_data)
+    _write_order(draft, out, external_data, trial=trial)
 
 
 @order_app.command("gpt2")
@@ -557,6 +580,7 @@ def order_gpt2_text(
     precision: PrecisionOption = Profile.FLOAT64_24,
     margins: MarginsOption = Margins.CALIBRATED,
     external_data: ExternalDataOption = None,
+    trial: TrialOption = True,
     force: ForceOption = False,
 ) -> None:
     """Order a GPT-2 of any size on the bytes or the tokens of a file, from random or from public weights.
@@ -599,7 +623,7 @@ def order_gpt2_text(
         checkpoint_every=checkpoint_every,
         precision=_precision(precision, margins),
     )
-    _write_order(draft, out, external_data)
+    _write_order(draft, out, external_data, trial=trial)
 
 
 def _precision(profile: Profile, margins: Margins) -> Precision:
@@ -619,9 +643,11 @@ def _check_targets(out: Path, external_data: Path | None, force: bool) -> None:
             raise typer.BadParameter("--out and --external-data name the same file.")
 
 
-def _write_order(draft: OrderDraft, out: Path, external_data: Path | None = None) -> None:
-    manifest = draft.write(out, external_data=external_data)
+def _write_order(draft: OrderDraft, out: Path, external_data: Path | None = None, *, trial: bool) -> None:
     console = terminal.console()
+    if trial:
+        _try_order(draft, console)
+    manifest = draft.write(out, external_data=external_data, trial=False)
     console.print(f"Ordered {manifest.steps} steps of: {escape(manifest.title)}")
     console.print(f"Order digest {manifest.digest.hex}")
     if external_data is None:
@@ -631,6 +657,27 @@ def _write_order(draft: OrderDraft, out: Path, external_data: Path | None = None
             f"Wrote {escape(str(out))}, and its data to {escape(str(external_data))}. Keep both, and give the trainer "
             "copies."
         )
+
+
+def _try_order(draft: OrderDraft, console: Console) -> None:
+    """Execute the first step of an order, with a bar, and show what was found."""
+    with cancel_on_interrupt() as cancel, terminal.progress("First step", console, unit="operators") as bar:
+        from counterfoil.training import trial
+
+        try:
+            for event in draft.try_first_step(cancel):
+                match event:
+                    case trial.TrialStarted():
+                        bar.start(event.total)
+                    case trial.TrialProgress():
+                        bar.update(event.done)
+                    case trial.Trial():
+                        found = event
+        except CancelledError as error:
+            raise CancelledError("Stopped; no order was written.") from error
+    console.print(f"First step tried here: loss {found.loss:.4f}, {terminal.duration(found.seconds)}.")
+    if found.warning:
+        console.print(f"[bold yellow]WARNING[/]  {escape(found.warning)}", soft_wrap=True)
 
 
 @app.command()
@@ -916,8 +963,8 @@ def audit(
             console.print(f"Wrote {escape(str(capsule))}. Anybody can check it with 'counterfoil adjudicate'.")
     if verdict is not None and signing_key is not None:
         if report.bundle_digest is None:
-            # Nothing was read, so there is nothing that a verdict could be about; the exit code says the rest.
-            console.print("No verdict was written: the file could not be read as a bundle.")
+            # There is nothing that a verdict could be about; the exit code says the rest.
+            console.print("No verdict was written: the file could not be read as a bundle, or changed meanwhile.")
         else:
             from counterfoil.audit.verdict import sign_verdict
 
@@ -979,7 +1026,7 @@ def adjudicate(
         terminal.show_adjudication(console, report)
     if verdict is not None and signing_key is not None:
         if report.capsule_digest is None:
-            console.print("Nothing was signed: the file could not be read.")
+            console.print("Nothing was signed: the file could not be read, or changed meanwhile.")
         else:
             from counterfoil.audit.verdict import sign_adjudication
 
@@ -1190,6 +1237,22 @@ def bench_paper(
     )
     _write(out, page(found, device, made_up_images=images is None, seconds=seconds).encode())
     console.print(f"Wrote {escape(str(out))}.")
+
+
+@app.command()
+def vectors(
+    out: Annotated[Path, typer.Option("--out", help="The folder to write; files of the same names are replaced.")],
+) -> None:
+    """Implementer: write conformance vectors for a second implementation of the format and the numerics.
+
+    Small runs, logs and single functions with the results that they must have; README.md in the folder explains each.
+
+    Example: counterfoil vectors --out vectors
+    """
+    from counterfoil.vectors import write_vectors
+
+    written = write_vectors(out)
+    terminal.console().print(f"Wrote {len(written)} files to {escape(str(out))}; README.md explains them.")
 
 
 def _window_module(name: str) -> Any:

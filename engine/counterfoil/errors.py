@@ -6,6 +6,12 @@ next), and a detail for the log. Anything else that escapes is a bug in Counterf
 
 from __future__ import annotations
 
+DIVERGED = (
+    "If the steps before it went well, training has diverged: lower the learning rate, or clip the gradients. If not, "
+    "look for a division by zero, a logarithm of zero, a row that is masked as a whole, and data of different sizes."
+)
+"""What to do about a value that does not fit float32: the remedy of a :class:`NonFiniteError`."""
+
 
 class CounterfoilError(Exception):
     """Base of every deliberate error.
@@ -71,11 +77,35 @@ class DataError(CounterfoilError):
 
 
 class NonFiniteError(CounterfoilError):
-    """An operator produced a value that is infinite, not a number, or beyond float32's range."""
+    """An operator gave a value that is not a number, beyond float32's range, or infinite although no argument is."""
 
 
 class DeviceError(CounterfoilError):
     """This machine cannot run the job: no such device, or it fails the self-test."""
+
+
+class ObstacleError(CounterfoilError):
+    """This machine, its memory or its disks kept the work from its end, and nobody is to blame (INCONCLUSIVE)."""
+
+
+class FileChangedError(ObstacleError):
+    """A file changed while it was read, so that what was checked is not what would be used."""
+
+
+class FileReadError(ObstacleError):
+    """The system fails to read a file: a disk error, or a network share that is gone."""
+
+
+class MemoryShortageError(ObstacleError):
+    """This machine has too little memory for the job."""
+
+
+class DeviceFailureError(ObstacleError):
+    """A device stopped working in the middle of a computation."""
+
+
+class TrialError(CounterfoilError):
+    """The first step of an order fails, or cannot be tried on this machine; no order was written."""
 
 
 class CancelledError(CounterfoilError):

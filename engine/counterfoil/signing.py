@@ -135,6 +135,20 @@ def generate_key(private_path: str | os.PathLike[str], passphrase: str | None) -
     return target
 
 
+def key_from_seed(seed: bytes) -> SigningKey:
+    """Return the key whose secret is these 32 bytes (RFC 8032, section 5.1.5), for what anybody may sign.
+
+    Raises:
+        KeyFileError: They are not 32.
+    """
+    try:
+        key = Ed25519PrivateKey.from_private_bytes(seed)
+    except ValueError as error:
+        raise KeyFileError("The secret of an Ed25519 key is 32 bytes.", detail=str(error)) from error
+    public = PublicKey.of(key.public_key())
+    return SigningKey(public, CryptoSigner(key, public._key))
+
+
 def needs_passphrase(path: str | os.PathLike[str]) -> bool:
     """Whether a private key file is encrypted; raises KeyFileError when it cannot be read."""
     return b"ENCRYPTED" in _read_key_file(Path(path))

@@ -77,8 +77,12 @@ class StepProgress(Protocol):
 
 
 class _RateColumn(ProgressColumn):
+    def __init__(self, unit: str) -> None:
+        super().__init__()
+        self._unit = unit
+
     def render(self, task: Task) -> Text:
-        return Text(f"{task.speed:.2f} steps/s" if task.speed else "", style="cyan")
+        return Text(f"{task.speed:.2f} {self._unit}/s" if task.speed else "", style="cyan")
 
 
 class _Bar:
@@ -113,8 +117,8 @@ class _Lines:
 
 
 @contextmanager
-def progress(title: str, out: Console) -> Iterator[StepProgress]:
-    """Show a bar with rate and time left on a terminal, and a few plain lines elsewhere."""
+def progress(title: str, out: Console, unit: str = "steps") -> Iterator[StepProgress]:
+    """Show a bar with rate (in ``unit`` per second) and time left on a terminal, and a few plain lines elsewhere."""
     if not out.is_terminal:
         yield _Lines(out, title)
         return
@@ -122,7 +126,7 @@ def progress(title: str, out: Console) -> Iterator[StepProgress]:
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.completed:.0f}/{task.total:.0f}"),
-        _RateColumn(),
+        _RateColumn(unit),
         TimeRemainingColumn(elapsed_when_finished=True),
         TextColumn("{task.fields[note]}", style="dim"),
     )

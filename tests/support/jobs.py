@@ -115,9 +115,9 @@ class Job:
 
 
 def record_job(folder: Path, draft: OrderDraft, key: SigningKey, **settings: Any) -> Job:
-    """Write an order and record a run of it."""
+    """Write an order, without the trial that recording is anyhow, and record a run of it."""
     job = Job(folder / "job.cfoil", folder / "run.cfoil")
-    draft.write(job.order)
+    draft.write(job.order, trial=False)
     record_run(job.order, job.run, key, **settings)
     return job
 

@@ -195,7 +195,10 @@ def operation_of(call: Call) -> Operation:
     _, packet, overload = name.split(".")
     outputs = listed(getattr(getattr(ATEN, packet), overload)(*args, **kwargs))
     declared = tuple(None if o is None else TensorType("float32", tuple(o.shape)) for o in outputs)
-    return _operation(Node(name, (), (), declared, 0, "", "forward"))
+    # The factor of a sum says whether it is exact.
+    scalars = (0, *args[1:]) if packet in ("add", "sub", "rsub") and overload == "Scalar" else ()
+    factor = (("alpha", kwargs["alpha"]),) if "alpha" in kwargs else ()
+    return _operation(Node(name, scalars, factor, declared, 0, "", "forward"))
 
 
 def listed(result: Any) -> list[Any]:
@@ -241,7 +244,7 @@ _POSITIVE = t(40).abs() + 0.01
 _PLAIN = t(4, 30) * 3
 OTHER_CALLS: dict[str, list[Call]] = {
     **_unary("exp exp2 expm1 sin cos tan asin acos atan sinh cosh tanh asinh erf erfc sigmoid", t(50) * 0.9),
-    **_unary("silu gelu mish hardswish hardsigmoid elu celu selu softplus", _PLAIN),
+    **_unary("silu gelu mish elu celu selu softplus", _PLAIN),
     **_unary("log log2 log10 log1p rsqrt sqrt reciprocal", _POSITIVE),
     "acosh": [("aten.acosh.default", [_POSITIVE + 1], {})],
     "atanh": [("aten.atanh.default", [t(50) * 0.9], {})],
@@ -264,7 +267,6 @@ OTHER_CALLS: dict[str, list[Call]] = {
         ("aten.remainder.Tensor", [t(40) * 9, _POSITIVE], {}),
         ("aten.remainder.Scalar", [t(40) * 9, 0.7], {}),
     ],
-    "log_sigmoid_forward": [("aten.log_sigmoid_forward.default", [_PLAIN], {})],
     "add": [
         ("aten.add.Tensor", [t(40), t(40, number=1)], {"alpha": 0.3}),
         ("aten.add.Scalar", [t(40), 0.7, 0.3], {}),
@@ -286,15 +288,12 @@ OTHER_CALLS: dict[str, list[Call]] = {
     "logaddexp": [("aten.logaddexp.default", [t(40), t(40, number=1)], {})],
     **{
         name: [(f"aten.{name}.default", [t(4, 30, number=1), _PLAIN], {})]
-        for name in ("silu_backward", "gelu_backward", "mish_backward", "hardswish_backward", "hardsigmoid_backward")
+        for name in ("silu_backward", "gelu_backward", "mish_backward")
     },
     "tanh_backward": [("aten.tanh_backward.default", [t(50), t(50, number=1)], {})],
     "sigmoid_backward": [("aten.sigmoid_backward.default", [t(50), t(50, number=1).abs()], {})],
     "elu_backward": [("aten.elu_backward.default", [t(4, 30, number=1), 1.0, 1.0, 1.0, False, _PLAIN], {})],
     "softplus_backward": [("aten.softplus_backward.default", [t(4, 30, number=1), _PLAIN, 1.0, 20.0], {})],
-    "log_sigmoid_backward": [
-        ("aten.log_sigmoid_backward.default", [t(4, 30, number=1), _PLAIN, ATEN.log_sigmoid_forward(_PLAIN)[1]], {})
-    ],
     "logit_backward": [("aten.logit_backward.default", [t(40), _POSITIVE * 0.5], {})],
     "glu": [("aten.glu.default", [_PLAIN, 1], {})],
     "glu_backward": [("aten.glu_backward.default", [t(4, 15), _PLAIN, 1], {})],

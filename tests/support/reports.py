@@ -108,7 +108,7 @@ def disputed_report() -> AuditReport:
         verified_report(),
         outcome=Outcome.DISPUTED,
         reason="Step 37 came out different.",
-        checks=checks(REPLAY=CheckState.FAILED, ORDER=CheckState.WARNING),
+        checks=checks(REPLAY=CheckState.FAILED, ORDER=CheckState.WARNING, COVERAGE=CheckState.WARNING),
         order_source="bundle",
         steps_replayed=57,
         mismatched_steps=(37, 38, 39, 40, 45),

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -29,13 +28,15 @@ from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.selftest import run_selftest
 from counterfoil.audit.steps import State, decode_log, differing_parts, step_replayer
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader, ProvenLeaf
+from counterfoil.bundle.checked import settled_digest, stat_of
 from counterfoil.bundle.schema import RunClaim
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import leaf_hash
-from counterfoil.errors import CounterfoilError, DeviceError, RefusedError
+from counterfoil.errors import CounterfoilError, DeviceError, FileChangedError, RefusedError
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
+from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.signing import PublicKey
 
 Result = TypeVar("Result")
@@ -84,14 +85,17 @@ def adjudicate(
         CheckChanged and OperatorDone, AdjudicationStarted before the replay, AdjudicationFinished.
     """
     case = _Case(Path(path))
+    before = stat_of(path)
     try:
-        yield from _hear(case, order, trainer_key, device, threads, cancel)
+        with obstacles_noticed():
+            yield from _hear(case, order, trainer_key, device, threads, cancel)
     except CounterfoilError as error:
         case.error = error
-        if case.capsule_digest is None:
+        if isinstance(error, FileChangedError):
+            case.capsule_digest = None
+        elif case.capsule_digest is None:
             # Not readable as a capsule, but perhaps a file: then the report says which one was refused.
-            with suppress(OSError, ValueError):
-                case.capsule_digest = Digest.of_file(path)
+            case.capsule_digest = settled_digest(path, before)
     yield AdjudicationFinished(case.report())
 
 
@@ -214,7 +218,11 @@ def _hear(
 def _read(case: _Case, cancel: CancelToken | None) -> CapsuleContents:
     with CapsuleReader.open(case.path) as reader:
         case.capsule_digest = reader.file_digest(cancel)
-        return reader.contents()
+        try:
+            # All that is judged lies in memory from here on.
+            return reader.contents()
+        finally:
+            reader.check_unchanged(case.capsule_digest)
 
 
 def _compare_order(

@@ -8,7 +8,7 @@ from enum import Enum
 from counterfoil.audit.events import Dispute, Right
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import CancelledError, CounterfoilError, NonFiniteError, RefusedError
+from counterfoil.errors import CancelledError, CounterfoilError, NonFiniteError, ObstacleError, RefusedError
 
 
 class AdjudicationOutcome(Enum):
@@ -122,7 +122,7 @@ def conclude_adjudication(
         return AdjudicationOutcome.REFUSED, f"{error.sentence} Nothing was concluded about the dispute."
     if isinstance(error, CancelledError):
         return AdjudicationOutcome.INCONCLUSIVE, "The adjudication was stopped before it came to an end."
-    if isinstance(error, NonFiniteError):
+    if isinstance(error, (NonFiniteError, ObstacleError)):
         return AdjudicationOutcome.INCONCLUSIVE, str(error)
     if error is not None:
         return AdjudicationOutcome.ERROR, str(error)

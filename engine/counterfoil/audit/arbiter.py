@@ -163,7 +163,7 @@ class _Elements:
         """Distance of this machine's values from the exact ones, in units of the tolerance."""
         with MP.workprec(_PRECISION):
             return [
-                _in_units(abs(MP.mpf(value) - exact), tolerance(self.grid))
+                _in_units(_difference(value, exact), tolerance(self.grid))
                 for value, exact in zip(self.computed.tolist(), self.exact, strict=True)
             ]
 
@@ -197,8 +197,15 @@ class _Elements:
         return bool((np.array(rounded) == self.trainer).all())
 
 
+def _difference(value: float, exact: Number) -> Number:
+    """Return the distance of a value from the exact one: none where both are the same infinity."""
+    return MP.mpf(0) if MP.isinf(exact) and exact == value else abs(MP.mpf(value) - exact)
+
+
 def midpoint_distance(exact: Number, grid: Grid) -> float:
     """Return the distance of an exact value from the nearest midpoint between grid points, in units of tau."""
+    if MP.isinf(exact):
+        return math.inf
     with MP.workprec(_PRECISION):
         quantum = _quantum(exact, grid)
         steps = exact / quantum
@@ -223,7 +230,9 @@ def _in_units(distance: Number, unit: float) -> float:
 
 
 def exact_rounding(exact: Number, grid: Grid) -> float:
-    """Return an exact value rounded to the grid, ties to even."""
+    """Return an exact value rounded to the grid, ties to even; infinities stay."""
+    if MP.isinf(exact):
+        return float(exact)
     with MP.workprec(_PRECISION):
         quantum = _quantum(exact, grid)
         return float(MP.nint(exact / quantum) * quantum) + 0.0

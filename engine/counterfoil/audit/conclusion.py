@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from counterfoil.audit.events import Dispute, Right, Steering, StepMatch, StepRow
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.sampling import Sample
-from counterfoil.errors import CounterfoilError, NonFiniteError, RefusedError
+from counterfoil.errors import CounterfoilError, FileChangedError, NonFiniteError, ObstacleError, RefusedError
 
 
 @dataclass
@@ -24,8 +24,8 @@ class Tally:
         contradictions: Sum over matching steps.
         omissions: Sum over matching steps.
         log_entries: Sum over matching steps.
-        log_bytes: Sum over judged steps.
-        rounded_values: Sum over judged steps.
+        log_bytes: Sum over matching steps.
+        rounded_values: Sum over matching steps.
         seconds: Wall-clock time.
     """
 
@@ -45,8 +45,6 @@ class Tally:
         if row.match is StepMatch.UNJUDGED:
             return
         self.judged += 1
-        self.log_bytes += row.log_bytes
-        self.rounded_values += row.rounded_values
         if row.match is StepMatch.MISMATCH:
             self.mismatched.append(row.step)
             return
@@ -54,6 +52,8 @@ class Tally:
         self.contradictions += row.contradictions
         self.omissions += row.omissions
         self.log_entries += row.log_entries
+        self.log_bytes += row.log_bytes
+        self.rounded_values += row.rounded_values
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,8 @@ def conclude(
     """
     checks = _checks(tally, coverage, steering) if tally.judged else ()
     dispute = tally.dispute
+    if isinstance(error, FileChangedError):
+        return Outcome.INCONCLUSIVE, _file_changed(error, dispute), checks
     if isinstance(error, RefusedError) and dispute is None:
         return Outcome.REFUSED, f"{error.sentence} Nothing was concluded about the training.", checks
     if dispute is not None and dispute.accuses:
@@ -110,7 +112,7 @@ def conclude(
             "replay the run on another machine.",
             checks,
         )
-    if isinstance(error, NonFiniteError):
+    if isinstance(error, (NonFiniteError, ObstacleError)):
         return Outcome.INCONCLUSIVE, str(error), checks
     if error is not None:
         return Outcome.ERROR, str(error), checks
@@ -160,6 +162,15 @@ def conclude(
         Outcome.VERIFIED,
         f"All {coverage.ordered} steps were replayed, and every one has the trainer's Merkle leaf bit for bit.",
         checks,
+    )
+
+
+def _file_changed(error: FileChangedError, dispute: Dispute | None) -> str:
+    if dispute is None or not dispute.accuses:
+        return f"{error} Nobody is to blame for what such a file says."
+    return (
+        f"{error} Before that, step {dispute.step} came out different from the trainer's; a verdict would name a file "
+        "that is no more, but the dispute capsule of that step stands by itself."
     )
 
 

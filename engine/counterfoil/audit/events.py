@@ -467,12 +467,12 @@ class AuditReport:
         steps_replayed: Number of steps replayed and judged.
         mismatched_steps: Steps whose leaf differed, ascending.
         dispute: The first dispute, or None.
-        corrections: Sum over all steps.
-        contradictions: Sum over all steps.
-        omissions: Sum over all steps.
-        log_entries: Sum over all steps.
-        log_bytes: Sum over all steps.
-        rounded_values: Sum over all steps.
+        corrections: Sum over the replayed steps whose leaf matched.
+        contradictions: Sum over the replayed steps whose leaf matched.
+        omissions: Sum over the replayed steps whose leaf matched.
+        log_entries: Sum over the replayed steps whose leaf matched.
+        log_bytes: Sum over the replayed steps whose leaf matched.
+        rounded_values: Sum over the replayed steps whose leaf matched.
         seconds: Wall-clock time of the replay.
         environment: Device, library versions and switches of this machine.
         trainer_environment: The same of the trainer's, as the trainer signed it.

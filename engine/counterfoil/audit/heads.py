@@ -9,6 +9,7 @@ from pathlib import Path
 from counterfoil.bundle.schema import RunClaim, TreeHead
 from counterfoil.commit.merkle import MerkleTree, verify_consistency
 from counterfoil.errors import BundleError, CommitmentError, ProofError, SignatureError
+from counterfoil.obstacles import read_failure
 from counterfoil.signing import PublicKey, open_tree_head
 
 MAX_FILE_BYTES = 256 * 2**20
@@ -23,7 +24,7 @@ def read_tree_heads(path: str | os.PathLike[str], key: PublicKey) -> tuple[TreeH
         key: The key that must have signed every line.
 
     Raises:
-        BundleError: The file cannot be read, or is too large.
+        BundleError: The file cannot be read, is too large, or holds nothing.
         SignatureError: A line is no tree head, or not signed by this key; the sentence names the line.
     """
     path = Path(path)
@@ -33,10 +34,18 @@ def read_tree_heads(path: str | os.PathLike[str], key: PublicKey) -> tuple[TreeH
         with path.open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
+        obstacle = read_failure(str(path), error)
+        if obstacle is not None:
+            raise obstacle from error
         raise BundleError(f"The tree heads in {path} cannot be read: {error.strerror or error}.") from error
     if len(data) > MAX_FILE_BYTES:
         raise BundleError(f"The tree heads in {path} are more than {MAX_FILE_BYTES} bytes.")
-    lines = data.removesuffix(b"\n").split(b"\n") if data else []
+    if not data.strip():
+        raise BundleError(
+            f"The file {path.name} holds no tree head, so it says nothing about the run.",
+            remedy="Take the tree heads from where the trainer published them, or audit without them.",
+        )
+    lines = data.removesuffix(b"\n").split(b"\n")
     heads = []
     for number, line in enumerate(lines, start=1):
         try:
@@ -56,7 +65,7 @@ def check_tree_heads(heads: Sequence[TreeHead], claim: RunClaim, tree: MerkleTre
     """Check that the run extends every published tree head (RFC 9162, section 2.1.4).
 
     Args:
-        heads: The tree heads, in any order, signed by the run's trainer.
+        heads: The tree heads, in any order, signed by the run's trainer; one or more.
         claim: The trainer's claim of the run.
         tree: The Merkle tree over the run's leaves, whose root the claim names.
 
@@ -64,7 +73,8 @@ def check_tree_heads(heads: Sequence[TreeHead], claim: RunClaim, tree: MerkleTre
         What was found, as a sentence.
 
     Raises:
-        CommitmentError: A head is of another order, or the run does not extend it: history was rewritten.
+        CommitmentError: A head is of another order, or the run does not extend it: history was rewritten; or no head
+            covers a step.
     """
     for head in heads:
         if head.order != claim.order:
@@ -87,8 +97,14 @@ def check_tree_heads(heads: Sequence[TreeHead], claim: RunClaim, tree: MerkleTre
                 remedy="Ask the trainer for the run whose history it published.",
                 detail=str(error),
             ) from error
-    if not heads:
-        return "The file of tree heads is empty."
-    first = min(heads, key=lambda head: head.size)
-    count = f"{len(heads)} published tree heads agree" if len(heads) > 1 else "One published tree head agrees"
+    # A head over one leaf is about the initial state, which the order gives; and the same head twice is one head.
+    different = {head.size: head for head in sorted(heads, key=lambda head: head.signed_at, reverse=True)}
+    different.pop(1, None)
+    if not different:
+        raise CommitmentError(
+            "No published tree head covers a step of the run: all that were given are about its initial state.",
+            remedy="Take the tree heads from where the trainer published them, or audit without them.",
+        )
+    first = different[min(different)]
+    count = f"{len(different)} published tree heads agree" if len(different) > 1 else "One published tree head agrees"
     return f"{count} with it, from step {first.size - 1} on ({first.signed_at})."

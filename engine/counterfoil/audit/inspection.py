@@ -15,7 +15,7 @@ from pathlib import Path
 from counterfoil.audit.heads import check_tree_heads, read_tree_heads
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.summary import ArraySummary, BundleSummary, OrderSummary, RunSummary
-from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
@@ -23,9 +23,10 @@ from counterfoil.commit.merkle import MerkleTree
 from counterfoil.errors import CommitmentError, OrderMismatchError, RefusedError, SignatureError
 from counterfoil.execution.devices import open_device
 from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter
+from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.program.operators import OperatorClass
 from counterfoil.signing import PublicKey, open_claim
-from counterfoil.training.order import LoadedOrder, load_order
+from counterfoil.training.order import LoadedOrder, prepare_order
 
 
 @dataclass
@@ -36,7 +37,7 @@ class Inspection:
         reader: The open bundle.
         checks: The checks that were made, by number.
         client_order: Digest of the client's own order, when one was given.
-        order: The order, once check 4 has passed.
+        order: The order, once check 4 has passed; made of the very bytes that check 3 hashed.
         claim: The trainer's claim, once check 5 has passed.
         trainer_key: Key id of the key that signed, once check 5 has passed.
         records: The records of steps 0 to the last, once check 6 has passed.
@@ -88,13 +89,26 @@ def open_inspection(
 
     Raises:
         BundleError: The file is no bundle (check 1): there is nothing to inspect.
+        ObstacleError: The file changed while it was read, or this machine cannot read or hold it.
         CancelledError: ``cancel`` was set.
     """
     with BundleReader.open(path) as reader:
         inspection = Inspection(reader)
+        make_checks(inspection, order_path, trainer_key, cancel, heads)
+        yield inspection
+
+
+def make_checks(
+    inspection: Inspection,
+    order_path: str | os.PathLike[str] | None = None,
+    trainer_key: PublicKey | None = None,
+    cancel: CancelToken | None = None,
+    heads: str | os.PathLike[str] | None = None,
+) -> None:
+    """Run checks 1 to 6 on an open bundle, as :func:`open_inspection` does; raises ObstacleError and CancelledError."""
+    with obstacles_noticed():
         for _ in _stages(inspection, order_path, trainer_key, heads, cancel):
             pass
-        yield inspection
 
 
 def _stages(
@@ -113,8 +127,9 @@ def _stages(
     )
     inspection.note(CheckNumber.ORDER_CONTENTS, CheckState.RUNNING, "")
     yield
-    if _attempt(inspection, CheckNumber.ORDER_CONTENTS, lambda: _check_contents(inspection, cancel)):
-        _attempt(inspection, CheckNumber.PROGRAM, lambda: _check_program(inspection))
+    contents: list[OrderContents] = []
+    if _attempt(inspection, CheckNumber.ORDER_CONTENTS, lambda: _check_contents(reader, contents, cancel)):
+        _attempt(inspection, CheckNumber.PROGRAM, lambda: _check_program(inspection, contents.pop()))
     if signed:
         inspection.note(CheckNumber.COMMITMENTS, CheckState.RUNNING, "")
     yield
@@ -128,6 +143,8 @@ def _attempt(inspection: Inspection, number: CheckNumber, check: Callable[[], tu
     try:
         state, detail = check()
     except RefusedError as error:
+        # A file that is being written to may show anything.
+        inspection.reader.check_unchanged()
         inspection.note(number, CheckState.FAILED, error.sentence)
         inspection.failures[number] = error
         return False
@@ -169,9 +186,11 @@ def compare_order(manifest: OrderManifest, client_order: Digest | None) -> tuple
     return CheckState.PASSED, f"The order {digest.short} is the client's."
 
 
-def _check_contents(inspection: Inspection, cancel: CancelToken | None) -> tuple[CheckState, str]:
-    inspection.reader.check_order_contents(cancel)
-    manifest = inspection.reader.manifest
+def _check_contents(
+    reader: BundleReader, contents: list[OrderContents], cancel: CancelToken | None
+) -> tuple[CheckState, str]:
+    contents.append(reader.check_order_contents(cancel))
+    manifest = reader.manifest
     if manifest.outside:
         names = ", ".join(sorted(manifest.outside))
         return (
@@ -183,8 +202,8 @@ def _check_contents(inspection: Inspection, cancel: CancelToken | None) -> tuple
     return CheckState.PASSED, f"Program, schedule, scalars, {arrays} data arrays and the initial state match the order."
 
 
-def _check_program(inspection: Inspection) -> tuple[CheckState, str]:
-    order = load_order(inspection.reader)
+def _check_program(inspection: Inspection, contents: OrderContents) -> tuple[CheckState, str]:
+    order = prepare_order(inspection.reader.manifest, contents)
     Interpreter(order.program, open_device("cpu"), COMPUTE_DTYPES[order.manifest.precision.compute]).check_types()
     inspection.order = order
     rounded = sum(node.entry.operator_class is OperatorClass.ROUNDED for node in order.program.nodes)
@@ -233,6 +252,7 @@ def _check_commitments(
     cancel: CancelToken | None,
 ) -> tuple[CheckState, str]:
     assert inspection.claim is not None
+    _check_columns(inspection)
     records = tuple(inspection.reader.step_records(cancel))
     tree = run_tree(records)
     if tree.root != inspection.claim.run_root:
@@ -252,6 +272,18 @@ def _check_commitments(
         key = PublicKey.from_pem(inspection.claim.public_key.encode())
         detail += " " + check_tree_heads(read_tree_heads(heads, key), inspection.claim, tree)
     return CheckState.PASSED, detail
+
+
+def _check_columns(inspection: Inspection) -> None:
+    """Refuse fingerprints that cannot be compared with those of a replay; raises CommitmentError."""
+    if inspection.order is None:  # check 4 has failed, so that nothing is compared
+        return
+    found, needed = inspection.reader.fingerprint_columns(), len(inspection.order.program.places)
+    if found != needed:
+        raise CommitmentError(
+            f"The run has {found} fingerprints for each step; a step of its program has {needed}.",
+            remedy="Ask the trainer for a run that Counterfoil recorded.",
+        )
 
 
 def inspect(
@@ -298,7 +330,7 @@ def inspect_stages(
         BundleError: The file is no bundle.
         CancelledError: ``cancel`` was set.
     """
-    with BundleReader.open(path) as reader:
+    with obstacles_noticed(), BundleReader.open(path) as reader:
         inspection = Inspection(reader)
         for _ in _stages(inspection, order_path, trainer_key, heads, cancel):
             yield summarise(inspection)

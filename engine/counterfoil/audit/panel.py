@@ -30,6 +30,7 @@ from counterfoil.commit.digest import Digest
 from counterfoil.errors import DataError, OrderMismatchError, RefusedError
 from counterfoil.execution.devices import check_memory, open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
+from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import finish
 from counterfoil.training.order import LoadedOrder
 
@@ -161,11 +162,13 @@ def run_panel(
         RefusedError: The data file, or the client's order, cannot be used.
         NonFiniteError: A step leads to a value that does not fit float32.
         DeviceError: There is no such device, or it fails the self-test.
+        ObstacleError: A file changed while it was read, or this machine cannot read or hold it; nobody is blamed.
         CancelledError: ``cancel`` was set.
     """
     if len(runs) < 2:
         raise DataError("There is nothing to compare with one run.", remedy="Give two runs of the same order, or more.")
     with ExitStack() as stack:
+        stack.enter_context(obstacles_noticed())
         table = _Table(stack, order, cancel)
         for run in runs:
             table.admit(Path(run))

@@ -15,6 +15,7 @@ from counterfoil.cancel import CancelToken
 from counterfoil.errors import RefusedError
 from counterfoil.execution.devices import check_memory, open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
+from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import finish
 
 MEASURED_STEPS = 6
@@ -42,8 +43,10 @@ def plan_audit(
         NonFiniteError: One of its first steps leads to a value that does not fit float32.
         CancelledError: ``cancel`` was set.
         DeviceError: There is no such device.
+        ObstacleError: The file changed while it was read, or this machine cannot read or hold it.
     """
     with ExitStack() as stack:
+        stack.enter_context(obstacles_noticed())
         inspection = stack.enter_context(open_inspection(run, cancel=cancel))
         if inspection.failure is not None:
             raise inspection.failure

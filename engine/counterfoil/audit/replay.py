@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from counterfoil.audit.events import (
     StepRow,
     TensorDivergence,
 )
-from counterfoil.audit.inspection import Inspection, open_inspection
+from counterfoil.audit.inspection import Inspection, make_checks
 from counterfoil.audit.judgement import second_look
 from counterfoil.audit.locate import differing_inputs, first_differing_operator
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
@@ -47,14 +47,24 @@ from counterfoil.audit.steps import (
     step_replayer,
 )
 from counterfoil.bundle.capsule import CapsuleContents
+from counterfoil.bundle.checked import settled_digest, stat_of
 from counterfoil.bundle.datafile import DataFile, missing_data
+from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, first_difference
-from counterfoil.errors import CancelledError, CounterfoilError, DeviceError, NonFiniteError, RefusedError
+from counterfoil.errors import (
+    CancelledError,
+    CounterfoilError,
+    DeviceError,
+    FileChangedError,
+    NonFiniteError,
+    RefusedError,
+)
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
+from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.signing import PublicKey
 from counterfoil.training.order import LoadedOrder
 
@@ -103,19 +113,31 @@ def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Itera
     """
     token = cancel or CancelToken()
     progress = _Progress(request)
+    before = stat_of(request.run)
     try:
-        with open_inspection(request.run, request.order, request.trainer_key, token, request.heads) as inspection:
-            progress.inspection = inspection
-            progress.bundle_digest = inspection.reader.file_digest(token)
-            yield from _audit(request, inspection, progress, token)
+        with obstacles_noticed(), BundleReader.open(request.run) as reader:
+            # Before anything else is read, so that whatever changes later is noticed at the end.
+            progress.bundle_digest = reader.file_digest(token)
+            inspection = progress.inspection = Inspection(reader)
+            try:
+                with obstacles_noticed():
+                    make_checks(inspection, request.order, request.trainer_key, token, request.heads)
+                    yield from _audit(request, inspection, progress, token)
+            except FileChangedError:
+                raise
+            except CounterfoilError:
+                progress.check_unchanged(reader)
+                raise
+            progress.check_unchanged(reader)
     except CancelledError:
         progress.cancelled = True
     except CounterfoilError as error:
         progress.error = error
-        if progress.inspection is None:
+        if isinstance(error, FileChangedError):
+            progress.bundle_digest = None
+        elif progress.inspection is None:
             # No bundle, but perhaps a file: then the verdict says which file was refused.
-            with suppress(OSError):
-                progress.bundle_digest = Digest.of_file(request.run)
+            progress.bundle_digest = settled_digest(request.run, before)
     if not progress.started:
         yield AuditStarted(0, (), request.device, progress.checks())
     yield AuditFinished(progress.report(), progress.evidence)
@@ -147,6 +169,19 @@ class _Progress:
         known = {**(self.inspection.checks if self.inspection else {}), **self.later_checks}
         return tuple(known.get(number, Check(number, rest)) for number in CheckNumber)
 
+    def final_checks(self) -> tuple[Check, ...]:
+        """The checks when nothing goes on any more: one that had begun and has no result was not made."""
+        open_ones = (CheckState.PENDING, CheckState.RUNNING)
+        return tuple(
+            Check(check.number, CheckState.SKIPPED) if check.state in open_ones else check for check in self.checks()
+        )
+
+    def check_unchanged(self, reader: BundleReader) -> None:
+        """Check, however the audit ended, that a verdict names the file that was judged; raises ObstacleError."""
+        digest, self.bundle_digest = self.bundle_digest, None
+        reader.check_unchanged(digest)
+        self.bundle_digest = digest
+
     def _coverage(self, manifest: OrderManifest | None) -> Coverage:
         if manifest is None:
             return Coverage(0, 0)
@@ -174,7 +209,7 @@ class _Progress:
         return AuditReport(
             outcome=outcome,
             reason=reason,
-            checks=self.checks(CheckState.SKIPPED),
+            checks=self.final_checks(),
             order_digest=manifest.digest if manifest else None,
             order_source=inspection.order_source if inspection else "bundle",
             run_root=claim.run_root if claim else None,
@@ -401,7 +436,7 @@ class _Replay:
             trainer_loss=float("nan") if trainer_loss is None else trainer_loss,
             replay_loss=outcome.result.loss if outcome is not None else float("nan"),
             log_entries=outcome.entries if outcome is not None else 0,
-            log_bytes=len(self._reader.log(step)),
+            log_bytes=self._reader.log_size(step),
             corrections=sum(count.corrections for count in counts),
             contradictions=sum(count.contradictions for count in counts),
             omissions=sum(count.omissions for count in counts),

@@ -44,7 +44,7 @@ def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any
     """Return the in-toto Statement v1 that says what ``report`` says; raises SignatureError as sign_verdict does."""
     if report.bundle_digest is None:
         raise SignatureError(
-            "There is no verdict to sign: the bundle file could not be read, so nothing is known of it.",
+            "There is no verdict to sign: the bundle file could not be read, or changed while it was read.",
             remedy="Look at the reason that the audit gave.",
         )
     subjects = _subjects(report.bundle_name, report.bundle_digest, report.run_root)
@@ -55,7 +55,7 @@ def adjudication_statement(report: AdjudicationReport, signed_at: datetime) -> d
     """Return the in-toto Statement v1 of an adjudication; raises SignatureError when the capsule could not be read."""
     if report.capsule_digest is None:
         raise SignatureError(
-            "There is nothing to sign: the capsule could not be read, so nothing is known of it.",
+            "There is nothing to sign: the capsule could not be read, or changed while it was read.",
             remedy="Look at the reason that the adjudication gave.",
         )
     subjects = _subjects(report.capsule_name, report.capsule_digest, report.run_root)

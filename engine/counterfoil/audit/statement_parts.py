@@ -109,8 +109,8 @@ def read_policy(policy: Any) -> tuple[Digest | None, str]:
     return value, source
 
 
-def check_attestations(attestations: list[Any]) -> None:
-    """Check that the statement rests on one claim of a run, or on none."""
+def read_attestations(attestations: list[Any]) -> bool:
+    """Return whether the statement rests on the claim of a run; it rests on one, or on none."""
     if len(attestations) > 1:
         raise SignatureError("The verdict rests on more than one run.")
     for attestation in attestations:
@@ -119,6 +119,7 @@ def check_attestations(attestations: list[Any]) -> None:
             raise SignatureError("The verdict rests on something that is not the claim of a run.")
         fields.digest("keyId")
         fields.end()
+    return bool(attestations)
 
 
 def read_checks(values: list[Any]) -> tuple[Check, ...]:
@@ -153,7 +154,7 @@ def read_coverage(value: Any, run_root: Digest | None) -> Coverage:
     ordered = fields.integer("stepsOrdered", 0, MAX_STEPS)
     planned = fields.integer("stepsPlanned", 0, ordered)
     replayed = fields.integer("stepsReplayed", 0, planned)
-    mismatches = _read_spans(fields.take("mismatchedSteps", list), 0, ordered, "mismatched steps")
+    mismatches = _read_spans(fields.take("mismatchedSteps", list), 1, ordered, "mismatched steps")
     sample = _read_sample(fields.take("sample", dict, type(None)), ordered, run_root)
     fields.end()
     return Coverage(ordered, planned, replayed, mismatches, sample)
@@ -243,18 +244,21 @@ def read_dispute(value: Any, steps: int, run_root: Digest | None) -> DisputedSte
     if value is None:
         return None
     fields = fields_of(value, "verdict's dispute")
-    step = fields.integer("step", 0, steps)
+    step = fields.integer("step", 1, steps)
     trainer_leaf = fields.digest("trainerLeaf")
     replay_leaf = fields.digest("replayLeaf")
     if not all(isinstance(part, str) for part in fields.take("parts", list)):
         raise SignatureError("The differing parts of the verdict's dispute are not texts.")
-    _check_comparisons(fields.take("comparisons", list), steps)
+    _check_comparisons(fields.take("comparisons", list), steps, run_root)
     proof = [fields.as_digest(text, "inclusion proof of the verdict") for text in fields.take("inclusionProof", list)]
     compared_at = fields.take("comparedAt", int, type(None))
     if compared_at is not None and not step <= compared_at <= steps:
         raise SignatureError("The verdict's dispute was compared at a step that cannot be.")
-    for tensor in fields.take("tensors", list):
+    tensors = fields.take("tensors", list)
+    for tensor in tensors:
         _check_tensor(tensor)
+    if tensors and compared_at is None:
+        raise SignatureError("The verdict's dispute names tensors that it did not compare.")
     check_float(fields.take("trainerLoss", dict))
     check_float(fields.take("replayLoss", dict))
     confirmed = fields.take("confirmed", bool)
@@ -329,13 +333,17 @@ def _check_inclusion(leaf: Digest, step: int, steps: int, proof: Sequence[Digest
         ) from error
 
 
-def _check_comparisons(values: list[Any], steps: int) -> None:
-    for value in values:
+def _check_comparisons(values: list[Any], steps: int, run_root: Digest | None) -> None:
+    """Check the form of the comparisons, and that they begin at the run root."""
+    for number, value in enumerate(values):
         fields = fields_of(value, "verdict's comparison")
-        fields.integer("lastLeaf", fields.integer("firstLeaf", 0, steps), steps)
-        fields.digest("trainer")
+        first = fields.integer("firstLeaf", 0, steps)
+        last = fields.integer("lastLeaf", first, steps)
+        trainer = fields.digest("trainer")
         fields.digest("replay")
         fields.end()
+        if number == 0 and (first, last, trainer) != (0, steps, run_root):
+            raise SignatureError("The verdict's comparisons do not begin at the run root.")
 
 
 def _check_tensor(value: Any) -> None:

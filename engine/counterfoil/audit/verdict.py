@@ -12,17 +12,16 @@ from typing import Any
 
 from counterfoil import canonical
 from counterfoil.audit.adjudication import AdjudicationOutcome, AdjudicationReport
+from counterfoil.audit.consistency import check_adjudication, check_verdict
 from counterfoil.audit.events import AuditReport, Steering
-from counterfoil.audit.outcome import Check, CheckState, Outcome
+from counterfoil.audit.outcome import Check, Outcome
 from counterfoil.audit.sampling import Sample, headline
 from counterfoil.audit.statement import COUNTS, LOG_COUNTS, adjudication_statement, verdict_statement
 from counterfoil.audit.statement_parts import (
-    Coverage,
-    DisputedStep,
-    check_attestations,
     check_environments,
     check_float,
     fields_of,
+    read_attestations,
     read_checks,
     read_count,
     read_coverage,
@@ -202,7 +201,7 @@ def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
 
     signed_at = read_verifier(predicate)
     order_digest, order_source = read_policy(predicate.take("policy", dict))
-    check_attestations(predicate.take("inputAttestations", list))
+    attested = read_attestations(predicate.take("inputAttestations", list))
     outcome = read_enum(Outcome, predicate.take("result", str), "result")
     reason = predicate.take("reason", str)
     checks = read_checks(predicate.take("checks", list))
@@ -223,7 +222,7 @@ def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
         outcome, reason, name, bundle_digest, run_root, order_digest, order_source, checks, coverage.ordered,
         coverage.replayed, coverage.sample, step, steering, signed_at, key.key_id, statement["predicate"],
     )  # fmt: skip
-    _check_consistency(verdict, coverage, disputed)
+    check_verdict(verdict, coverage, disputed, numbers, attested=attested)
     return verdict
 
 
@@ -244,7 +243,7 @@ def verify_adjudication(envelope: bytes, key: PublicKey) -> Adjudication:
     predicate = fields_of(statement["predicate"], "adjudication")
     signed_at = read_verifier(predicate)
     order_digest, order_source = read_policy(predicate.take("policy", dict))
-    check_attestations(predicate.take("inputAttestations", list))
+    attested = read_attestations(predicate.take("inputAttestations", list))
     outcome = read_enum(AdjudicationOutcome, predicate.take("result", str), "result")
     reason = predicate.take("reason", str)
     checks = read_checks(predicate.take("checks", list))
@@ -255,28 +254,20 @@ def verify_adjudication(envelope: bytes, key: PublicKey) -> Adjudication:
     replayed = steps.integer("replayed", 0, disputed - agreed)
     steps.end()
     counts = fields_of(predicate.take("counts", dict), "adjudication's counts")
-    for count in LOG_COUNTS:
-        read_count(counts.take(count, str))
+    numbers = {count: read_count(counts.take(count, str)) for count in LOG_COUNTS}
     counts.end()
     check_float(predicate.take("seconds", dict))
     found = read_dispute(predicate.take("dispute", dict, type(None)), ordered, run_root)
     check_environments(predicate.take("environment", dict))
     predicate.end()
 
-    failed = any(check.state not in (CheckState.PASSED, CheckState.WARNING) for check in checks)
-    unknown = run_root is None or order_digest is None
-    if outcome is AdjudicationOutcome.REJECTED and (
-        failed or found is not None or unknown or replayed != disputed - agreed or not replayed
-    ):
-        raise SignatureError("The adjudication contradicts itself: it says REJECTED, but its checks and steps do not.")
-    accuses = found is not None and found.accuses and found.step == agreed + replayed
-    if (outcome is AdjudicationOutcome.CONFIRMED) != accuses or (accuses and unknown):
-        raise SignatureError("The adjudication contradicts itself: its outcome is not what its dispute says.")
     wrong = None if found is None else found.step
-    return Adjudication(
+    adjudication = Adjudication(
         outcome, reason, name, digest, run_root, order_digest, order_source, checks, ordered, agreed, disputed,
         replayed, wrong, signed_at, key.key_id, statement["predicate"],
     )  # fmt: skip
+    check_adjudication(adjudication, found, numbers, attested=attested)
+    return adjudication
 
 
 def verify_signed(envelope: bytes, key: PublicKey) -> Verdict | Adjudication:
@@ -302,26 +293,3 @@ def check_bundle_file(verdict: Verdict | Adjudication, path: str | os.PathLike[s
             f"The verdict is about another file: its SHA-256 is {verdict.bundle_digest.short}..., "
             f"that of {os.path.basename(path)} is {digest.short}...."
         )
-
-
-def _check_consistency(verdict: Verdict, coverage: Coverage, disputed: DisputedStep | None) -> None:
-    """Refuse a conclusion that the rest of the verdict does not bear out."""
-    failed = [check for check in verdict.checks if check.state not in (CheckState.PASSED, CheckState.WARNING)]
-    sample = verdict.sample
-    if verdict.outcome is Outcome.VERIFIED and (
-        failed
-        or coverage.mismatches
-        or verdict.disputed_step is not None
-        or coverage.replayed != coverage.planned
-        or sample is None
-        or sample.whole != (coverage.planned == coverage.ordered)
-        or verdict.run_root is None
-        or verdict.order_digest is None
-        or verdict.steering is None
-        or verdict.steering.suspects
-    ):
-        raise SignatureError("The verdict contradicts itself: it says VERIFIED, but its checks and steps do not.")
-    if verdict.outcome is Outcome.DISPUTED and (disputed is None or verdict.order_digest is None):
-        raise SignatureError("The verdict contradicts itself: it says DISPUTED, but names no step.")
-    if (verdict.outcome is Outcome.DISPUTED) != (disputed is not None and disputed.accuses):
-        raise SignatureError("The verdict contradicts itself: its outcome is not what its dispute says.")

@@ -21,10 +21,11 @@ import torch
 from counterfoil.benchmark.experiments import EXPERIMENTS, Step
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root
-from counterfoil.errors import CounterfoilError
+from counterfoil.errors import CounterfoilError, MemoryShortageError
 from counterfoil.execution.devices import open_device, set_determinism
 from counterfoil.execution.interpreter import Compute, Draws, Interpreter, Round, StepInputs, StepResult, native
 from counterfoil.execution.perturbed import perturbed
+from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.rounding.log import encode
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, SiteCounts, step_key
 
@@ -238,15 +239,14 @@ def main() -> None:
     _limit_memory(request.pop("memory"))
     images = request.pop("images")
     try:
-        print(measure(**request, images=None if images is None else Path(images)).to_json())
+        with obstacles_noticed():
+            print(measure(**request, images=None if images is None else Path(images)).to_json())
+    except MemoryShortageError as error:
+        print(error.detail, file=sys.stderr)
+        raise SystemExit(MEMORY_EXIT) from error
     except CounterfoilError as error:
         print(error, file=sys.stderr)
         raise SystemExit(1) from error
-    except (MemoryError, RuntimeError) as error:
-        if isinstance(error, RuntimeError) and "memory" not in str(error):
-            raise
-        print(error, file=sys.stderr)
-        raise SystemExit(MEMORY_EXIT) from error
 
 
 def _limit_memory(limit: int) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 from h5py import h5a, h5d, h5f, h5g, h5l, h5o, h5p, h5s, h5t
 
 from counterfoil.errors import BundleError, FileWriteError
+from counterfoil.obstacles import read_failure
 
 __all__ = [
     "DTYPES",
@@ -60,12 +61,13 @@ DTYPES = {name: np.dtype(np.uint8) if name == "bool" else np.dtype(name).newbyte
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """Turn everything that h5py raises on a damaged file into a BundleError."""
+    """Turn what h5py raises on a damaged file into a BundleError, and failures of the system into an ObstacleError."""
     try:
         yield
-    except MemoryError as error:
-        raise BundleError(f"Reading {what} needs more memory than this machine has.", detail=str(error)) from error
     except FAILURES as error:
+        obstacle = read_failure(what, error)
+        if obstacle is not None:
+            raise obstacle from error
         raise BundleError(
             f"Reading {what} failed: the file is damaged.",
             remedy="Ask for the file again.",

@@ -16,13 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterfoil.bundle._hdf5 import DTYPES, FAILURES, FILE_TYPES, access_properties, h5d, h5f, h5s, reading
-from counterfoil.bundle.guard import BUNDLE, HEADER_BYTES, FileKind, check_file, check_header
+from counterfoil.bundle.guard import BUNDLE, HEADER_BYTES, DatasetInfo, FileKind, check_file, check_header
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import BundleError
+from counterfoil.commit.state import StreamedDigest, tensor_digest
+from counterfoil.errors import BundleError, FileChangedError
+from counterfoil.obstacles import read_failure
 
 BLOCK_BYTES = 8 * 2**20
 """How much of a long column is held in memory at a time."""
+_COPY = "Copy the file to a place where nobody else writes to it, and start again with the copy."
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], None]
@@ -48,6 +51,8 @@ class CheckedFile:
         self.file_bytes = file_bytes
         self._handle = handle
         self._file = file
+        # Before anything is read: what is compared at the end.
+        self._opened = os.fstat(handle.fileno())
         self._inventory = check_file(file, file_bytes, kind=self.KIND)
 
     @classmethod
@@ -58,11 +63,12 @@ class CheckedFile:
 
         Raises:
             BundleError: The file cannot be read, is of another kind, or breaks a rule of docs/bundle-format.md.
+            ObstacleError: It changed meanwhile, or the system fails to read it.
         """
         path = Path(path)
         handle = _open_plain(path)
+        opened = os.fstat(handle.fileno())
         try:
-            file_bytes = os.fstat(handle.fileno()).st_size
             with reading("the start of the file"):
                 check_header(handle.read(HEADER_BYTES), cls.KIND)
             with reading(f"the structure of the {cls.KIND.name}"):
@@ -70,11 +76,17 @@ class CheckedFile:
                 file = h5f.open(os.fsencode(path), h5f.ACC_RDONLY, properties)
             try:
                 if not os.path.samestat(os.fstat(handle.fileno()), os.fstat(file.get_vfd_handle(properties))):
-                    raise BundleError("The file was replaced by another one while it was opened.")
-                return cls(path, handle, file, file_bytes)
+                    raise FileChangedError("The file was replaced by another one while it was opened.", remedy=_COPY)
+                return cls(path, handle, file, opened.st_size)
             except BaseException:
                 _close_file(file)
                 raise
+        except BundleError as error:
+            # A file that is still being copied looks damaged.
+            with handle:
+                if _looks(os.fstat(handle.fileno())) != _looks(opened):
+                    raise _changed(path, f"the {cls.KIND.name}") from error
+            raise
         except BaseException:
             handle.close()
             raise
@@ -97,8 +109,14 @@ class CheckedFile:
 
         Raises:
             BundleError: The file cannot be read to its end.
+            FileChangedError: It is not what it was when it was opened.
             CancelledError: The token was cancelled.
         """
+        digest = self._hash(cancel, progress)
+        self.check_unchanged()
+        return digest
+
+    def _hash(self, cancel: CancelToken | None = None, progress: Progress | None = None) -> Digest:
         digest = hashlib.sha256()
         buffer = memoryview(bytearray(BLOCK_BYTES))
         done = 0
@@ -117,8 +135,34 @@ class CheckedFile:
                 progress(done, self.file_bytes)
         return Digest(digest.digest())
 
-    def _read(self, path: str, first: int | None = None, count: int = 0) -> Array:
-        """Read a dataset, or ``count`` rows of it from ``first``."""
+    def check_unchanged(self, digest: Digest | None = None) -> None:
+        """Check that the open file is still what it was when it was opened.
+
+        Size and times are compared. Where they differ and ``digest`` is given, the file is hashed again, so that one
+        that was only touched or renamed passes.
+
+        Args:
+            digest: What :meth:`file_digest` gave for this open file.
+
+        Raises:
+            FileChangedError: It changed.
+            FileReadError: The system cannot tell.
+        """
+        with reading(f"the {self.KIND.name}"):
+            now = os.fstat(self._handle.fileno())
+        same = _looks(now) == _looks(self._opened)
+        if digest is not None and now.st_size == self.file_bytes:
+            # The owner of a file can put its time of change back, but not the time at which it did so.
+            same = (same and now.st_ctime_ns == self._opened.st_ctime_ns) or self._hash() == digest
+        if not same:
+            raise self.changed(f"the {self.KIND.name}")
+
+    def changed(self, what: str) -> FileChangedError:
+        """Return the error that says that a part of the file is no longer what was checked."""
+        return _changed(self.path, what)
+
+    def _read(self, path: str, first: int | None = None, count: int = 0, into: Array | None = None) -> Array:
+        """Read a dataset, or ``count`` rows of it from ``first``; ``into``, if given, takes the values as stored."""
         info = self._inventory.datasets.get(path)
         if info is None:
             raise BundleError(f"The {self.KIND.name} lacks {path}.")
@@ -127,8 +171,8 @@ class CheckedFile:
             dataset = h5d.open(self._file, path.encode())
             space = dataset.get_space()
             if space.get_simple_extent_dims() != info.shape:
-                raise BundleError(f"{path} changed its shape while the file was open.")
-            array = np.empty(shape, DTYPES[info.dtype])
+                raise self.changed(path)
+            array = np.empty(shape, DTYPES[info.dtype]) if into is None else into
             if array.size and first is None:
                 dataset.read(h5s.ALL, h5s.ALL, array, FILE_TYPES[info.dtype])
             elif array.size:
@@ -146,11 +190,70 @@ class CheckedFile:
         if not info.shape:
             yield bytes_of(self._read(path))
             return
-        rows = max(1, BLOCK_BYTES // max(1, row_bytes(info.dtype, info.shape)))
-        for first in range(0, info.shape[0], rows):
-            if cancel:
-                cancel.check()
-            yield bytes_of(self._read(path, first, min(rows, info.shape[0] - first)))
+        for first, count in _row_blocks(info, cancel):
+            yield bytes_of(self._read(path, first, count))
+
+    def _load(self, name: str, path: str, cancel: CancelToken | None) -> tuple[Array, Digest]:
+        """Read a dataset into memory, and digest as the tensor ``name`` the very bytes that are returned.
+
+        Raises CancelledError between pieces.
+        """
+        info = self._inventory.datasets.get(path)
+        if info is None or not info.shape:
+            whole = self._read(path)
+            return whole, tensor_digest(name, whole)
+        with reading(path):
+            array = np.empty(info.shape, DTYPES[info.dtype])
+        digest = StreamedDigest(name, info.dtype, info.shape)
+        for first, count in _row_blocks(info, cancel):
+            digest.add(bytes_of(self._read(path, first, count, into=array[first : first + count])))
+        return array.view(np.bool_) if info.dtype == "bool" else array, digest.finish()[0]
+
+
+def settled_digest(path: str | os.PathLike[str], before: os.stat_result | None) -> Digest | None:
+    """Return the SHA-256 of a file that could not be opened as one of ours.
+
+    Args:
+        path: The file.
+        before: What :func:`os.stat` said of it before that; None when it said nothing.
+
+    Returns:
+        None when there is no file that can be read, or it changed since then: a verdict must not name another file
+        than the one that was looked at.
+    """
+    try:
+        digest, after = Digest.of_file(path), os.stat(path)
+    except (OSError, ValueError):
+        return None
+    same = before is not None and os.path.samestat(before, after) and _looks(before) == _looks(after)
+    return digest if same else None
+
+
+def stat_of(path: str | os.PathLike[str]) -> os.stat_result | None:
+    """Return what the system says of a file; None when it says nothing."""
+    try:
+        return os.stat(path)
+    except (OSError, ValueError):
+        return None
+
+
+def _looks(status: os.stat_result) -> tuple[int, int]:
+    return status.st_size, status.st_mtime_ns
+
+
+def _changed(path: Path, what: str) -> FileChangedError:
+    return FileChangedError(
+        f"The file {path.name} changed while it was read: {what} is not what it was before.", remedy=_COPY
+    )
+
+
+def _row_blocks(info: DatasetInfo, cancel: CancelToken | None) -> Iterator[tuple[int, int]]:
+    """Yield first row and number of rows of pieces that fit in a block; raises CancelledError between them."""
+    rows = max(1, BLOCK_BYTES // max(1, row_bytes(info.dtype, info.shape)))
+    for first in range(0, info.shape[0], rows):
+        if cancel:
+            cancel.check()
+        yield first, min(rows, info.shape[0] - first)
 
 
 def bytes_of(array: Array) -> memoryview:
@@ -172,6 +275,9 @@ def _open_plain(path: Path) -> BinaryIO:
     except FileNotFoundError as error:
         raise BundleError(f"There is no file {path}.", detail=str(error)) from error
     except (OSError, ValueError) as error:
+        obstacle = read_failure(str(path), error)
+        if obstacle is not None:
+            raise obstacle from error
         raise BundleError(f"{path} cannot be read.", remedy="Check that you may read it.", detail=str(error)) from error
 
 

@@ -147,14 +147,14 @@ class DataFile(CheckedFile):
         # Whole rows that cover whole chunks.
         low = chunks.start * CHUNK_BYTES // width
         high = min(spec.shape[0], -(-chunks.stop * CHUNK_BYTES // width))
-        found = self._rows(name, low, high - low)[chunks.start * CHUNK_BYTES - low * width :]
+        try:
+            found = self._rows(name, low, high - low)[chunks.start * CHUNK_BYTES - low * width :]
+        except BundleError as error:  # It could be read when it was checked.
+            raise self.changed(f"the data array {name!r}") from error
         for number, chunk in enumerate(chunks):
             piece = found[number * CHUNK_BYTES :][:CHUNK_BYTES]
             if leaf_hash(bytes(piece)).value != leaves[DIGEST_BYTES * chunk :][:DIGEST_BYTES]:
-                raise CommitmentError(
-                    f"The data array {name!r} in {self.path} changed while it was in use.",
-                    remedy="Start again with a file that nobody writes to.",
-                )
+                raise self.changed(f"the data array {name!r}")
         return found
 
 
@@ -175,8 +175,8 @@ class CheckedRows:
 
         Raises:
             ProofError: There is no such chunk.
-            CommitmentError: The file is no longer what it was when it was checked.
-            BundleError: It cannot be read any more.
+            FileChangedError: The file is no longer what it was when it was checked.
+            FileReadError: It cannot be read any more.
         """
         tree = MerkleTree.from_packed(self._leaves)
         proofs = []
@@ -190,8 +190,8 @@ class CheckedRows:
         """Return the rows of these numbers, int64 ``[n]``, in this order.
 
         Raises:
-            CommitmentError: The file is no longer what it was when it was checked.
-            BundleError: It cannot be read any more.
+            FileChangedError: The file is no longer what it was when it was checked.
+            FileReadError: It cannot be read any more.
         """
         result = np.empty((len(rows), *self._spec.shape[1:]), DTYPES[self._spec.dtype])
         if not result.size:

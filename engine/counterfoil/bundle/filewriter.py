@@ -22,7 +22,6 @@ from counterfoil.bundle._hdf5 import (
     h5d,
     h5f,
     h5g,
-    h5o,
     h5p,
     h5s,
     h5t,
@@ -171,11 +170,6 @@ class FileWriter(ABC):
             with writing(f"{path} into {self.path}"):
                 self._columns[path].set_extent((length + len(rows),))
             self._rows(path, length, rows)
-
-    def _copy(self, source: Any, path: str) -> None:
-        """Copy an object of another open file, as it is stored there; ``source`` is that file's id."""
-        with writing(f"{path} into {self.path}"):
-            h5o.copy(source, path.encode(), self._file, path.encode())
 
     def _array(self, path: str, array: Array, dtype: str, shape: tuple[int, ...]) -> None:
         if array.dtype.name != dtype or array.shape != shape:

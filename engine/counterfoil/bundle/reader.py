@@ -1,9 +1,16 @@
-"""Reads a bundle: the guard first, then only what is asked for, so that a large bundle opens fast."""
+"""Reads a bundle: the guard first, then only what is asked for, so that a large bundle opens fast.
+
+What is hashed is what is used: whatever the order or the run commits to is digested as it is loaded, from the same
+bytes in memory that the caller gets. A part that had its digest when it was loaded before, and has another one now,
+was changed in between: FileChangedError, which blames nobody.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -11,11 +18,30 @@ import numpy as np
 
 from counterfoil.bundle import layout
 from counterfoil.bundle.checked import BLOCK_BYTES, Array, CheckedFile, Progress
-from counterfoil.bundle.schema import ArraySpec, OrderManifest, StepRecord
+from counterfoil.bundle.schema import OrderManifest, StepRecord
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.commit.state import StreamedDigest, state_root, state_tree, tensor_digest
+from counterfoil.commit.state import state_root, state_tree, tensor_digest
 from counterfoil.errors import BundleError, CommitmentError
+
+
+@dataclass(frozen=True)
+class OrderContents:
+    """What an order holds beside its manifest, each part with the digest that the manifest gives.
+
+    Attributes:
+        program: The program's canonical JSON.
+        schedule: int64 ``[steps, batch_size]``: the dataset rows of each step.
+        scalars: float64 ``[steps, number of scalars]``.
+        data: The data arrays that lie in the bundle, by name; the first axis is the row.
+        initial: The initial state by tensor name, sorted.
+    """
+
+    program: bytes
+    schedule: Array
+    scalars: Array
+    data: Mapping[str, Array]
+    initial: Mapping[str, Array]
 
 
 class BundleReader(CheckedFile):
@@ -39,33 +65,41 @@ class BundleReader(CheckedFile):
         layout.check_layout(self._inventory, self.manifest)
         self.has_run = layout.RUN in self._inventory.groups
         self._log_ends = self._read_log_ends() if self.has_run else np.zeros(0, np.uint64)
+        self._verified: set[str] = set()
+        self._records: list[StepRecord] = []
 
-    @property
-    def file_id(self) -> Any:
-        """The open HDF5 file id that was checked, for the writer to copy from."""
-        return self._file
-
-    # The order.
+    # The order. Each part is digested as it is loaded, and raises CommitmentError when it is not what the manifest
+    # commits to, and FileChangedError when it was so before.
 
     def program(self) -> bytes:
         """Return the program's canonical JSON."""
-        return self._bytes(layout.PROGRAM)
+        program = self._bytes(layout.PROGRAM)
+        self._expect("program", Digest.of(program) == self.manifest.program)
+        return program
 
     def schedule(self) -> Array:
         """Return the dataset rows of each step: int64 ``[steps, batch_size]``."""
-        return self._read(layout.SCHEDULE)
+        schedule = self._read(layout.SCHEDULE)
+        self._expect("schedule", tensor_digest("schedule", schedule) == self.manifest.schedule.digest)
+        return schedule
 
     def scalars(self) -> Array:
         """Return the per-step scalars: float64 ``[steps, number of scalars]``."""
-        return self._read(layout.SCALARS)
+        scalars = self._read(layout.SCALARS)
+        self._expect("per-step scalars", tensor_digest("scalars", scalars) == self.manifest.scalars.digest)
+        return scalars
 
-    def data(self, name: str) -> Array:
-        """Return a data array that lies in the bundle; its first axis is the row."""
-        return self._read(f"{layout.DATA}/{name}")
+    def data(self, name: str, cancel: CancelToken | None = None) -> Array:
+        """Return a data array that lies in the bundle; its first axis is the row; raises CancelledError in between."""
+        array, digest = self._load(name, f"{layout.DATA}/{name}", cancel)
+        self._expect(f"data array {name!r}", digest == self.manifest.data[name].digest)
+        return array
 
     def initial_state(self, cancel: CancelToken | None = None) -> dict[str, Array]:
         """Return the initial state by tensor name, sorted; raises CancelledError between tensors."""
-        return self._state(layout.INITIAL, cancel)
+        state = self._state(layout.INITIAL, cancel)
+        self._expect("initial state", state_root(state) == self.manifest.initial_root)
+        return state
 
     def state_layout(self) -> dict[str, tuple[str, tuple[int, ...]]]:
         """Return dtype name and shape of every state tensor, by name, sorted; reads no data."""
@@ -75,12 +109,12 @@ class BundleReader(CheckedFile):
     # The run.
 
     def claim(self) -> bytes:
-        """Return the DSSE envelope that the trainer signed, as JSON bytes."""
-        return self._bytes(layout.CLAIM)
+        """Return the DSSE envelope that the trainer signed, as JSON bytes; it is read once."""
+        return self._claim
 
     def losses(self) -> Array:
-        """Return the recorded loss of each step, from step 1: float64 ``[steps]``."""
-        return self._read(layout.LOSSES)
+        """Return the recorded loss of each step, from step 1: float64 ``[steps]``; they are read once."""
+        return self._losses
 
     def log_entries(self) -> Array:
         """Return the number of entries of each step's log, as the trainer says, from step 1: uint32 ``[steps]``."""
@@ -92,15 +126,38 @@ class BundleReader(CheckedFile):
         return np.diff(self._log_ends, prepend=np.uint64(0))
 
     def log(self, step: int) -> bytes:
-        """Return the rounding log of a step, counted from 1."""
+        """Return the rounding log of a step, counted from 1.
+
+        Raises:
+            FileChangedError: It is not the log that :meth:`step_records`, if it was called, found there.
+        """
         first, last = self._log_range(step, step)
-        return self._read(layout.LOG, first, last - first).tobytes()
+        log = self._read(layout.LOG, first, last - first).tobytes()
+        if self._records and Digest.of(log) != self._records[step].log:
+            raise self.changed(f"the rounding log of step {step}")
+        return log
+
+    def log_size(self, step: int) -> int:
+        """Return the length in bytes of the log of a step, counted from 1."""
+        first, last = self._log_range(step, step)
+        return last - first
 
     def fingerprints(self, step: int) -> Array:
-        """Return the fingerprints of a step, counted from 1: uint64 ``[fingerprints per step]``."""
+        """Return the fingerprints of a step, counted from 1: uint64 ``[fingerprints per step]``.
+
+        Raises:
+            FileChangedError: They are not what :meth:`step_records`, if it was called, found there.
+        """
         self._check_step(step, 1)
         row: Array = self._read(layout.FINGERPRINTS, step - 1, 1)[0]
+        if self._records and Digest.of(row.tobytes()) != self._records[step].fingerprints:
+            raise self.changed(f"the fingerprints of step {step}")
         return row
+
+    def fingerprint_columns(self) -> int:
+        """Return how many fingerprints the run has for each step."""
+        self._need_run()
+        return self._inventory.datasets[layout.FINGERPRINTS].shape[1]
 
     def checkpoint_steps(self) -> tuple[int, ...]:
         """Return the steps whose state is stored, ascending."""
@@ -116,6 +173,8 @@ class BundleReader(CheckedFile):
     def step_records(self, cancel: CancelToken | None = None, progress: Progress | None = None) -> list[StepRecord]:
         """Rebuild the records of steps 0 to ``steps`` from what is stored; reads every log and fingerprint once.
 
+        From then on :meth:`log` and :meth:`fingerprints` give only what these records commit to.
+
         Args:
             cancel: Looked at now and then.
             progress: Called with the steps done and their total.
@@ -125,7 +184,7 @@ class BundleReader(CheckedFile):
             CancelledError: The token was cancelled.
         """
         self._need_run()
-        roots = iter(self._read(layout.STATE_ROOTS))
+        roots = iter(self._state_roots)
         losses = self.losses()
         steps = self.manifest.steps
         records = [StepRecord(0, Digest(next(roots).tobytes()), None, None, None)]
@@ -140,36 +199,34 @@ class BundleReader(CheckedFile):
                 records.append(StepRecord(step, root, next(logs), Digest.of(row), float(losses[step - 1])))
             if progress:
                 progress(last, steps)
-        return records
+        self._records = records
+        return list(records)
 
     # Checks against the order's commitments.
 
-    def check_order_contents(self, cancel: CancelToken | None = None) -> None:
-        """Check program, schedule, scalars, data and initial state against the manifest.
+    def check_order_contents(self, cancel: CancelToken | None = None) -> OrderContents:
+        """Load program, schedule, scalars, data and initial state, and check them against the manifest.
 
         Data arrays that lie in a data file are not read; :class:`counterfoil.bundle.datafile.DataFile` checks them.
 
         Args:
             cancel: Looked at between pieces of the data arrays and between tensors of the initial state.
 
+        Returns:
+            What was checked: the same bytes in memory, so that nothing needs to be read again.
+
         Raises:
             CancelledError: The token was cancelled.
             CommitmentError: One of them differs; the sentence names it.
+            FileChangedError: One of them did not differ when it was loaded before.
             BundleError: The schedule names rows that a data array does not have, or the file is damaged.
         """
         manifest = self.manifest
-        if Digest.of(self.program()) != manifest.program:
-            raise _differs("program")
-        schedule = self.schedule()
-        _check_array("schedule", "schedule", schedule, manifest.schedule)
-        _check_array("scalars", "per-step scalars", self.scalars(), manifest.scalars)
-        for name, spec in manifest.data.items():
-            if spec.file is None:
-                self._check_data(name, spec, cancel)
+        program, schedule, scalars = self.program(), self.schedule(), self.scalars()
+        data = {name: self.data(name, cancel) for name, spec in manifest.data.items() if spec.file is None}
         if state_tree({name: spec.digest for name, spec in manifest.data.items()}).root != manifest.data_root:
             raise CommitmentError("The data root of the order is not the root over its data arrays.")
-        if state_root(self.initial_state(cancel)) != manifest.initial_root:
-            raise _differs("initial state")
+        initial = self.initial_state(cancel)
         low, high = int(schedule.min()), int(schedule.max())
         for name, spec in manifest.data.items():
             rows = spec.shape[0] if spec.shape else 0
@@ -177,23 +234,29 @@ class BundleReader(CheckedFile):
                 raise BundleError(
                     f"The schedule names the rows {low} to {high}; the data array {name!r} has {rows} rows."
                 )
+        return OrderContents(program, schedule, scalars, data, initial)
 
-    def _check_data(self, name: str, spec: ArraySpec, cancel: CancelToken | None) -> None:
-        digest = StreamedDigest(name, spec.dtype, spec.shape)
-        for piece in self._pieces(f"{layout.DATA}/{name}", cancel):
-            digest.add(piece)
-        if digest.finish()[0] != spec.digest:
-            raise _differs(f"data array {name!r}")
+    def _expect(self, what: str, holds: bool) -> None:
+        if not holds and what in self._verified:
+            raise self.changed(f"the {what}")
+        if not holds:
+            raise CommitmentError(f"The {what} in the bundle differs from what the order commits to.")
+        self._verified.add(what)
 
     def check_checkpoint(self, step: int, state: Mapping[str, Array]) -> None:
         """Check a state against the state root that the run commits to for ``step``.
 
         Raises:
             CommitmentError: It differs; the sentence names the step.
+            FileChangedError: It differs, and did not when it was loaded before.
             BundleError: The run commits to no state of this step, or the file is damaged.
         """
-        if state_root(state) != self.committed_root(step):
+        holds, part = state_root(state) == self.committed_root(step), f"stored state of step {step}"
+        if not holds and part in self._verified:
+            raise self.changed(f"the {part}")
+        if not holds:
             raise CommitmentError(f"The stored state of step {step} differs from the state root of that step.")
+        self._verified.add(part)
 
     def committed_root(self, step: int) -> Digest:
         """Return the state root that the run commits to for ``step``; raises BundleError when there is none."""
@@ -201,9 +264,21 @@ class BundleReader(CheckedFile):
         if not self.manifest.is_committed(step):
             raise BundleError(f"The run commits to no state of step {step}.")
         row = -(-step // self.manifest.commit_every)
-        return Digest(self._read(layout.STATE_ROOTS, row, 1).tobytes())
+        return Digest(self._state_roots[row].tobytes())
 
     # Reading.
+
+    @cached_property
+    def _claim(self) -> bytes:
+        return self._bytes(layout.CLAIM)
+
+    @cached_property
+    def _losses(self) -> Array:
+        return self._read(layout.LOSSES)
+
+    @cached_property
+    def _state_roots(self) -> Array:
+        return self._read(layout.STATE_ROOTS)
 
     def _need_run(self) -> None:
         if not self.has_run:
@@ -262,12 +337,3 @@ class BundleReader(CheckedFile):
 
     def _bytes(self, path: str) -> bytes:
         return self._read(path).tobytes()
-
-
-def _differs(what: str) -> CommitmentError:
-    return CommitmentError(f"The {what} in the bundle differs from what the order commits to.")
-
-
-def _check_array(name: str, what: str, array: Array, spec: ArraySpec) -> None:
-    if tensor_digest(name, array) != spec.digest:
-        raise _differs(what)

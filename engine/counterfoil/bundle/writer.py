@@ -12,7 +12,6 @@ import numpy as np
 from counterfoil.bundle import layout
 from counterfoil.bundle.filewriter import Array, FileWriter
 from counterfoil.bundle.guard import BUNDLE, DATA_FILE
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import DATA_DTYPES, STATE_DTYPES, OrderManifest, check_name
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.errors import BundleError
@@ -21,7 +20,7 @@ from counterfoil.errors import BundleError
 class BundleWriter(FileWriter):
     """A bundle being written; use it as a context manager, which aborts when an exception passes.
 
-    First the order (:meth:`write_order` or :meth:`copy_order`), then for a run :meth:`begin_run`, every step in
+    First the order (:meth:`write_order`), then for a run :meth:`begin_run`, every step in
     order with :meth:`append_step`, each checkpoint that the order asks for with :meth:`write_checkpoint`, and
     :meth:`finish_run`.
 
@@ -77,16 +76,8 @@ class BundleWriter(FileWriter):
             if array.dtype.name not in STATE_DTYPES:
                 raise BundleError(f"The state tensor {name!r} has the dtype {array.dtype.name}, which no state has.")
             self._array(f"{layout.INITIAL}/{check_name(name)}", array, array.dtype.name, array.shape)
-        self._take_order(manifest, {name: (array.dtype.name, array.shape) for name, array in initial.items()})
-
-    def copy_order(self, reader: BundleReader) -> None:
-        """Copy the order of another bundle as it is stored there."""
-        self._copy(reader.file_id, layout.ORDER)
-        self._take_order(reader.manifest, reader.state_layout())
-
-    def _take_order(self, manifest: OrderManifest, state: dict[str, tuple[str, tuple[int, ...]]]) -> None:
         self._manifest = manifest
-        self._state = state
+        self._state = {name: (array.dtype.name, array.shape) for name, array in initial.items()}
 
     # The run.
 

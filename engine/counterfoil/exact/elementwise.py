@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,18 @@ class _At:
         if isinstance(value, np.ndarray):
             return number(np.broadcast_to(value, self.call.shape)[self._place])
         return number(value)
+
+    def raw(self, name: str) -> float:
+        """The same as the float that it is: a signed zero keeps its sign."""
+        value = self.call[name]
+        if isinstance(value, np.ndarray):
+            return float(np.broadcast_to(value, self.call.shape)[self._place])
+        return float(value)
+
+    def computed(self, value: float) -> Any:
+        """A number as the compute dtype holds it: arithmetic with it rounds as every back end's does."""
+        dtype: np.dtype[Any] = self.call["self"].dtype
+        return dtype.type(value)
 
     def half(self, name: str, shift: int) -> Number:
         """An element of the first (0) or the second (1) half, along ``dim``, of a tensor that is cut in two."""
@@ -59,10 +72,6 @@ def _softplus(x: Number) -> Number:
     return x + MP.log1p(MP.exp(-x)) if x > 0 else MP.log1p(MP.exp(x))
 
 
-def _clamped(x: Number, low: int, high: int) -> Number:
-    return min(max(x, MP.mpf(low)), MP.mpf(high))
-
-
 _FUNCTIONS: dict[str, Callable[[Number], Number]] = {
     "exp": MP.exp,
     "exp2": lambda x: MP.power(2, x),
@@ -91,8 +100,6 @@ _FUNCTIONS: dict[str, Callable[[Number], Number]] = {
     "reciprocal": lambda x: 1 / x,
     "silu": lambda x: x * sigmoid(x),
     "mish": lambda x: x * MP.tanh(_softplus(x)),
-    "hardswish": lambda x: x * _clamped(x + 3, 0, 6) / 6,
-    "hardsigmoid": lambda x: _clamped(x + 3, 0, 6) / 6,
 }
 
 
@@ -135,30 +142,23 @@ def _elu_backward(at: _At) -> Number:
     return g * input_scale * alpha * scale * MP.exp(x * input_scale)
 
 
+def _beyond_threshold(at: _At) -> bool:
+    """Whether softplus is taken for linear: by a comparison with one correctly rounded product."""
+    with np.errstate(over="ignore"):
+        product = at.computed(at.raw("self")) * at.computed(at.raw("beta"))
+    return bool(product > at.computed(at.raw("threshold")))
+
+
 @_elementwise("softplus")
 def _softplus_of(at: _At) -> Number:
     x, beta = at("self"), at("beta")
-    return x if x * beta > at("threshold") else _softplus(x * beta) / beta
+    return x if _beyond_threshold(at) else _softplus(x * beta) / beta
 
 
 @_elementwise("softplus_backward")
 def _softplus_backward(at: _At) -> Number:
-    g, argument = at("grad_output"), at("self") * at("beta")
-    return g if argument > at("threshold") else g * sigmoid(argument)
-
-
-@_elementwise("log_sigmoid_forward")
-def _log_sigmoid(at: _At) -> Number:
-    x = at("self")
-    return MP.exp(-abs(x)) if at.call.output == 1 else -_softplus(-x)
-
-
-@_elementwise("log_sigmoid_backward")
-def _log_sigmoid_backward(at: _At) -> Number:
-    g, x = at("grad_output"), at("self")
-    # The buffer, exp(-|x|), is rounded to the grid; where a back end has none it starts from x.
-    z = at("buffer") if at.call["buffer"].size else MP.exp(-abs(x))
-    return g * (1 - z / (1 + z) if x < 0 else z / (1 + z))
+    g = at("grad_output")
+    return g if _beyond_threshold(at) else g * sigmoid(at("self") * at("beta"))
 
 
 _ROOT_2_OVER_PI = MP.sqrt(2 / MP.pi)
@@ -196,14 +196,6 @@ def _mish_backward(at: _At) -> Number:
     return at("grad_output") * (tanh + x * (1 - tanh * tanh) * sigmoid(x))
 
 
-@_elementwise("hardswish_backward")
-def _hardswish_backward(at: _At) -> Number:
-    g, x = at("grad_output"), at("self")
-    if x <= -3:
-        return MP.zero
-    return g if x >= 3 else g * (x / 3 + MP.mpf(1) / 2)
-
-
 @_elementwise("tanh_backward")
 def _tanh_backward(at: _At) -> Number:
     return at("grad_output") * (1 - at("output") ** 2)
@@ -214,18 +206,29 @@ def _sigmoid_backward(at: _At) -> Number:
     return at("grad_output") * at("output") * (1 - at("output"))
 
 
+def _clamp_of_logit(at: _At) -> tuple[Number, Number] | None:
+    """Both ends of logit's clamp, eps and 1 - eps in the compute dtype; None where it does not clamp."""
+    if at.call["eps"] is None or at.call["eps"] < 0:
+        return None
+    low = at.computed(at.call["eps"])
+    high = at.computed(1.0) - low
+    if low > high:
+        raise NotExactError("its eps is above one half, where kernels clamp to either end")
+    return number(low), number(high)
+
+
 @_elementwise("logit")
 def _logit(at: _At) -> Number:
-    x = at("self")
-    if at.call["eps"] is not None:
-        x = min(max(x, at("eps")), 1 - at("eps"))
+    x, ends = at("self"), _clamp_of_logit(at)
+    if ends is not None:
+        x = min(max(x, ends[0]), ends[1])
     return MP.log(x / (1 - x))
 
 
 @_elementwise("logit_backward")
 def _logit_backward(at: _At) -> Number:
-    g, x = at("grad_output"), at("self")
-    if at.call["eps"] is not None and not at("eps") <= x <= 1 - at("eps"):
+    g, x, ends = at("grad_output"), at("self"), _clamp_of_logit(at)
+    if ends is not None and not ends[0] <= x <= ends[1]:
         return MP.zero
     return g / (x * (1 - x))
 
@@ -287,11 +290,17 @@ def _lerp(at: _At) -> Number:
 
 @_elementwise("pow")
 def _pow(at: _At) -> Number:
+    base, exponent = at.raw("self"), at.raw("exponent")
+    if math.isinf(base) or math.isinf(exponent):
+        return number(math.pow(base, exponent))  # 0, 1 or infinite
     return MP.power(at("self"), at("exponent"))
 
 
 @_elementwise("atan2")
 def _atan2(at: _At) -> Number:
+    y, x = at.raw("self"), at.raw("other")
+    if y == 0 or math.isinf(y) or math.isinf(x):  # then it is a multiple of pi/4, which signed zeros decide too
+        return MP.nint(math.atan2(y, x) / (math.pi / 4)) * MP.pi / 4
     return MP.atan2(at("self"), at("other"))
 
 
@@ -348,6 +357,8 @@ def _mse_loss_backward(at: _At) -> Number:
 
 @_elementwise("smooth_l1_loss_backward")
 def _smooth_l1_loss_backward(at: _At) -> Number:
+    if at("beta") == 0 and at("self") == at("target"):
+        raise NotExactError("with beta 0 the slope of equal values is -1 in one library and not a number in another")
     slope = _clamped_ratio(at("self") - at("target"), at("beta"))
     return _mean_factor(at.call) * slope * at("grad_output")
 
@@ -362,10 +373,15 @@ def _clamped_ratio(value: Number, limit: Number) -> Number:
     return MP.sign(value) if abs(value) >= limit else value / limit
 
 
+_LEAST_VARIANCE = number(np.float32(1e-12))
+"""What the gradient of binary cross entropy divides by at least: ``constexpr float EPSILON = 1e-12`` in torch's
+Loss.cpp and Loss.cu, so the float32 number, in float64 as well, on the CPU and on CUDA."""
+
+
 @_elementwise("binary_cross_entropy_backward")
 def _binary_cross_entropy_backward(at: _At) -> Number:
     x = at("self")
-    slope = (x - at("target")) / max(x * (1 - x), MP.mpf("1e-12"))
+    slope = (x - at("target")) / max(x * (1 - x), _LEAST_VARIANCE)
     factor = MP.one if at.call["weight"] is None else at("weight")
     return _mean_factor(at.call) * slope * factor * at("grad_output")
 

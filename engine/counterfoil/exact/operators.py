@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from counterfoil.exact.numbers import Array, NotExactError, Number
+from counterfoil.exact.numbers import MP, Array, NotExactError, Number
 from counterfoil.program.graph import Node
 
 FUNCTION_COST = 200
@@ -72,9 +72,7 @@ def _on_cpu(value: Any) -> Any:
 
 Rule = Callable[[Call], ExactOutput]
 _RULES: dict[str, Rule] = {}
-WITHOUT = {
-    "hardsigmoid_backward": "libraries multiply by a sixth of their own precision, so there is no one value",
-}
+WITHOUT: dict[str, str] = {}
 """Kinds of rounded operators without an exact form, each with the reason, as the end of "... because"."""
 
 
@@ -105,12 +103,26 @@ def exact_output(node: Node, arguments: dict[str, Any], output: int) -> ExactOut
 
     Raises:
         NotExactError: The operator, used like this, has no exact form. Also raised by ``element`` where a discrete
-            choice hangs on the last bit.
+            choice hangs on the last bit, and where the result is no finite number.
     """
     rule = _RULES.get(node.entry.kind)
     if rule is None:
         raise NotExactError(WITHOUT.get(node.entry.kind, "nobody has written down its exact form"))
-    return rule(Call(node, arguments, output))
+    found = rule(Call(node, arguments, output))
+    return ExactOutput(_finite(found.element), found.cost)
+
+
+def _finite(element: Callable[[int], Number]) -> Callable[[int], Number]:
+    def checked(index: int) -> Number:
+        try:
+            value = element(index)
+        except ZeroDivisionError as error:
+            raise NotExactError("its result is infinite") from error
+        if not MP.isfinite(value) or isinstance(value, MP.mpc):
+            raise NotExactError("its result is infinite or not a number")
+        return value
+
+    return checked
 
 
 def exact_elements(node: Node, arguments: dict[str, Any], output: int, indices: Sequence[int]) -> list[Number]:

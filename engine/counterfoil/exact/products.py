@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -26,9 +27,9 @@ _FACTORS = {
 @exact_form(*_FACTORS)
 def _matrix_product(call: Call) -> ExactOutput:
     first, second, summand = _FACTORS[call.kind]
-    left = call[first].reshape(-1, call[first].shape[-2] if call[first].ndim > 1 else 1, call[first].shape[-1])
-    right = call[second][:, None] if call[second].ndim == 1 else call[second]
-    right = right.reshape(-1, *right.shape[-2:])
+    left, right = call[first], call[second]
+    left = left[None, None] if left.ndim == 1 else left.reshape(math.prod(left.shape[:-2]), *left.shape[-2:])
+    right = right[None, :, None] if right.ndim == 1 else right.reshape(math.prod(right.shape[:-2]), *right.shape[-2:])
     alpha, beta = number(call.get("alpha", 1)), number(call.get("beta", 1))
     added = np.broadcast_to(call[summand], call.shape) if summand and beta != 0 else None
     places = (left.shape[0], left.shape[1], right.shape[2])

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 import counterfoil
-from counterfoil.errors import DeviceError
+from counterfoil.errors import DeviceError, MemoryShortageError
 
 CUBLAS_WORKSPACE = ":4096:8"
 """A fixed cuBLAS workspace, without which its matrix products may differ from call to call (cuBLAS documentation)."""
@@ -78,11 +78,11 @@ def check_memory(device: torch.device, needed: int) -> None:
         needed: Bytes.
 
     Raises:
-        DeviceError: It has less.
+        MemoryShortageError: It has less.
     """
     held = _memory_of(device)
     if held is not None and needed > held:
-        raise DeviceError(
+        raise MemoryShortageError(
             f"A step of this order needs at least {needed / 2**30:.1f} GiB of memory; {device} has {held / 2**30:.1f}.",
             remedy="Replay it on a device with more memory.",
         )

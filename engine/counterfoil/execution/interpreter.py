@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
@@ -13,8 +14,10 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from counterfoil.cancel import CancelToken
-from counterfoil.errors import NonFiniteError, ProgramError
+from counterfoil.errors import DIVERGED, NonFiniteError, ProgramError
 from counterfoil.execution.philox import uniform
+from counterfoil.execution.strides import stride_free
+from counterfoil.execution.trouble import obstacle
 from counterfoil.generators import finish
 from counterfoil.program.graph import Keyword, Node, Program, TensorType, Value, map_argument
 from counterfoil.program.operators import UNIFORM, OperatorClass
@@ -162,8 +165,9 @@ class Interpreter:
 
         Raises:
             CancelledError: ``cancel`` was set.
-            NonFiniteError: An operator's result, or the new state, does not fit float32.
+            NonFiniteError: An operator's result, the new state or the loss does not fit float32.
             ProgramError: An operator rejects its arguments, or gives other shapes than the program says.
+            ObstacleError: Memory is short, or the device failed.
         """
         values = self._load(inputs)
         if rounder is not None:
@@ -260,9 +264,10 @@ class Interpreter:
             kwargs["dtype"] = self._torch_dtype(output.dtype)
         try:
             result = compute(operation, args, kwargs)
-        except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as error:
-            if isinstance(error, torch.OutOfMemoryError):
-                raise
+        except (RuntimeError, TypeError, ValueError, IndexError, MemoryError) as error:
+            trouble = obstacle(error)
+            if trouble is not None:
+                raise trouble from error
             raise ProgramError(f"The operator {node.where} cannot be computed.", detail=str(error)) from error
         outputs: Outputs = list(result) if isinstance(result, (tuple, list)) else [result]
         outputs = self._agreed(node, outputs)
@@ -313,9 +318,12 @@ class Interpreter:
                 raise NonFiniteError(
                     f"The new state tensor {item.name!r} holds a value that is infinite, not a number, or beyond "
                     "float32's range.",
-                    remedy="Training has diverged at this step: lower the learning rate, or clip the gradients.",
+                    remedy=DIVERGED,
                 )
-        return StepResult(state, float(values[self.program.loss.number]))
+        loss = float(values[self.program.loss.number])
+        if not math.isfinite(loss):
+            raise NonFiniteError("The loss is infinite or not a number.", remedy=DIVERGED)
+        return StepResult(state, loss)
 
 
 def with_progress(
@@ -375,4 +383,4 @@ def _operation(node: Node) -> Operation:
             remedy="Install a torch version that Counterfoil supports (2.11 to 2.13).",
         ) from error
     factory = node.operator in _FACTORIES
-    return Operation(node, function, factory, factory)
+    return Operation(node, stride_free(name, function), factory, factory)

@@ -7,6 +7,9 @@ nondeterminism anywhere. Its name consists of these parts, at most one of each l
 * ``reversed``: every reduced axis is read backwards. ``shuffled-N``: in a random order keyed by N.
 * ``split-K``: every reduction is computed in K parts which are added; ``split`` is ``split-2``. Reductions that cannot
   be split are reordered.
+* ``rewritten-N``: every rounded operator is computed by another algorithm, of the set N, 0 or 1
+  (:mod:`counterfoil.execution.rewriting`); ``rewritten`` is ``rewritten-0``. An order applies to what the algorithm
+  reads, and a split to what is left to the device.
 * ``jitter-N``: elementwise functions are off by up to one ulp in a pattern of their bits keyed by N, as other libraries
   are; ``jitter`` is ``jitter-0``.
 """
@@ -15,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,17 +27,19 @@ from torch import Tensor
 
 from counterfoil.execution.interpreter import Compute, Operation, native
 from counterfoil.execution.reordering import BACKWARDS, Change, Order, in_parts, reordered
+from counterfoil.execution.rewriting import VARIANTS, rewritten
 from counterfoil.program.operators import OperatorClass
 
-PERTURBATIONS = ("reversed", "split", "jitter")
+PERTURBATIONS = ("reversed", "split", "jitter", "rewritten")
 """One of each sort; calibration measures with these."""
 IMITATIONS = (
     *PERTURBATIONS, "shuffled-1", "shuffled-2", "shuffled-3", "split-3", "split-8", "jitter-1", "reversed+jitter",
-    "shuffled-4+jitter-2", "shuffled-5+split-4+jitter-3",
+    "shuffled-4+jitter-2", "shuffled-5+split-4+jitter-3", "rewritten-1", "reversed+rewritten",
+    "shuffled-6+rewritten-1+jitter-4",
 )  # fmt: skip
-"""Twelve machines, for the tests that nobody is falsely accused."""
+"""Sixteen machines, for the tests that nobody is falsely accused."""
 
-_PART = re.compile(r"(?P<sort>reversed|shuffled|split|jitter)(?:-(?P<number>[0-9]{1,9}))?")
+_PART = re.compile(r"(?P<sort>reversed|shuffled|split|rewritten|jitter)(?:-(?P<number>[0-9]{1,9}))?")
 _LARGEST_SPLIT = 1024
 
 
@@ -48,8 +53,9 @@ def perturbed(name: str) -> Compute:
 
 
 def kinds(name: str) -> frozenset[str]:
-    """The operator kinds whose computation a perturbation reorders."""
-    return frozenset(_Perturbation.parse(name).changes)
+    """The operator kinds whose computation a perturbation reorders or rewrites."""
+    perturbation = _Perturbation.parse(name)
+    return frozenset(perturbation.changes) | frozenset(perturbation.rewritings)
 
 
 @dataclass(frozen=True)
@@ -59,11 +65,13 @@ class _Perturbation:
     Attributes:
         order: The order of reduced axes; None as they are.
         parts: Number of parts of a reduction; 1 is whole.
+        rewriting: Which set of other algorithms; None leaves them to the device.
         jitter: Key of the pattern of last bits; None leaves them.
     """
 
     order: Order | None = None
     parts: int = 1
+    rewriting: int | None = None
     jitter: int | None = None
 
     @classmethod
@@ -85,13 +93,36 @@ class _Perturbation:
             return in_parts(self.parts, self.order or BACKWARDS)
         return {} if self.order is None else reordered(self.order)
 
+    @cached_property
+    def rewritings(self) -> Mapping[str, Change]:
+        return {} if self.rewriting is None else rewritten(self.rewriting)
+
     def compute(self, operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
         entry = operation.node.entry
         if entry.operator_class is not OperatorClass.ROUNDED:
             return native(operation, args, kwargs)
-        result = self.changes.get(entry.kind, native)(operation, args, kwargs)
+        result = self._changed(operation, args, kwargs)
         elementwise = entry.scale in ("output", "terms")
         return result if self.jitter is None or not elementwise else _jittered(result, self.jitter)
+
+    def _changed(self, operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        kind = operation.node.entry.kind
+        rewriting, change = self.rewritings.get(kind), self.changes.get(kind, native)
+        if rewriting is None:
+            return change(operation, args, kwargs)
+        return change(replace(operation, function=_Function(operation, rewriting)), args, kwargs)
+
+
+class _Function:
+    """An operator by another algorithm, to be called like torch's."""
+
+    def __init__(self, operation: Operation, rewriting: Change) -> None:
+        self._operation = operation
+        self._rewriting = rewriting
+        self._schema = operation.function._schema
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._rewriting(self._operation, list(args), kwargs)
 
 
 def _field(sort: str, number: int | None) -> tuple[str, Order | int | None]:
@@ -103,14 +134,16 @@ def _field(sort: str, number: int | None) -> tuple[str, Order | int | None]:
     if sort == "split":
         parts = 2 if number is None else number
         return "parts", parts if 2 <= parts <= _LARGEST_SPLIT else None
+    if sort == "rewritten":
+        return "rewriting", (number or 0) if (number or 0) < VARIANTS else None
     return "jitter", number or 0
 
 
 def _unknown(name: str) -> ValueError:
     return ValueError(
         f"There is no perturbation {name!r}. A name is one of reversed and shuffled-N, split-K with K from 2 to "
-        f"{_LARGEST_SPLIT}, and jitter-N, or several of these joined by +; for instance {', '.join(IMITATIONS[:4])} or "
-        f"{IMITATIONS[-1]}."
+        f"{_LARGEST_SPLIT}, rewritten-0 and rewritten-1, and jitter-N, or several of these joined by +; for instance "
+        f"{', '.join(IMITATIONS[:4])} or {IMITATIONS[-1]}."
     )
 
 

@@ -31,6 +31,7 @@ from torch.utils.checkpoint import CheckpointError
 from counterfoil.errors import CounterfoilError, DataError, ProgramError
 from counterfoil.program.graph import Input, Program, TensorType
 from counterfoil.program.lowering import RECOMPUTED, lower
+from counterfoil.program.portable import PORTABLE
 from counterfoil.program.random import PhiloxDropout, counting_draws
 from counterfoil.program.update import UpdateRule
 
@@ -206,7 +207,9 @@ def _trace(
             with fx_traceback.preserve_node_meta():
                 traced = make_fx(flat)(*examples)
                 interpreter = torch.fx.Interpreter(traced)
-                pure = make_fx(functionalize(interpreter.run, remove="mutations"))(*examples)
+                pure = make_fx(functionalize(interpreter.run, remove="mutations"), decomposition_table=dict(PORTABLE))(
+                    *examples
+                )
     except (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode) as error:
         raise ProgramError(
             f"{location.sentence} decides control flow or a shape by the values of a tensor, which a program cannot.",

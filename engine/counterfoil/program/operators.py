@@ -119,8 +119,7 @@ _ROUNDED = {
         pow.Tensor_Scalar pow.Tensor_Tensor pow.Scalar rsqrt.default sqrt.default reciprocal.default
         div.Tensor div.Scalar div.Tensor_mode div.Scalar_mode atan2.default xlogy.Tensor
         fmod.Tensor fmod.Scalar remainder.Tensor remainder.Scalar silu.default gelu.default mish.default
-        hardswish.default hardsigmoid.default elu.default celu.default selu.default softplus.default
-        log_sigmoid_forward.default _softmax.default _safe_softmax.default
+        elu.default celu.default selu.default softplus.default _softmax.default _safe_softmax.default
     """,
     "terms": """
         add.Tensor add.Scalar sub.Tensor sub.Scalar rsub.Scalar rsub.Tensor addcmul.default addcdiv.default
@@ -128,8 +127,8 @@ _ROUNDED = {
     """,
     "inputs": """
         tanh_backward.default sigmoid_backward.default silu_backward.default gelu_backward.default
-        mish_backward.default hardswish_backward.default hardsigmoid_backward.default elu_backward.default
-        softplus_backward.default log_sigmoid_backward.default logit_backward.default glu.default glu_backward.default
+        mish_backward.default elu_backward.default softplus_backward.default logit_backward.default
+        glu.default glu_backward.default
         _prelu_kernel.default _prelu_kernel_backward.default
         mse_loss_backward.default smooth_l1_loss_backward.default huber_loss_backward.default
         binary_cross_entropy_backward.default nll_loss_backward.default nll_loss2d_backward.default

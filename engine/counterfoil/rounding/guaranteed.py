@@ -367,9 +367,8 @@ _FAMILIES: dict[str, Family] = {
     ),
     "div": _division,
     # Functions made of them: relative to the result, which has no cancellation.
-    **_each("sigmoid silu glu xlogy elu celu selu hardsigmoid hardswish", _constant(FUNCTION + 8)),
+    **_each("sigmoid silu glu xlogy elu celu selu", _constant(FUNCTION + 8)),
     "softplus": _softplus,
-    "log_sigmoid_forward": _constant(2 * FUNCTION + 8),
     "mish": _constant(4 * FUNCTION),
     # Functions with cancellation: relative to arguments and result together.
     **_each("gelu logit", _constant(FUNCTION + 16)),
@@ -379,13 +378,13 @@ _FAMILIES: dict[str, Family] = {
     # A few terms.
     **_each("add sub rsub addcmul addcdiv lerp", _constant(6)),
     **_each(
-        "tanh_backward sigmoid_backward hardswish_backward logit_backward _prelu_kernel "
+        "tanh_backward sigmoid_backward logit_backward _prelu_kernel "
         "_prelu_kernel_backward mse_loss_backward smooth_l1_loss_backward huber_loss_backward nll_loss_backward "
         "nll_loss2d_backward",
         _constant(8),
     ),
     "elu_backward": _elu_backward,
-    **_each("softplus_backward log_sigmoid_backward", _constant(FUNCTION + 16)),
+    "softplus_backward": _constant(FUNCTION + 16),
     **_each("gelu_backward silu_backward", _constant(2 * FUNCTION + 16)),
     "_softmax_backward_data": _gradient_along(4),
     "_log_softmax_backward_data": _gradient_along(FUNCTION + 4),

@@ -15,12 +15,12 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Where values lie between two neighbouring grid points.
+    """Where values lie between two neighbouring grid points; infinite ones are on no grid, and far from any midpoint.
 
     Attributes:
         quantum: float64 ``[k]``: distance of the two.
-        distance: float64 ``[k]``: distance of the value from the midpoint between them.
-        other: float64 ``[k]``: the one that the value was not rounded to.
+        distance: float64 ``[k]``: distance of the value from the midpoint between them; infinite for an infinite value.
+        other: float64 ``[k]``: the one that the value was not rounded to; an infinite value itself.
         is_up: bool ``[k]``: whether the value was rounded up.
     """
 
@@ -32,8 +32,8 @@ class Neighbours:
 
 def quanta(values: FloatArray, grid: Grid) -> FloatArray:
     """Return the quantum of the grid at each value, float64 ``[k]``."""
-    # Zero has no exponent of its own.
-    own = np.where(values == 0.0, grid.floor_exponent, np.frexp(values)[1] - 1)
+    # Zero and infinities have no exponent of their own.
+    own = np.where((values == 0.0) | np.isinf(values), grid.floor_exponent, np.frexp(values)[1] - 1)
     exponent = np.maximum(own, grid.floor_exponent)
     return np.asarray(np.ldexp(1.0, exponent - grid.significand_bits + 1), np.float64)
 
@@ -47,12 +47,13 @@ def neighbours(values: FloatArray, rounded: FloatArray, grid: Grid) -> Neighbour
         grid: The grid.
     """
     quantum = quanta(values, grid)
-    remainder = values - rounded
+    infinite = np.isinf(values)
+    remainder = np.subtract(values, rounded, out=np.zeros_like(values), where=~infinite)
     # The midpoint lies on the side of the remainder; its neighbours are the rounded value and the next on that side.
     return Neighbours(
         quantum=quantum,
-        distance=quantum / 2 - np.abs(remainder),
-        other=rounded + np.copysign(quantum, remainder) + 0.0,
+        distance=np.where(infinite, np.inf, quantum / 2 - np.abs(remainder)),
+        other=rounded + np.where(infinite, 0.0, np.copysign(quantum, remainder)) + 0.0,
         is_up=remainder < 0,
     )
 

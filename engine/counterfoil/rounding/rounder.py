@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,13 @@ from torch import Tensor
 
 from counterfoil.bundle.schema import Precision
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import NonFiniteError
+from counterfoil.errors import DIVERGED, NonFiniteError
 from counterfoil.program.graph import Node, Program
 from counterfoil.program.places import Place
 from counterfoil.rounding.grid import (
     ACCEPTANCE_FACTOR,
     CALIBRATED_STEERABLE,
+    FLOAT64_BIAS,
     GUARANTEED_STEERABLE,
     LARGEST_EXPONENT,
     OMISSION_SHARE,
@@ -28,6 +30,7 @@ from counterfoil.rounding.grid import (
     scale_exponent,
 )
 from counterfoil.rounding.guaranteed import site_margins
+from counterfoil.rounding.infinities import Infinities, finite_outputs, hold_infinity, without_infinities
 from counterfoil.rounding.kernel_cpu import CpuKernel, mix_values
 from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.log import SiteLog
@@ -160,6 +163,7 @@ class Rounder:
         self._key = 0
         self._site = 0
         self._scale = 0.0
+        self._infinities: Infinities | None = None
         self.fingerprints = np.zeros(len(program.places), np.uint64)
         """uint64 ``[places]``: the fingerprints of the step so far."""
 
@@ -190,10 +194,9 @@ class Rounder:
             outputs: Its outputs; may be overwritten.
 
         Raises:
-            NonFiniteError: A value is infinite, not a number, or beyond float32's range.
+            NonFiniteError: A value is not a number, beyond float32's range, or infinite although no argument is.
         """
-        with using(self._kernels.workers):
-            scales = rule_for(node.entry, self._precision)(arguments(), outputs)
+        scales, passing = self._scales(node, arguments(), outputs)
         result: list[Tensor | None] = []
         for position, output in enumerate(outputs):
             described = node.outputs[position]
@@ -201,11 +204,12 @@ class Rounder:
                 result.append(output)
                 continue
             contiguous = output.contiguous()
-            self._scale = _number(scales[position])
+            flat = contiguous.view(-1)
+            self._scale = scales[position]
+            self._infinities = Infinities.of(flat) if passing else None
             exponent = scale_exponent(self._scale)
             if exponent is None:
-                raise _non_finite(node)
-            flat = contiguous.view(-1)
+                raise _non_finite(node, flat, self._scale)
             fingerprint = self._round(node, exponent, flat)
             self.fingerprints[self._program.site_places[self._site]] = fingerprint
             self._site += 1
@@ -216,13 +220,36 @@ class Rounder:
     def _site_key(self) -> int:
         return place_key(self._key, self._program.site_places[self._site])
 
+    def _scales(self, node: Node, arguments: dict[str, Any], outputs: list[Tensor | None]) -> tuple[list[float], bool]:
+        """Return S of each output, 0 for one without a site, and whether infinities that the arguments hold pass."""
+        rule = rule_for(node.entry, self._precision)
+        described = zip(outputs, node.outputs, strict=True)
+        sites = {n for n, (out, kind) in enumerate(described) if out is not None and kind is not None and kind.floating}
+
+        def measured(given: dict[str, Any], results: list[Tensor | None]) -> list[float]:
+            found = rule(given, results)
+            return [_number(found[place]) if place in sites else 0.0 for place in range(len(results))]
+
+        with using(self._kernels.workers):
+            scales = measured(arguments, outputs)
+            # An infinity anywhere leaves no scale finite that it concerns: without one nothing is searched.
+            if all(map(math.isfinite, scales)) or not hold_infinity(arguments):
+                return scales, False
+            return measured(without_infinities(arguments), finite_outputs(outputs)), True
+
     def _grid(self, node: Node, exponent: int) -> Grid:
         return Grid.of(exponent, self._precision, self._margins[self._site])
 
     def _checked(self, node: Node, flat: Tensor, grid: Grid, tau: float) -> Rounded:
-        rounded = self._kernels.round(flat, grid, tau, self._site_key)
+        key = self._site_key
+        if self._infinities is not None:
+            self._infinities.take_out(flat)
+        rounded = self._kernels.round(flat, grid, tau, key)
         if rounded.largest_exponent > LARGEST_EXPONENT:
-            raise _non_finite(node)
+            what = "infinite or not a number" if rounded.largest_exponent > FLOAT64_BIAS else "beyond float32's range"
+            raise NonFiniteError(f"The operator {node.where} gave a value that is {what}.", remedy=DIVERGED)
+        if self._infinities is not None:
+            rounded = replace(rounded, fingerprint=self._infinities.put_back(flat, rounded.fingerprint, key))
         return rounded
 
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
@@ -235,11 +262,20 @@ def _number(value: Scale) -> float:
     return float(value)
 
 
-def _non_finite(node: Node) -> NonFiniteError:
-    return NonFiniteError(
-        f"The operator {node.where} produced a value that is infinite, not a number, or beyond float32's range.",
-        remedy="Training has diverged at this step: lower the learning rate, or clip the gradients.",
-    )
+def _non_finite(node: Node, flat: Tensor, scale: float) -> NonFiniteError:
+    """Say what is wrong with an output ``[n]`` that has no finite scale within float32's range."""
+    if bool(torch.isnan(flat).any()) or math.isnan(scale):
+        what = "gave a value that is not a number"
+    elif bool(torch.isinf(flat).any()):
+        what = "gave an infinite value, and no argument of it is infinite"
+    elif flat.numel() and float(flat.abs().amax()) >= 2.0 ** (LARGEST_EXPONENT + 1):
+        what = "gave a value beyond float32's range"
+    else:
+        return NonFiniteError(
+            f"The operator {node.where} adds terms beyond float32's range.",
+            remedy=f"Where masks are large negative numbers, use minus infinity in their place. {DIVERGED}",
+        )
+    return NonFiniteError(f"The operator {node.where} {what}.", remedy=DIVERGED)
 
 
 class RecordingRounder(Rounder):

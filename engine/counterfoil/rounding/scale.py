@@ -163,11 +163,18 @@ def _is_pointwise(weight: Tensor, arguments: Arguments) -> bool:
     return all(n == 1 for n in weight.shape[2:]) and all(n == 0 for n in arguments["padding"])
 
 
+def _per_axis(value: Sequence[int], x: Tensor) -> list[int]:
+    """One number for each spatial axis of ``x``; a single one stands for all."""
+    return list(value) * (x.dim() - 2) if len(value) == 1 else list(value)
+
+
 def _window_energy(x: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor:
     """Sum of squares under each position of the kernel, per group: ``[N, groups, ...]``."""
     squares = energy(_grouped(x, groups), 2)
     if _is_pointwise(weight, arguments):
-        return squares
+        # Positions between the strides stand under no kernel.
+        read: tuple[Any, ...] = tuple(slice(None, None, step) for step in _per_axis(arguments["stride"], x))
+        return squares[(..., *read)]
     result: Tensor = torch.ops.aten.convolution.default(
         squares,
         _ones_kernel(weight, groups),
@@ -345,6 +352,19 @@ def _times(values: Tensor, weight: Tensor | None) -> Tensor:
     return values if weight is None else values * weight.abs()
 
 
+def deviation(ratio: Tensor, count: int) -> Tensor:
+    """Return half a bound on a normalised element, ``abs(x - mean) rstd``.
+
+    It is at most 2 max abs x * rstd, and at most the root of their number: the squares of n normalised elements sum to
+    n at most. One more covers the rounding of mean and rstd, up to ratios of 2^20.
+
+    Args:
+        ratio: Largest magnitude of x times rstd.
+        count: Number of elements, n.
+    """
+    return ratio.clamp(max=1.0 + math.sqrt(count))
+
+
 @_named("batch_norm")
 def _batch_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Batch norm: the size before the mean is taken off, times the factor that follows.
@@ -378,12 +398,12 @@ def _batch_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Sca
     if not arguments["train"]:
         rstd = torch.rsqrt(arguments["running_var"] + arguments["eps"])
     g_sizes, x_sizes = along(g, 1), along(x, 1)
-    # x is centred with an error relative to x itself, so x's norm stands where the normalised one's would.
+    # Libraries may sum g x and g and take the mean's share off, so x's norm stands where the centred one's would.
     x_norm = x_sizes.norm * rstd
     scales: list[Scale] = [None, None, None]
     if outputs[0] is not None:
         count = max(x.numel() // max(x.shape[1], 1), 1)
-        projection = x_sizes.largest * rstd * g_sizes.norm * x_norm / count
+        projection = deviation(x_sizes.largest * rstd, count) * g_sizes.norm * x_norm / count
         scales[0] = _top(_times(rstd * (2.0 * g_sizes.largest + projection), weight))
     if outputs[1] is not None:
         scales[1] = _top(g_sizes.norm * x_norm)

@@ -41,8 +41,9 @@ def _normalised(x: Tensor, rstd: Tensor, weight: Tensor | float, bias: Tensor | 
     """Scales of (result, mean, rstd) for ``x`` ``[rows, ...]``: a variance's error relative to std * max|x|."""
     top = along(x, 0).largest
     ratio = top * rstd
+    spread = scale.deviation(ratio, x.numel() // max(rstd.numel(), 1))
     return [
-        (ratio * (1.0 + ratio) * weight).amax() + scale.largest(bias),
+        (ratio * (1.0 + spread) * weight).amax() + scale.largest(bias),
         top.amax(),
         (rstd * (1.0 + ratio)).amax(),
     ]
@@ -78,8 +79,9 @@ def _input_gradient(arguments: Arguments) -> Scale:
     """Gradients of row norms: sums of g x and g, each multiplied by x again where the result is put together."""
     rstd = arguments["rstd"].flatten()
     g, x = (arguments[name].reshape(rstd.numel(), -1) for name in ("grad_out", "input"))
-    spread = 1.0 + along(x, 0).largest * rstd
-    top: Tensor = (along(g, 0).largest * rstd * spread * spread).amax()
+    ratio = along(x, 0).largest * rstd
+    spread = 1.0 + scale.deviation(ratio, x.shape[1])
+    top: Tensor = (along(g, 0).largest * rstd * (1.0 + ratio) * spread).amax()
     return top * _factor(arguments)
 
 
@@ -94,7 +96,7 @@ def _gradient(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
 
 
 def _gate_gradient(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
-    """Gradients of silu, mish and hardswish: an error that is an ulp of 1 is multiplied by x."""
+    """Gradients of silu and mish: an error that is an ulp of 1 is multiplied by x."""
     g, x = arguments["grad_output"].double(), arguments["self"].double()
     return [scale.largest(g * (1.0 + x.abs()))]
 
@@ -138,11 +140,8 @@ _CLOSE: dict[str, Rule] = {
     "gelu_backward": _gelu_backward,
     "silu_backward": _gate_gradient,
     "mish_backward": _gate_gradient,
-    "hardswish_backward": _gate_gradient,
-    "hardsigmoid_backward": _RELATIVE,
     "elu_backward": _elu_backward,
     "softplus_backward": _gradient,
-    "log_sigmoid_backward": _gradient,
     "glu": _RELATIVE,
     "glu_backward": _glu_backward,
     "_prelu_kernel": _RELATIVE,

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.bundle.datafile import DataFile, missing_data
-from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import HEADROOM_BITS, OrderManifest, Precision
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.cancel import CancelToken
@@ -27,12 +27,13 @@ from counterfoil.errors import DataError
 from counterfoil.execution.devices import open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter, Operation, native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
+from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import finish
 from counterfoil.program.graph import Node, Program
 from counterfoil.program.operators import OperatorClass
 from counterfoil.rounding.grid import FLOAT64_BIAS, ZERO_SCALE
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
-from counterfoil.training.order import Rows, load_order
+from counterfoil.training.order import Rows, prepare_order
 
 _FINEST = 64
 """Distances from midpoints are counted down to 2^(E - 64)."""
@@ -144,9 +145,10 @@ def calibrate(
     kernels = Kernels(torch_device, used_threads)
     try:
         with ExitStack() as stack:
+            stack.enter_context(obstacles_noticed())
             reader = stack.enter_context(BundleReader.open(order_path))
-            reader.check_order_contents()
-            order = load_order(reader)
+            contents = reader.check_order_contents(cancel)
+            order = prepare_order(reader.manifest, contents)
             manifest, program = order.manifest, order.program
             if manifest.outside:
                 if data is None:
@@ -177,7 +179,7 @@ def calibrate(
             precision = replace(manifest.precision, guaranteed=False, margins=margins)
             calibrated = replace(manifest, precision=precision)
             if out is not None:
-                _write(reader, calibrated, out)
+                _write(contents, calibrated, out)
     finally:
         kernels.close()
     yield Calibration(kinds, precision, steps, None if out is None else calibrated.digest)
@@ -187,15 +189,10 @@ def _checked(file: DataFile, manifest: OrderManifest, cancel: CancelToken | None
     return finish(file.check(manifest, cancel))
 
 
-def _write(reader: BundleReader, manifest: OrderManifest, out: str | os.PathLike[str]) -> None:
+def _write(contents: OrderContents, manifest: OrderManifest, out: str | os.PathLike[str]) -> None:
     with BundleWriter.create(out) as writer:
         writer.write_order(
-            manifest,
-            reader.program(),
-            reader.schedule(),
-            reader.scalars(),
-            {name: reader.data(name) for name, spec in manifest.data.items() if spec.file is None},
-            reader.initial_state(),
+            manifest, contents.program, contents.schedule, contents.scalars, contents.data, contents.initial
         )
 
 
@@ -224,11 +221,14 @@ class _Measuring(RecordingRounder):
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
         site = self._program.sites[self._site]
         if exponent != ZERO_SCALE:
+            # Infinities that an argument holds are the same on all machines, and no decision hangs on them.
             own = flat.double()
+            finite = torch.isfinite(own)
+            own = own[finite]
             unit = math.ldexp(1.0, exponent)
             for outputs in self._others:
                 other = outputs[site.output].contiguous().view(-1).double()
-                difference = float((own - other).abs().max()) / unit if flat.numel() else 0.0
+                difference = float((own - other[finite]).abs().max()) / unit if own.numel() else 0.0
                 self._largest[site.kind] = max(self._largest.get(site.kind, 0.0), difference)
             self._count(node, exponent, own)
         return super()._round(node, exponent, flat)

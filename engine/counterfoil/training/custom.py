@@ -125,7 +125,10 @@ def _check_model(model: nn.Module) -> None:
                 remedy="Move the model to the CPU with model.cpu(); the trainer chooses where to compute.",
             )
         if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
-            raise DataError(f"The tensor {name!r} of the model holds a value that is infinite or not a number.")
+            raise DataError(
+                f"The tensor {name!r} of the model holds a value that is infinite or not a number.",
+                remedy="Make a mask of minus infinity in forward, for instance with masked_fill.",
+            )
         _check_name(name, "tensor of the model")
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -15,9 +16,10 @@ from torch import Tensor
 
 from counterfoil.bundle.capsule import ChunkProofs, OrderPart
 from counterfoil.bundle.datafile import CheckedRows
-from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, Precision, check_file_name
 from counterfoil.bundle.writer import BundleWriter, write_data_file
+from counterfoil.cancel import CancelToken
 from counterfoil.commit.rows import chunks_of_rows
 from counterfoil.commit.state import chunk_proofs, state_root, tensor_bytes, tensor_digest
 from counterfoil.errors import BundleError, DataError, ProgramError
@@ -26,6 +28,7 @@ from counterfoil.program.capture import CapturedStep
 from counterfoil.program.graph import Program
 from counterfoil.program.update import UpdateRule
 from counterfoil.rounding.guaranteed import site_margins
+from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_step
 
 Array = npt.NDArray[np.generic]
 
@@ -60,17 +63,46 @@ class OrderDraft:
     data: Mapping[str, Array]
     initial: Mapping[str, Array]
 
+    def try_first_step(self, cancel: CancelToken | None = None) -> Iterator[TrialEvent]:
+        """Execute the first step on the CPU, as its trainer will: for a program that shows the progress.
+
+        Args:
+            cancel: Looked at between operators.
+
+        Yields:
+            TrialStarted, TrialProgress now and then, and the Trial.
+
+        Raises:
+            TrialError: The step fails; the sentence says where, and what to do.
+            CancelledError: ``cancel`` was set.
+        """
+        state = {name: torch.from_numpy(array) for name, array in self.initial.items()}
+        used = {item.name for item in self.program.inputs if item.kind == "batch"}
+        data = {name: array for name, array in self.data.items() if name in used}
+        inputs = step_inputs(self.manifest, 1, state, self.schedule[0], self.scalars[0], data)
+        return try_step(self.manifest, self.program, inputs, cancel)
+
     def write(
-        self, path: str | os.PathLike[str], *, external_data: str | os.PathLike[str] | None = None
+        self,
+        path: str | os.PathLike[str],
+        *,
+        external_data: str | os.PathLike[str] | None = None,
+        trial: bool = True,
     ) -> OrderManifest:
-        """Write the order as a bundle; returns its manifest.
+        """Try the first step of the order and write it as a bundle; returns its manifest.
 
         Args:
             path: Where the order goes.
             external_data: Where the data goes, for data too large to lie in the order and in every run of it; the
                 order then names each array by its digest. None keeps the data in the order.
+            trial: Whether to execute the first step before (:meth:`try_first_step`), so that no order is written that
+                nobody can train. It takes the time and the memory of a step on the CPU, twice.
+
+        Warns:
+            CoarseGridWarning: The grid is too coarse for a gradient of the first step.
 
         Raises:
+            TrialError: The first step fails; nothing was written.
             DataError: The name of the data file cannot stand in an order.
             FileWriteError: A file cannot be written.
         """
@@ -79,6 +111,11 @@ class OrderDraft:
             name = _plain_name(Path(external_data))
             outside = {array: replace(spec, file=name) for array, spec in manifest.data.items()}
             manifest, inside = replace(manifest, data=outside), {}
+        if trial:
+            for event in self.try_first_step():
+                if isinstance(event, Trial) and event.warning:
+                    warnings.warn(event.warning, CoarseGridWarning, stacklevel=2)
+        if external_data is not None:
             write_data_file(external_data, self.data)
         with BundleWriter.create(path) as writer:
             writer.write_order(manifest, self.program.to_bytes(), self.schedule, self.scalars, inside, self.initial)
@@ -275,24 +312,27 @@ def _prove(array: Rows, spec: ArraySpec, rows: npt.NDArray[np.int64]) -> ChunkPr
 
 
 def load_order(reader: BundleReader) -> LoadedOrder:
-    """Load the order of a bundle. Its contents must have been checked against the manifest.
+    """Load the order of a bundle, each part checked against the manifest as it is loaded.
+
+    Raises:
+        CommitmentError, BundleError: As :meth:`BundleReader.check_order_contents`.
+        ProgramError: As :func:`prepare_order`.
+    """
+    return prepare_order(reader.manifest, reader.check_order_contents())
+
+
+def prepare_order(manifest: OrderManifest, contents: OrderContents) -> LoadedOrder:
+    """Make an order ready from its contents, which were checked against the manifest; nothing is read again.
 
     Arrays that lie in a data file are left out; :meth:`LoadedOrder.with_data` adds them.
 
     Raises:
         ProgramError: The program is malformed, unsupported, or does not fit the order.
-        BundleError: The schedule asks for rows that the data does not have.
     """
-    manifest = reader.manifest
-    program = Program.from_bytes(reader.program())
-    initial = reader.initial_state()
-    check_inputs(manifest, program, initial)
+    program = Program.from_bytes(contents.program)
+    check_inputs(manifest, program, contents.initial)
     site_margins(program, manifest.precision)
-    schedule = reader.schedule()
     used = {item.name for item in program.inputs if item.kind == "batch"}
-    data = {name: reader.data(name) for name in sorted(used) if manifest.data[name].file is None}
-    for name in used:
-        if schedule.min() < 0 or schedule.max() >= manifest.data[name].shape[0]:
-            raise BundleError(f"The schedule asks for rows that the data array {name!r} does not have.")
-    tensors = {name: torch.from_numpy(array) for name, array in initial.items()}
-    return LoadedOrder(manifest, program, tensors, schedule, reader.scalars(), data)
+    data = {name: array for name, array in sorted(contents.data.items()) if name in used}
+    tensors = {name: torch.from_numpy(array) for name, array in contents.initial.items()}
+    return LoadedOrder(manifest, program, tensors, contents.schedule, contents.scalars, data)

@@ -26,11 +26,12 @@ from counterfoil.commit.state import state_root
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter, native, with_progress
 from counterfoil.execution.perturbed import perturbed
+from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.rounding.log import encode
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
 from counterfoil.signing import SigningKey, sign_claim
 from counterfoil.training.heads import TreeHeadFile
-from counterfoil.training.order import LoadedOrder, load_order
+from counterfoil.training.order import LoadedOrder, prepare_order
 from counterfoil.training.tamper import Tamper
 
 HEADS_EVERY = 10
@@ -155,22 +156,27 @@ def record(
         NonFiniteError: Training diverged; the message names the operator.
         CancelledError: ``cancel`` was set; nothing is left of the run.
         DeviceError: There is no such device.
+        ObstacleError: Memory is short, the device failed, or a file changed or could not be read; nothing is left.
     """
     started = time.perf_counter()
     torch_device = open_device(device)
     used_threads = set_determinism(threads)
     compute = native if perturbation is None else perturbed(perturbation)
     with ExitStack() as stack:
+        stack.enter_context(obstacles_noticed())
         reader = stack.enter_context(BundleReader.open(order_path))
         writer = stack.enter_context(BundleWriter.create(run_path))
-        reader.check_order_contents()
-        order = load_order(reader)
+        # What goes into the run is what was checked and is executed, not what the file holds by then.
+        contents = reader.check_order_contents(cancel)
+        order = prepare_order(reader.manifest, contents)
         manifest, program = order.manifest, order.program
         dtype = COMPUTE_DTYPES[manifest.precision.compute]
         check_memory(torch_device, program.least_memory(dtype.itemsize))
         interpreter = Interpreter(program, torch_device, dtype)
         interpreter.check_types()
-        writer.copy_order(reader)
+        writer.write_order(
+            manifest, contents.program, contents.schedule, contents.scalars, contents.data, contents.initial
+        )
         writer.begin_run(len(program.places))
         if manifest.outside and data is None:
             raise missing_data(manifest)

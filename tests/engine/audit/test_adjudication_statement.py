@@ -139,7 +139,7 @@ def test_a_missing_field_is_refused(confirmed: AdjudicationReport, key: SigningK
 def test_rejected_needs_every_check(rejected: AdjudicationReport, key: SigningKey, state: str) -> None:
     value = statement(rejected, key)
     value["predicate"]["checks"][5]["state"] = state
-    with pytest.raises(SignatureError, match="REJECTED, but its checks"):
+    with pytest.raises(SignatureError, match="contradicts itself"):
         verify_adjudication(sign_statement(value, key), key.public)
 
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil import canonical
-from counterfoil.audit.outcome import CheckState, Outcome
+from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.verdict import (
     check_bundle_file,
     preview_verdict,
@@ -89,7 +89,8 @@ def test_outcomes_without_a_conclusion(key: SigningKey, outcome: Outcome) -> Non
     report = replace(
         verified_report(),
         outcome=outcome,
-        checks=checks(REPLAY=CheckState.SKIPPED),
+        checks=checks(**{number.name: CheckState.SKIPPED for number in CheckNumber}),
+        steering=None,
         order_digest=None,
         run_root=None,
         trainer_key="",
@@ -243,6 +244,8 @@ def test_the_disputed_leaf_must_be_in_the_run(key: SigningKey) -> None:
     value["predicate"]["dispute"]["step"] = STEP + 1
     refused(value, key, "does not prove")
     value = statement(replace(disputed_report(), run_root=trees()[1].root))
+    refused(value, key, "do not begin at the run root")
+    value["predicate"]["dispute"]["comparisons"] = []
     refused(value, key, "does not prove")
 
 
@@ -300,7 +303,12 @@ def test_the_documented_openssl_lines_check_a_verdict(key: SigningKey, key_path:
 def steered(**fields: Any) -> Any:
     report = verified_report()
     assert report.steering is not None
-    return replace(report, outcome=Outcome.INCONCLUSIVE, steering=replace(report.steering, **fields))
+    return replace(
+        report,
+        outcome=Outcome.INCONCLUSIVE,
+        checks=checks(LOG=CheckState.FAILED if fields.get("suspects") else CheckState.PASSED),
+        steering=replace(report.steering, **fields),
+    )
 
 
 def test_the_steering_account_is_read_as_it_was_written(key: SigningKey) -> None:
@@ -346,3 +354,9 @@ def test_an_account_that_contradicts_itself_is_refused(key: SigningKey, change: 
 def test_more_suspects_than_operators_are_refused(key: SigningKey) -> None:
     with pytest.raises(SignatureError, match="too many suspects"):
         verify_verdict(sign_verdict(steered(suspects=("x",) * 11), key), key.public)
+
+
+def test_the_page_lists_the_ten_checks() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "verdict.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (\d+) \| ([^|]+) \| ", page, re.MULTILINE))
+    assert {int(number): title for number, title in rows.items()} == {check: check.title for check in CheckNumber}

@@ -17,7 +17,7 @@ from counterfoil.bundle.schema import ArraySpec, OrderManifest
 from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.state import StreamedDigest, chunk_proofs, chunk_tree, tensor_digest
-from counterfoil.errors import BundleError, CancelledError, CommitmentError, ProofError
+from counterfoil.errors import BundleError, CancelledError, CommitmentError, FileChangedError, ProofError
 from support.bundles import flip_bit, make_contents, opened_for_change, write_bundle
 
 Array = NDArray[Any]
@@ -111,7 +111,7 @@ def test_a_file_that_changes_while_in_use_is_noticed_where_it_is_read(data_file:
             raw.seek(last)
             raw.write(bytes([data[name].view(np.uint8).reshape(-1)[-1] ^ 1]))
         np.testing.assert_array_equal(found[name][np.array([0])], data[name][:1])
-        with pytest.raises(CommitmentError, match="changed while it was in use"):
+        with pytest.raises(FileChangedError, match="changed while it was read"):
             found[name][np.array([0, len(data[name]) - 1])]
 
 
@@ -131,7 +131,7 @@ def test_chunks_are_proven_without_hashing_the_file_again(data_file: Path, name:
             raw.seek(last)
             raw.write(bytes([array.view(np.uint8).reshape(-1)[-1] ^ 1]))
         assert rows.chunk_proofs(chunks[:1]) == chunk_proofs(array, chunks[:1]), "only what is asked for is read"
-        with pytest.raises(CommitmentError, match="changed while it was in use"):
+        with pytest.raises(FileChangedError, match="changed while it was read"):
             rows.chunk_proofs(chunks)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from counterfoil.errors import DeviceError
+from counterfoil.errors import DeviceError, MemoryShortageError
 from counterfoil.execution.devices import (
     CUBLAS_WORKSPACE,
     check_memory,
@@ -124,5 +124,5 @@ def test_environment_is_sorted_text():
 
 def test_a_step_that_cannot_fit_is_refused_before_it_starts() -> None:
     check_memory(torch.device("cpu"), 1)
-    with pytest.raises(DeviceError, match=r"needs at least 1048576\.0 GiB"):
+    with pytest.raises(MemoryShortageError, match=r"needs at least 1048576\.0 GiB"):
         check_memory(torch.device("cpu"), 2**50)

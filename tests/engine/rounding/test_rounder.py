@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from counterfoil.audit.explain import mixed
 from counterfoil.bundle.schema import Precision
 from counterfoil.errors import NonFiniteError
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
@@ -18,7 +19,7 @@ from counterfoil.rounding.guaranteed import site_margins
 from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.result import Rounded
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder
+from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, place_key
 
 PRECISION = Precision(margin_bits=36)
 KEY = 99
@@ -45,18 +46,18 @@ def program(*shape: int) -> Program:
     return Program((Input("x", "state", kind),), (node,), {}, Value(1))
 
 
-def apply(rounder: RecordingRounder | ReplayingRounder, values: Tensor) -> Tensor:
+def apply(rounder: RecordingRounder | ReplayingRounder, values: Tensor, argument: Tensor | None = None) -> Tensor:
     (node,) = program(*values.shape).nodes
-    named: dict[str, Any] = {"self": values}
+    named: dict[str, Any] = {"self": values if argument is None else argument}
     (result,) = rounder(node, lambda: named, [values])
     assert result is not None
     return result
 
 
-def record(kernels: Kernels, values: Tensor) -> tuple[Tensor, SiteLog, int]:
+def record(kernels: Kernels, values: Tensor, argument: Tensor | None = None) -> tuple[Tensor, SiteLog, int]:
     rounder = RecordingRounder(program(*values.shape), PRECISION, kernels)
     rounder.begin_step(KEY)
-    result = apply(rounder, values.clone())
+    result = apply(rounder, values.clone(), argument)
     (log,) = rounder.logs
     return result, log, int(rounder.fingerprints[0])
 
@@ -241,8 +242,83 @@ def test_an_empty_tensor(kernels: Kernels) -> None:
     assert (log.exponent, len(log.indices), fingerprint) == (ZERO_SCALE, 0, 0)
 
 
-@pytest.mark.parametrize("bad", [float("inf"), float("nan"), 2.0**128, -(2.0**200)])
-def test_a_value_that_float32_cannot_hold_names_the_operator(kernels: Kernels, bad: float) -> None:
+INF = float("inf")
+
+
+@pytest.mark.parametrize(
+    ("bad", "what"),
+    [
+        (INF, "gave an infinite value, and no argument of it is infinite"),
+        (float("nan"), "gave a value that is not a number"),
+        (2.0**128, "gave a value beyond float32's range"),
+        (-(2.0**200), "gave a value beyond float32's range"),
+    ],
+)
+def test_a_value_that_float32_cannot_hold_names_the_operator(kernels: Kernels, bad: float, what: str) -> None:
     values = torch.tensor([1.0, bad], dtype=torch.float64)
-    with pytest.raises(NonFiniteError, match=r"aten\.exp\.default \(forward of layer3\.0\.act\)"):
-        record(kernels, values)
+    with pytest.raises(NonFiniteError, match=r"aten\.exp\.default \(forward of layer3\.0\.act\)") as caught:
+        record(kernels, values, torch.ones(2).double())
+    assert what in str(caught.value)
+
+
+def with_infinities(values: Tensor) -> tuple[Tensor, Tensor]:
+    infinite = torch.zeros(values.shape, dtype=torch.bool)
+    infinite[::3, 1::4] = True
+    signs = torch.where(torch.arange(values.shape[1]) % 8 < 4, INF, -INF)
+    return torch.where(infinite, signs, values), infinite
+
+
+def test_infinities_that_an_argument_holds_pass(kernels: Kernels) -> None:
+    values, infinite = with_infinities(numbers(400, 300))
+    recorded, log, fingerprint = record(kernels, values)
+    assert torch.equal(recorded[infinite], values[infinite])
+    # They are left out of the scale, and of the log, and the other elements are as they were with zeros there.
+    zeros, other, without = record(kernels, torch.where(infinite, 0.0, values))
+    assert torch.equal(torch.where(infinite, 0.0, recorded), zeros)
+    assert log.exponent == other.exponent != ZERO_SCALE
+    assert log.indices.tolist() == other.indices.tolist()
+    assert not infinite.flatten()[log.indices].any()
+    assert fingerprint != without
+    replayed, rounder = replay(kernels, values, log, observe=0)
+    assert torch.equal(replayed, recorded)
+    assert int(rounder.fingerprints[0]) == fingerprint == mixed_sum(recorded)
+    assert counts(rounder) == (0, 0, 0)
+    assert rounder.observation is not None
+    assert torch.equal(rounder.observation.before, values.flatten())
+    assert torch.equal(rounder.observation.after, recorded.flatten())
+
+
+def mixed_sum(values: Tensor) -> int:
+    flat = values.flatten().numpy()
+    return int(mixed(flat, np.arange(len(flat)), place_key(KEY, 0)).sum())
+
+
+def test_the_fingerprint_tells_one_infinity_from_the_other(kernels: Kernels) -> None:
+    values, _ = with_infinities(numbers(40, 30))
+    turned = torch.where(values == INF, -INF, values)
+    assert record(kernels, values)[2] != record(kernels, turned)[2]
+
+
+def test_control_infinities_do_not_hide_what_is_wrong_beside_them(kernels: Kernels) -> None:
+    for bad in (float("nan"), 2.0**128):
+        values = torch.tensor([1.0, -INF, bad], dtype=torch.float64)
+        with pytest.raises(NonFiniteError):
+            record(kernels, values, torch.tensor([1.0, -INF, 1.0]).double())
+
+
+def test_an_entry_for_an_infinite_element_is_a_contradiction(kernels: Kernels) -> None:
+    values, infinite = with_infinities(numbers(40, 30))
+    log = record(kernels, values)[1]
+    place = int(infinite.flatten().nonzero()[0])
+    indices = np.sort(np.append(log.indices, place))
+    forged = SiteLog(log.exponent, indices, np.ones(len(indices), np.bool_))
+    replayed, rounder = replay(kernels, values, forged)
+    assert counts(rounder)[1] == 1
+    assert torch.equal(torch.isinf(replayed), infinite)
+
+
+def test_a_tensor_of_infinities_has_no_scale(kernels: Kernels) -> None:
+    values = torch.full((3, 4), -INF, dtype=torch.float64)
+    recorded, log, _ = record(kernels, values)
+    assert torch.equal(recorded, values)
+    assert (log.exponent, len(log.indices)) == (ZERO_SCALE, 0)

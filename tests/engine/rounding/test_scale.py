@@ -111,3 +111,20 @@ def test_cancelled_outputs_keep_the_scale_of_their_terms() -> None:
     (size,), (output,) = scales(("aten.mm.default", [x, ones], {}))
     assert float(output.abs().max()) == 2.0**-50
     assert float(size) >= 1.0
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_positions_that_a_stride_skips_do_not_count(transposed: bool) -> None:
+    x = torch.ones(1, 1, 4, 4, dtype=torch.float64)
+    x[0, 0, 1, 1] = 1000.0  # stands under no kernel of one element and stride 2
+    weight = torch.ones(1, 1, 1, 1, dtype=torch.float64)
+    spatial = ([2, 2], [0, 0], [1, 1], transposed, [1, 1] if transposed else [0, 0], 1)
+    if transposed:  # the gradient of a transposed convolution for its input is a convolution
+        call: Call = (
+            "aten.convolution_backward.default",
+            (x, torch.ones(1, 1, 2, 2, dtype=torch.float64), weight, [0], *spatial, [True, False, False]),
+            {},
+        )
+    else:
+        call = ("aten.convolution.default", (x, weight, None, *spatial), {})
+    assert float(scales(call)[0][0]) == 1.0

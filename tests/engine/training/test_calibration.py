@@ -59,7 +59,7 @@ def calibrated(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("calibration")
     recipe = gpt2_order if request.param == "gpt2" else digits_order
     profile = PROFILES["float32-bfloat16" if request.param == "bfloat16" else "float64-24"]
-    recipe(steps=3, checkpoint_every=3, precision=profile).write(folder / "job.cfoil")
+    recipe(steps=3, checkpoint_every=3, precision=profile).write(folder / "job.cfoil", trial=False)
     return folder, result(folder / "job.cfoil", folder / "calibrated.cfoil", steps=2)
 
 

@@ -18,7 +18,7 @@ from support.jobs import classify, digits_order, draw, gpt2_order, own_order, re
 
 def write(folder, draft):
     path = folder / "job.cfoil"
-    draft.write(path)
+    draft.write(path, trial=False)
     return path
 
 

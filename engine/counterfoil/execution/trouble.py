@@ -1,0 +1,57 @@
+"""The one place that knows how torch, numpy and the system say that memory is short or that a device failed.
+
+On the CPU torch says it with a plain RuntimeError, as it does for a program that asks for what cannot be; so the text
+has to be looked at. The texts are those of c10/core/impl/alloc_cpu.cpp (Linux, macOS and Windows), of CUDA's and its
+libraries' status codes, and of the C++ standard library.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from counterfoil.errors import DeviceFailureError, ObstacleError
+from counterfoil.obstacles import memory_shortage
+
+_SHORTAGE = (
+    "defaultcpuallocator: can't allocate memory", "defaultcpuallocator: not enough memory", "cannot allocate memory",
+    "out of memory", "cuda_error_out_of_memory", "cudaerrormemoryallocation", "status_alloc_failed", "std::bad_alloc",
+    "bad allocation", "can't start new thread",
+)  # fmt: skip
+_FAILURE = ("cuda error:", "cuda driver error:", "cublas_status_", "cudnn_status_", "cudnn error:")
+
+
+def obstacle(error: BaseException) -> ObstacleError | None:
+    """Return the obstacle that an exception stands for; None when it is about the program, or a bug."""
+    text = str(error).casefold()
+    detail = f"{type(error).__name__}: {error}"
+    if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
+        return memory_shortage(detail)
+    if isinstance(error, OSError):
+        return memory_shortage(detail) if error.errno == errno.ENOMEM else None
+    if not isinstance(error, RuntimeError):
+        return None
+    if any(words in text for words in _SHORTAGE):
+        return memory_shortage(detail)
+    if isinstance(error, torch.AcceleratorError) or any(words in text for words in _FAILURE):
+        return DeviceFailureError(
+            "The device failed in the middle of a computation, which says nothing about the run.",
+            remedy="Start again on another device, for instance cpu; if it fails there too, restart the machine.",
+            detail=detail,
+        )
+    return None
+
+
+@contextmanager
+def obstacles_noticed() -> Iterator[None]:
+    """Turn every exception inside the block that is about this machine into an ObstacleError."""
+    try:
+        yield
+    except (MemoryError, OSError, RuntimeError) as error:
+        found = obstacle(error)
+        if found is None:
+            raise
+        raise found from error

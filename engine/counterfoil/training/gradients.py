@@ -1,0 +1,77 @@
+"""Where the gradients of a program are: what the backward pass gives and the optimizer reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from counterfoil.program.graph import Node, Program, Value, node_values
+from counterfoil.program.operators import OperatorClass
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """One gradient that the optimizer reads.
+
+    Attributes:
+        value: Number of its value in the program.
+        parameter: Name of the state tensor that it changes; empty where that is not one alone.
+        where: The operator that gives it, in words.
+        sites: Numbers of the rounding sites that it comes from through views and exact operators.
+        reader: First value of the first node of the update that has it as an argument.
+    """
+
+    value: int
+    parameter: str
+    where: str
+    sites: tuple[int, ...]
+    reader: int
+
+
+def gradients(program: Program) -> tuple[Gradient, ...]:
+    """Return the gradients of a program: floating-point values of a pass before the update that the update reads."""
+    givers = {n.first_value + k: n for n in program.nodes for k in range(len(n.outputs))}
+    sites = {program.nodes[s.node].first_value + s.output: number for number, s in enumerate(program.sites)}
+    readers: dict[int, int] = {}
+    for node in program.nodes:
+        for argument in node.args if node.phase == "update" else ():
+            if isinstance(argument, Value) and _is_given(program, givers.get(argument.number), argument.number):
+                readers.setdefault(argument.number, node.first_value)
+    return tuple(
+        Gradient(number, _parameter(program, number), givers[number].where, _sites(givers, number, sites), reader)
+        for number, reader in sorted(readers.items())
+    )
+
+
+def _is_given(program: Program, giver: Node | None, number: int) -> bool:
+    described = program.types[number]
+    return giver is not None and giver.phase != "update" and described is not None and described.floating
+
+
+def _sites(givers: Mapping[int, Node], number: int, sites: Mapping[int, int]) -> tuple[int, ...]:
+    """Follow a value back through operators that are not rounded."""
+    found: set[int] = set()
+    seen: set[int] = set()
+    waiting = [number]
+    while waiting:
+        current = waiting.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        if current in sites:
+            found.add(sites[current])
+        elif current in givers and givers[current].entry.operator_class is not OperatorClass.ROUNDED:
+            waiting.extend(value.number for value in node_values(givers[current]))
+    return tuple(sorted(found))
+
+
+def _parameter(program: Program, number: int) -> str:
+    """Follow a gradient on through values of its own shape to the state tensors that it changes."""
+    shape = program.types[number]
+    reached = {number}
+    for node in program.nodes:
+        if node.phase == "update" and any(value.number in reached for value in node_values(node)):
+            reached.update(node.first_value + k for k, output in enumerate(node.outputs) if output == shape)
+    # Slots of the optimizer are named slot:parameter.
+    names = [name for name, value in program.updates.items() if value.number in reached and ":" not in name]
+    return names[0] if len(names) == 1 else ""

@@ -1,0 +1,139 @@
+"""The jobs of the vectors: two tiny models, with data and weights from Philox."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from counterfoil.bundle.schema import Precision
+from counterfoil.execution.philox import uniform
+from counterfoil.program.capture import capture
+from counterfoil.program.graph import TensorType
+from counterfoil.program.update import Adam, Sgd, UpdateRule
+from counterfoil.training.initial import fan_in_uniform
+from counterfoil.training.order import OrderDraft, draft_order
+from counterfoil.training.schedules import shuffled_epochs
+
+Array = npt.NDArray[Any]
+SEED = 2026
+STEPS = 3
+_ROWS = 12
+_BATCH = 4
+_CLASSES = 3
+_TOKENS = 11
+_WIDTH = 8
+_HEADS = 2
+_LENGTH = 5
+
+
+class ConvolutionNet(nn.Module):
+    """Convolution with padding, batch norm, a convolution of one element with stride 2, mean, linear layer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(1, 3, 3, padding=1, bias=False)
+        self.norm = nn.BatchNorm2d(3)
+        self.point = nn.Conv2d(3, 4, 1, stride=2)
+        self.head = nn.Linear(4, _CLASSES)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return logits ``[N, classes]`` for images ``[N, 1, 6, 6]``."""
+        x = functional.relu(self.norm(self.conv(x)))
+        logits: Tensor = self.head(self.point(x).mean((2, 3)))
+        return logits
+
+
+class Transformer(nn.Module):
+    """One block: embedding, dropout, causal attention of two heads, layer norm, GELU (erf)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(_TOKENS, _WIDTH)
+        self.attention = nn.Linear(_WIDTH, 3 * _WIDTH)
+        self.norm = nn.LayerNorm(_WIDTH)
+        self.head = nn.Linear(_WIDTH, _TOKENS, bias=False)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Return logits ``[N, length, tokens]`` for tokens ``[N, length]``."""
+        n, length = tokens.shape
+        x = functional.dropout(self.embedding(tokens), 0.125)
+        parts = self.attention(x).split(_WIDTH, dim=2)
+        q, k, v = (part.view(n, length, _HEADS, _WIDTH // _HEADS).transpose(1, 2) for part in parts)
+        scores = q @ k.transpose(2, 3) * (1.0 / math.sqrt(_WIDTH // _HEADS))
+        later = torch.ones(length, length, dtype=torch.bool).triu(1)
+        weights = functional.dropout(scores.masked_fill(later, -math.inf).softmax(-1), 0.125)
+        x = x + (weights @ v).transpose(1, 2).reshape(n, length, _WIDTH)
+        logits: Tensor = self.head(functional.gelu(self.norm(x)))
+        return logits
+
+
+def _draw(shape: tuple[int, ...], number: int) -> Array:
+    drawn: Array = uniform(shape, seed=SEED, step=0, draw=number, dtype=torch.float32, device="cpu").numpy()
+    return drawn
+
+
+def _order(
+    title: str,
+    model: nn.Module,
+    objective: Callable[[nn.Module, Mapping[str, Tensor]], Tensor],
+    data: Mapping[str, Array],
+    rule: UpdateRule,
+    precision: Precision,
+) -> OrderDraft:
+    fan_in_uniform(model, SEED)
+    types = {name: TensorType(array.dtype.name, (_BATCH, *array.shape[1:])) for name, array in data.items()}
+    return draft_order(
+        title=title,
+        recipe="vectors",
+        captured=capture(model, objective, rule, types),
+        rule=rule,
+        learning_rates=[0.0625 / step for step in range(1, STEPS + 1)],
+        schedule=shuffled_epochs(_ROWS, _BATCH, STEPS, SEED),
+        data=data,
+        seed=SEED,
+        precision=precision,
+        checkpoint_every=4,
+        commit_every=2,
+    )
+
+
+def convolution_order() -> OrderDraft:
+    """Cross entropy of :class:`ConvolutionNet` under SGD with momentum and weight decay; calibrated margins.
+
+    The margin is the widest there is, so that many decisions are logged.
+    """
+    data = {"images": _draw((_ROWS, 1, 6, 6), 100), "labels": (_draw((_ROWS,), 101) * _CLASSES).astype(np.int64)}
+    return _order(
+        "Convolutions, batch norm, cross entropy and SGD",
+        ConvolutionNet(),
+        lambda model, batch: functional.cross_entropy(model(batch["images"]), batch["labels"]),
+        data,
+        Sgd(momentum=0.875, weight_decay=2.0**-10),
+        Precision(margin_bits=Precision().margin_range[0]),
+    )
+
+
+def transformer_order() -> OrderDraft:
+    """Cross entropy of :class:`Transformer` under Adam; dropout draws, guaranteed margins."""
+    data = {"tokens": (_draw((_ROWS, _LENGTH + 1), 102) * _TOKENS).astype(np.int64)}
+
+    def objective(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
+        tokens = batch["tokens"]
+        logits = model(tokens[:, :-1])
+        return functional.cross_entropy(logits.reshape(-1, _TOKENS), tokens[:, 1:].reshape(-1))
+
+    return _order(
+        "Attention, layer norm, GELU, dropout and Adam",
+        Transformer(),
+        objective,
+        data,
+        Adam(),
+        Precision(guaranteed=True),
+    )

@@ -1,0 +1,142 @@
+"""Records a vector's job as a trainer whose key and clock stand still."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from counterfoil import canonical
+from counterfoil.bundle.schema import RunClaim, StepRecord, run_tree
+from counterfoil.bundle.writer import BundleWriter
+from counterfoil.commit.digest import Digest
+from counterfoil.commit.merkle import leaf_hash
+from counterfoil.commit.state import state_root
+from counterfoil.execution.interpreter import Interpreter, StepResult
+from counterfoil.rounding.guaranteed import site_margins
+from counterfoil.rounding.log import SiteLog, encode
+from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, step_key
+from counterfoil.signing import SigningKey, key_from_seed, sign_claim
+from counterfoil.training.order import OrderDraft, step_inputs
+
+KEY_SEED = Digest.of(b"counterfoil conformance vectors: a key that everybody knows").value
+"""The trainer's secret key, which is no secret."""
+SIGNED_AT = "2026-01-01T00:00:00Z"
+_CPU = torch.device("cpu")
+
+
+@dataclass(frozen=True)
+class RecordedStep:
+    """A step as the trainer has it: its result, log and fingerprints."""
+
+    result: StepResult
+    logs: tuple[SiteLog, ...]
+    fingerprints: npt.NDArray[np.uint64]
+
+
+def trainer_key() -> SigningKey:
+    """The key that signs the vectors' runs."""
+    return key_from_seed(KEY_SEED)
+
+
+def record_steps(draft: OrderDraft, turned: int | None = None) -> Iterator[RecordedStep]:
+    """Execute an order step by step on one thread.
+
+    Args:
+        draft: The order.
+        turned: The step in which the first logged decision is taken the other way, as another machine might take it;
+            everything that follows is computed from it. None takes all as they come.
+    """
+    manifest, program = draft.manifest, draft.program
+    interpreter = Interpreter(program, _CPU)
+    kernels = Kernels(_CPU, 1)
+    state: Mapping[str, Tensor] = {name: torch.from_numpy(np.array(array)) for name, array in draft.initial.items()}
+    data: Any = draft.data
+    try:
+        for step in range(1, manifest.steps + 1):
+            inputs = step_inputs(manifest, step, state, draft.schedule[step - 1], draft.scalars[step - 1], data)
+            own = RecordingRounder(program, manifest.precision, kernels)
+            own.begin_step(step_key(manifest.digest, step))
+            recorded = RecordedStep(interpreter.run(inputs, rounder=own), tuple(own.logs), own.fingerprints)
+            if step == turned:
+                other = ReplayingRounder(program, manifest.precision, kernels, keep_log=True)
+                other.follow(step_key(manifest.digest, step), turn_first(recorded.logs))
+                result = interpreter.run(inputs, rounder=other)
+                recorded = RecordedStep(result, tuple(other.own_logs), other.fingerprints)
+            state = recorded.result.state
+            yield recorded
+    finally:
+        kernels.close()
+
+
+def turn_first(logs: Sequence[SiteLog]) -> tuple[SiteLog, ...]:
+    """Return the logs of a step with the first decision of the first site that has one turned round."""
+    chosen = next(number for number, log in enumerate(logs) if len(log.ups))
+    ups = logs[chosen].ups.copy()
+    ups[0] = not ups[0]
+    return (*logs[:chosen], replace(logs[chosen], ups=ups), *logs[chosen + 1 :])
+
+
+def write_run(path: Path, draft: OrderDraft, turned: int | None = None) -> dict[str, Any]:
+    """Write the run of an order, and return what a second implementation must find in it as JSON."""
+    manifest, program, key = draft.manifest, draft.program, trainer_key()
+    records = [StepRecord(0, manifest.initial_root, None, None, None)]
+    steps = []
+    with BundleWriter.create(path) as writer:
+        writer.write_order(manifest, program.to_bytes(), draft.schedule, draft.scalars, draft.data, dict(draft.initial))
+        writer.begin_run(len(program.places))
+        for step, recorded in enumerate(record_steps(draft, turned), 1):
+            arrays = {name: tensor.numpy() for name, tensor in recorded.result.state.items()}
+            root = state_root(arrays)
+            log, fingerprints = encode(recorded.logs), recorded.fingerprints
+            record = StepRecord(
+                step,
+                root if manifest.is_committed(step) else None,
+                Digest.of(log),
+                Digest.of(fingerprints.astype("<u8").tobytes()),
+                recorded.result.loss,
+            )
+            records.append(record)
+            entries = sum(len(site.indices) for site in recorded.logs)
+            writer.append_step(
+                step,
+                log=log,
+                log_entries=entries,
+                fingerprints=fingerprints,
+                loss=record.loss or 0.0,
+                state_root=record.state_root,
+            )
+            if manifest.is_checkpoint(step):
+                writer.write_checkpoint(step, arrays)
+            steps.append(
+                {
+                    "state_root": root.hex,
+                    "loss": canonical.float_text(recorded.result.loss),
+                    "fingerprints": [f"{number:016x}" for number in fingerprints.tolist()],
+                    "log": log.hex(),
+                    "record": record.to_bytes().decode(),
+                    "leaf": leaf_hash(record.to_bytes()).hex,
+                }
+            )
+        run_root = run_tree(records).root
+        claim = RunClaim(manifest.digest, run_root, manifest.steps, (("device", "cpu"),), SIGNED_AT, key.public.pem)
+        writer.finish_run(sign_claim(claim, key))
+    return {
+        "order": manifest.digest.hex,
+        "program": manifest.program.hex,
+        "run_root": run_root.hex,
+        "key_id": key.public.key_id,
+        "turned_step": turned,
+        "sites": [
+            {"operator": program.nodes[site.node].operator, "elements": site.elements, "margin_bits": bits}
+            for site, bits in zip(program.sites, site_margins(program, manifest.precision), strict=True)
+        ],
+        "places": len(program.places),
+        "steps": steps,
+    }

@@ -1,0 +1,66 @@
+"""Writes the conformance vectors into a folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from counterfoil.errors import FileWriteError
+from counterfoil.execution.devices import set_determinism
+from counterfoil.vectors.functions import all_functions
+from counterfoil.vectors.jobs import convolution_order, transformer_order
+from counterfoil.vectors.readme import readme
+from counterfoil.vectors.recording import write_run
+
+
+def write_vectors(folder: str | os.PathLike[str]) -> list[Path]:
+    """Write all vectors, and a README that explains them.
+
+    Sets torch's switches as a recording on one thread does. Files of the same names are replaced.
+
+    Args:
+        folder: Where they go; made when it is missing.
+
+    Returns:
+        The files, in the order in which they were written.
+
+    Raises:
+        FileWriteError: The folder cannot be written.
+    """
+    import torch
+
+    set_determinism(1)
+    folder = Path(folder)
+    written: list[Path] = []
+
+    def write(name: str, text: str) -> None:
+        written.append(folder / name)
+        written[-1].write_text(text, encoding="utf-8")
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write("README.md", readme(torch.__version__.split("+")[0]))
+        for name, vector in all_functions():
+            write(name, _text(vector))
+        for name, draft, turned in (
+            ("convolution", convolution_order(), 2),
+            ("transformer", transformer_order(), None),
+        ):
+            expected = write_run(folder / f"{name}.cfoil", draft, turned)
+            written.append(folder / f"{name}.cfoil")
+            write(f"{name}.json", _text(expected))
+    except OSError as error:
+        raise FileWriteError(
+            f"The vectors cannot be written to {folder}.",
+            remedy="Choose another folder, or make room on the disk.",
+            detail=str(error),
+        ) from error
+    return written
+
+
+def _text(value: Mapping[str, Any]) -> str:
+    """JSON with one entry of a list in a line, so that a difference shows where it is."""
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"

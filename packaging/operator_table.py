@@ -1,0 +1,106 @@
+"""Writes the table of docs/operators.md from the code: ``python packaging/operator_table.py``.
+
+The test tests/engine/program/test_operator_table.py fails when the page is not what this gives.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from counterfoil.bundle.schema import Precision
+from counterfoil.exact import exact_kinds
+from counterfoil.program.operators import UNIFORM, Operator, OperatorClass, allowed_names, classify, decided_arguments
+from counterfoil.rounding import scale
+from counterfoil.rounding.guaranteed import guaranteed_kinds
+from counterfoil.rounding.scale_profiles import rule_for
+
+PAGE = Path(__file__).parents[1] / "docs" / "operators.md"
+BEGIN, END = "<!-- operators: begin -->", "<!-- operators: end -->"
+_RULES = {id(scale.rule(name)): name for name in scale.rule_names()}
+
+
+def _literal(value: Any) -> str:
+    """A default as JSON writes it; dtypes, layouts and devices default to null."""
+    if value is None or value is True or value is False:
+        return {None: "null", True: "true", False: "false"}[value]
+    return f'"{value}"' if isinstance(value, str) else str(value).replace("(", "[").replace(")", "]")
+
+
+def arguments(name: str) -> str:
+    """Names and defaults of an operator's arguments, in order; those after the star are given by name."""
+    if name == UNIFORM:
+        return "shape, draw"
+    _, short, overload = name.split(".")
+    shown = []
+    starred = False
+    for argument in getattr(getattr(torch.ops.aten, short), overload)._schema.arguments:
+        if argument.kwarg_only and not starred:
+            shown.append("*")
+            starred = True
+        default = f"={_literal(argument.default_value)}" if argument.has_default_value() else ""
+        shown.append(f"{argument.name}{default}")
+    return ", ".join(shown)
+
+
+def _rules(entry: Operator) -> tuple[str, str]:
+    """The name of the scale rule under calibrated margins, and under guaranteed ones where it is another."""
+    usual, guaranteed = rule_for(entry, Precision()), rule_for(entry, Precision(guaranteed=True))
+    if usual is guaranteed:
+        return _RULES[id(usual)], ""
+    return _RULES[id(usual)], _RULES.get(id(guaranteed)) or guaranteed.__name__.strip("_") + "'"
+
+
+def _class(name: str) -> tuple[str, Operator]:
+    """The class in words, and the entry that names the scale."""
+    usual, other = classify(name), classify(name, alpha=0.5)
+    integers = classify(name, floating=False)
+    if usual.operator_class is not other.operator_class:
+        return "exact; rounded if alpha is neither 1 nor -1", other
+    if integers.operator_class is not usual.operator_class:
+        return "rounded", usual
+    return usual.operator_class.value, usual
+
+
+def _decides(name: str) -> str:
+    """The positions of the arguments on which a discrete decision hangs."""
+    always, cast = (decided_arguments(name, casts_away=casts) for casts in (False, True))
+    if cast == always:
+        return ", ".join(map(str, always))
+    return f"{', '.join(map(str, cast))} if the result is not floating-point"
+
+
+def table() -> str:
+    """The table as Markdown."""
+    lines = [
+        "| operator | arguments and defaults | class | scale | scale, guaranteed | decides | bound | exact form |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    bounded, exact = guaranteed_kinds(), exact_kinds()
+    for name in allowed_names():
+        words, entry = _class(name)
+        rounded = entry.operator_class is OperatorClass.ROUNDED
+        cells = (
+            f"`{name.removeprefix('aten.')}`",
+            f"`{arguments(name)}`",
+            words,
+            *(_rules(entry) if rounded else ("", "")),
+            _decides(name),
+            ("yes" if entry.kind in bounded else "no") if rounded else "",
+            "yes" if entry.kind in exact else "no" if rounded else "",
+        )
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def page(text: str) -> str:
+    """The page with its table made again."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

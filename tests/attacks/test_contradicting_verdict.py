@@ -1,0 +1,226 @@
+"""An auditor signs a verdict whose outcome does not follow from what it says was found."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.verdict import sign_verdict, verify_signed
+from counterfoil.cli import main
+from counterfoil.errors import SignatureError
+from counterfoil.signing import SigningKey, sign_statement
+from support.capsules import adjudicated, crafted, save
+from support.jobs import audited
+
+Predicate = dict[str, Any]
+Change = Callable[[Predicate], Any]
+
+
+def statement_of(envelope: bytes) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(base64.b64decode(json.loads(envelope)["payload"]))
+    return value
+
+
+@pytest.fixture(scope="module")
+def verified_statement(digits_job, trainer_key):
+    return statement_of(sign_verdict(audited(digits_job.run, digits_job.order).report, trainer_key))
+
+
+@pytest.fixture(scope="module")
+def sample_statement(digits_job, trainer_key):
+    from counterfoil.audit.sampling import SegmentRequest
+
+    report = audited(digits_job.run, segments=SegmentRequest(numbers=(2,))).report
+    return statement_of(sign_verdict(report, trainer_key))
+
+
+@pytest.fixture(scope="module")
+def disputed_statement(cheat_job, trainer_key):
+    return statement_of(sign_verdict(audited(cheat_job.run, cheat_job.order).report, trainer_key))
+
+
+def check(predicate: Predicate, number: int, state: str) -> None:
+    predicate["checks"][number - 1]["state"] = state
+
+
+def count(predicate: Predicate, name: str, value: int) -> None:
+    predicate["counts"][name] = str(value)
+
+
+def coverage(predicate: Predicate, **fields: Any) -> None:
+    predicate["coverage"].update(fields)
+
+
+def operators(predicate: Predicate, **fields: str) -> None:
+    predicate["steering"]["operators"][0].update(fields)
+
+
+def both(*changes: Change) -> Change:
+    def change(predicate: Predicate) -> None:
+        for each in changes:
+            each(predicate)
+
+    return change
+
+
+VERIFIED: dict[str, Change] = {
+    "a contradiction": lambda p: count(p, "contradictions", 1),
+    "an omission": lambda p: count(p, "omissions", 1),
+    "a contradiction, and check 9 failed": both(
+        lambda p: count(p, "contradictions", 1), lambda p: check(p, 9, "failed")
+    ),
+    "a step that differs": lambda p: coverage(p, mismatchedSteps=[[3, 3]]),
+    "a step that differs, and check 8 failed": both(
+        lambda p: coverage(p, mismatchedSteps=[[3, 3]]), lambda p: check(p, 8, "failed")
+    ),
+    "fewer steps replayed": lambda p: coverage(p, stepsReplayed=5),
+    "fewer steps replayed, and check 10 warns": both(
+        lambda p: coverage(p, stepsReplayed=5), lambda p: check(p, 10, "warning")
+    ),
+    "fewer steps planned": lambda p: coverage(p, stepsPlanned=5, stepsReplayed=5),
+    "no steps": lambda p: coverage(p, stepsOrdered=0, stepsPlanned=0, stepsReplayed=0),
+    "no sample": lambda p: coverage(p, sample=None),
+    "directions that look chosen": lambda p: p["steering"].update(suspects=["all mm"]),
+    "chosen directions, and check 9 failed": both(
+        lambda p: p["steering"].update(suspects=["all mm"]), lambda p: check(p, 9, "failed")
+    ),
+    "no account of the log": lambda p: p.update(steering=None),
+    "an account of fewer values": lambda p: operators(p, values=str(int(p["steering"]["operators"][0]["values"]) - 1)),
+    "fewer values": lambda p: count(p, "roundedValues", int(p["counts"]["roundedValues"]) - 1),
+    "more values": lambda p: count(p, "roundedValues", int(p["counts"]["roundedValues"]) + 1),
+    "no order": lambda p: p["policy"].update(orderDigest=None),
+    "no signer": lambda p: p.update(inputAttestations=[]),
+    "the order from the bundle": lambda p: p["policy"].update(orderSource="bundle"),
+    "check 2 without a warning": both(
+        lambda p: p["policy"].update(orderSource="bundle"), lambda p: check(p, 2, "passed")
+    ),
+    "check 2 with a warning": lambda p: check(p, 2, "warning"),
+    "refused": both(lambda p: p.update(result="DISPUTED")),
+    **{f"check {n} {state}": lambda p, n=n, state=state: check(p, n, state)
+       for n in range(1, 11) for state in ("failed", "skipped", "pending", "running")},
+    **{f"check {n} warns": lambda p, n=n: check(p, n, "warning") for n in (1, 3, 4, 5, 6, 7, 8, 9)},
+}  # fmt: skip
+
+SAMPLE: dict[str, Change] = {
+    "whole": lambda p: coverage(p, stepsOrdered=2),
+    "check 10 passed": lambda p: check(p, 10, "passed"),
+    "more segments than steps": lambda p: p["coverage"]["sample"].update(segments=6, chosen=[[2, 4]]),
+    "a step too many": lambda p: coverage(p, stepsPlanned=5, stepsReplayed=5),
+    "as many as ordered": lambda p: coverage(p, stepsPlanned=6, stepsReplayed=6),
+}
+
+DISPUTED: dict[str, Change] = {
+    "no dispute": lambda p: p.update(dispute=None),
+    "not confirmed": lambda p: p["dispute"].update(confirmed=False),
+    "a finding for the trainer": lambda p: p["dispute"]["finding"].update(right="trainer"),
+    "a finding of the margin": lambda p: p["dispute"]["finding"].update(right="margin"),
+    "called verified": lambda p: p.update(result="VERIFIED"),
+    "called inconclusive": lambda p: p.update(result="INCONCLUSIVE"),
+    "called an error": lambda p: p.update(result="ERROR"),
+    "called refused": lambda p: p.update(result="REFUSED"),
+    "refused, not confirmed": both(
+        lambda p: p.update(result="REFUSED"), lambda p: p["dispute"].update(confirmed=False)
+    ),
+    "no step differs": lambda p: coverage(p, mismatchedSteps=[]),
+    "no step differs, and check 8 passed": both(
+        lambda p: coverage(p, mismatchedSteps=[]), lambda p: check(p, 8, "passed")
+    ),
+    "another step differs": lambda p: coverage(p, mismatchedSteps=[[4, 4]]),
+    "more steps differ than were replayed": lambda p: coverage(p, mismatchedSteps=[[1, 6]]),
+    "nothing was replayed": lambda p: coverage(p, stepsReplayed=0),
+    "step 0": lambda p: p["dispute"].update(step=0),
+    "no order": lambda p: p["policy"].update(orderDigest=None),
+    "no signer": lambda p: p.update(inputAttestations=[]),
+    "tensors that were not compared": lambda p: p["dispute"].update(comparedAt=None),
+    "comparisons that begin elsewhere": lambda p: p["dispute"]["comparisons"].pop(0),
+    "another root": lambda p: p["dispute"]["comparisons"][0].update(trainer="00" * 32),
+    **{f"check {n} failed": lambda p, n=n: check(p, n, "failed") for n in range(1, 8)},
+    **{f"check 8 {state}": lambda p, state=state: check(p, 8, state) for state in ("passed", "warning", "skipped")},
+    "check 10 passed": lambda p: check(p, 10, "passed"),
+}
+
+
+def refused(value: dict[str, Any], change: Change, key: SigningKey, folder: Path) -> None:
+    """Expect the statement to hold, and to be refused after the change, by the command line too."""
+    value = copy.deepcopy(value)
+    verify_signed(sign_statement(value, key), key.public)
+    change(value["predicate"])
+    envelope = sign_statement(value, key)
+    with pytest.raises(SignatureError):
+        verify_signed(envelope, key.public)
+    path, public = folder / "verdict.json", folder / "auditor.pub.pem"
+    path.write_bytes(envelope)
+    public.write_text(key.public.pem)
+    assert main(["verify", str(path), "--key", str(public)]) == Outcome.REFUSED.exit_code
+
+
+@pytest.mark.parametrize("change", VERIFIED.values(), ids=VERIFIED)
+def test_verified(verified_statement, trainer_key, tmp_path, change):
+    refused(verified_statement, change, trainer_key, tmp_path)
+
+
+@pytest.mark.parametrize("change", SAMPLE.values(), ids=SAMPLE)
+def test_verified_for_a_sample(sample_statement, trainer_key, tmp_path, change):
+    refused(sample_statement, change, trainer_key, tmp_path)
+
+
+@pytest.mark.parametrize("change", DISPUTED.values(), ids=DISPUTED)
+def test_disputed(disputed_statement, trainer_key, tmp_path, change):
+    refused(disputed_statement, change, trainer_key, tmp_path)
+
+
+REJECTED: dict[str, Change] = {
+    "a contradiction": lambda p: count(p, "contradictions", 1),
+    "an omission": lambda p: count(p, "omissions", 2),
+    "nothing was replayed": lambda p: p["steps"].update(replayed=0),
+    "called confirmed": lambda p: p.update(result="CONFIRMED"),
+    "no order": lambda p: p["policy"].update(orderDigest=None),
+    "no signer": lambda p: p.update(inputAttestations=[]),
+    **{f"check {n} {state}": lambda p, n=n, state=state: check(p, n, state)
+       for n in range(1, 11) for state in ("failed", "skipped", "running")},
+}  # fmt: skip
+CONFIRMED: dict[str, Change] = {
+    "called rejected": lambda p: p.update(result="REJECTED"),
+    "called inconclusive": lambda p: p.update(result="INCONCLUSIVE"),
+    "another step was replayed last": lambda p: p["steps"].update(agreed=1, replayed=1),
+    "inconclusive of another step": both(
+        lambda p: p.update(result="INCONCLUSIVE"), lambda p: p["steps"].update(agreed=1, replayed=1)
+    ),
+    **{f"check {n} failed": lambda p, n=n: check(p, n, "failed") for n in range(1, 8)},
+    **{f"check 8 {state}": lambda p, state=state: check(p, 8, state) for state in ("passed", "skipped")},
+}
+
+
+def adjudication(report, key: SigningKey) -> dict[str, Any]:
+    from counterfoil.audit.verdict import sign_adjudication
+
+    return statement_of(sign_adjudication(report, key))
+
+
+@pytest.fixture(scope="module")
+def rejected_statement(digits_job, trainer_key, tmp_path_factory):
+    return adjudication(
+        adjudicated(save(crafted(digits_job.run, 2), tmp_path_factory.mktemp("a") / "c.cfoil")), trainer_key
+    )
+
+
+@pytest.fixture(scope="module")
+def confirmed_statement(capsule, trainer_key):
+    return adjudication(adjudicated(capsule), trainer_key)
+
+
+@pytest.mark.parametrize("change", REJECTED.values(), ids=REJECTED)
+def test_rejected(rejected_statement, trainer_key, tmp_path, change):
+    refused(rejected_statement, change, trainer_key, tmp_path)
+
+
+@pytest.mark.parametrize("change", CONFIRMED.values(), ids=CONFIRMED)
+def test_confirmed(confirmed_statement, trainer_key, tmp_path, change):
+    refused(confirmed_statement, change, trainer_key, tmp_path)

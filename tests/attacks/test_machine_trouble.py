@@ -1,0 +1,244 @@
+"""No attack: memory runs out, a disk or a share fails, the device fails, in the middle of an honest audit."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from counterfoil.audit import replay
+from counterfoil.audit import steps as audit_steps
+from counterfoil.audit.adjudication import AdjudicationOutcome
+from counterfoil.audit.events import StepReplayed
+from counterfoil.audit.inspection import inspect
+from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.panel import run_panel
+from counterfoil.bundle._hdf5 import access_properties
+from counterfoil.bundle.checked import CheckedFile
+from counterfoil.cli import main
+from counterfoil.errors import DeviceFailureError, FileReadError, MemoryShortageError, ProgramError
+from counterfoil.execution.interpreter import native
+from counterfoil.execution.trouble import obstacle
+from counterfoil.training import recorder
+from counterfoil.training.recorder import record
+from support.capsules import adjudicated
+from support.jobs import audited, record_run
+from support.rewriting import before
+
+SHORTAGES = {
+    "torch on Linux": RuntimeError(
+        "[enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
+        "allocate 400000000000 bytes. Error code 12 (Cannot allocate memory)"
+    ),
+    "torch on Windows": RuntimeError(
+        "[enforce fail at alloc_cpu.cpp:114] data. DefaultCPUAllocator: not enough memory: you tried to allocate 8 B."
+    ),
+    "Python": MemoryError(),
+    "numpy": np._core._exceptions._ArrayMemoryError((10**9, 10**9), np.dtype(np.float64)),
+    "CUDA": torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB."),
+    "cuBLAS": RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+    "C++": RuntimeError("std::bad_alloc"),
+    "the system": OSError(errno.ENOMEM, "Cannot allocate memory"),
+}
+FAILURES = {
+    "the device": torch.AcceleratorError("CUDA error: unspecified launch failure"),
+    "its library": RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED"),
+}
+
+
+def failing(error: Exception, after: int = 40):
+    """Compute natively, and raise the error at some operator of the first step."""
+    count = 0
+
+    def compute(operation, args, kwargs):
+        nonlocal count
+        count += 1
+        if count > after:
+            raise error
+        return native(operation, args, kwargs)
+
+    return compute
+
+
+@pytest.mark.parametrize("error", [*SHORTAGES.values(), *FAILURES.values()], ids=[*SHORTAGES, *FAILURES])
+def test_an_audit_that_cannot_go_on_concludes_nothing(digits_job, trainer_key, tmp_path, monkeypatch, error):
+    expected = MemoryShortageError if error in SHORTAGES.values() else DeviceFailureError
+    monkeypatch.setattr(audit_steps, "native", failing(error))
+    report = audited(digits_job.run, digits_job.order).report
+    assert report.outcome is Outcome.INCONCLUSIVE, report.reason
+    found = obstacle(error)
+    assert isinstance(found, expected)
+    assert found.remedy
+    assert report.reason == str(found)
+    assert report.mismatched_steps == ()
+    # The trainer gets the same words, and no half of a run.
+    monkeypatch.setattr(recorder, "native", failing(error))
+    with pytest.raises(expected):
+        record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_control_a_program_that_cannot_be_computed_is_refused(digits_job, monkeypatch):
+    error = RuntimeError("The size of tensor a (3) must match the size of tensor b (4)")
+    assert obstacle(error) is None
+    monkeypatch.setattr(audit_steps, "native", failing(error))
+    report = audited(digits_job.run, digits_job.order).report
+    assert report.outcome is Outcome.REFUSED
+    assert "cannot be computed" in report.reason
+
+
+def test_a_dispute_that_was_found_before_stays(cheat_job, monkeypatch):
+    """Step 3 is confirmed; memory runs out at a later one."""
+
+    def compute(operation, args, kwargs):
+        if found:
+            raise MemoryError
+        return native(operation, args, kwargs)
+
+    found = before(monkeypatch, replay, "gather", lambda *_: None)
+    monkeypatch.setattr(audit_steps, "native", compute)
+    report = audited(cheat_job.run, cheat_job.order).report
+    assert found
+    assert report.outcome is Outcome.DISPUTED
+    assert report.mismatched_steps == (3,)
+
+
+def test_adjudicator_and_panel_are_short_of_memory(capsule, cheat_job, digits_job, monkeypatch):
+    monkeypatch.setattr(audit_steps, "native", failing(SHORTAGES["torch on Linux"]))
+    report = adjudicated(capsule)
+    assert report.outcome is AdjudicationOutcome.INCONCLUSIVE, report.reason
+    assert "too little memory" in report.reason
+    monkeypatch.setattr(audit_steps, "native", failing(MemoryError()))
+    with pytest.raises(MemoryShortageError):
+        list(run_panel([cheat_job.run, digits_job.run], threads=1))
+    assert main(["panel", str(cheat_job.run), str(digits_job.run)]) == Outcome.INCONCLUSIVE.exit_code
+
+
+@pytest.mark.parametrize("cause", [MemoryError(), RuntimeError("[...] DefaultCPUAllocator: not enough memory: ...")])
+def test_memory_is_short_outside_of_operators(digits_job, monkeypatch, cause):
+    """While rounding, hashing, loading: wherever it is, it is the machine's."""
+
+    def short(*_):
+        raise cause
+
+    for module, name in ((audit_steps, "state_root"), (replay, "compare_states"), (replay, "run_selftest")):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, short)
+            report = audited(digits_job.run, digits_job.order).report
+            assert report.outcome is Outcome.INCONCLUSIVE, (name, report.reason)
+
+
+PROGRAM = """
+import resource, sys
+from pathlib import Path
+from support.jobs import audited
+from counterfoil.audit.outcome import Outcome
+run, order, spare = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+report = audited(run, order).report
+assert report.outcome is Outcome.VERIFIED, report.reason
+held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (held + spare, held + spare))
+report = audited(run, order).report
+print(report.outcome.value, report.reason)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit on memory is Linux's")
+def test_a_machine_with_too_little_memory(tmp_path, trainer_key):
+    """A step holds a tensor of 800 MB; the second audit may take 300 MB."""
+    from torch import nn
+    from torch.nn import functional
+
+    from support.jobs import draw, own_order, record_job
+
+    def objective(model, batch):
+        size = torch.ones((100_000_000,)).sum()
+        return functional.mse_loss(model(batch["x"]) * (size / 100_000_000), batch["y"])
+
+    draft = own_order(nn.Linear(3, 2), objective, {"x": draw((16, 3), 1), "y": draw((16, 2), 2)}, steps=2)
+    job = record_job(tmp_path, draft, trainer_key)
+    outcomes = {}
+    for spare in (300 * 2**20, 3 * 2**30):
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, str(job.run), str(job.order), str(spare)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        outcomes[spare] = done.stdout
+    short, enough = outcomes.values()
+    assert short.startswith("INCONCLUSIVE This machine has too little memory left"), short
+    assert enough.startswith("VERIFIED"), "control: the same audit with enough memory"
+
+
+@pytest.fixture
+def lost(monkeypatch):
+    """The disk fails: what HDF5 reads from gives I/O errors, as addresses of this process do that hold nothing."""
+    if not Path("/proc/self/mem").exists():
+        pytest.skip("this system has no file that cannot be read")
+
+    def lose(file: CheckedFile) -> None:
+        nothing = os.open("/proc/self/mem", os.O_RDONLY)
+        os.dup2(nothing, file._file.get_vfd_handle(access_properties()))
+        os.close(nothing)
+
+    return lose
+
+
+def test_the_disk_fails_under_the_replay(digits_job, monkeypatch, lost):
+    before(monkeypatch, replay, "_judge", lambda request, inspection, *_: lost(inspection.reader))
+    result = audited(digits_job.run, digits_job.order)
+    assert result.report.outcome is Outcome.INCONCLUSIVE, result.report.reason
+    assert "says nothing about the file itself" in result.report.reason
+    assert "Check the disk or the network share" in result.report.reason
+    assert not result.of(StepReplayed)
+
+
+def test_the_disk_fails_under_the_checks(digits_job, monkeypatch, lost, capsys):
+    opened = CheckedFile.open.__func__
+
+    def opening(cls, path):
+        file = opened(cls, path)
+        lost(file)
+        return file
+
+    monkeypatch.setattr(CheckedFile, "open", classmethod(opening))
+    report = audited(digits_job.run).report
+    assert report.outcome is Outcome.INCONCLUSIVE, report.reason
+    with pytest.raises(FileReadError):
+        inspect(digits_job.run)
+    assert main(["inspect", str(digits_job.run)]) == Outcome.INCONCLUSIVE.exit_code
+    assert "INCONCLUSIVE" in capsys.readouterr().err
+
+
+def test_the_share_is_gone_when_the_file_is_opened(digits_job, monkeypatch):
+    def gone(*_, **__):
+        raise OSError(errno.EHOSTDOWN, "Host is down")
+
+    monkeypatch.setattr(Path, "open", gone)
+    report = audited(digits_job.run).report
+    assert report.outcome is Outcome.INCONCLUSIVE, report.reason
+    assert "says nothing about the file itself" in report.reason
+
+
+def test_an_order_that_no_machine_can_hold(digits_job, monkeypatch):
+    """What a step needs at the least is compared with this machine before anything is computed."""
+    monkeypatch.setattr("counterfoil.execution.devices._memory_of", lambda device: 1000)
+    report = audited(digits_job.run, digits_job.order).report
+    assert report.outcome is Outcome.INCONCLUSIVE
+    assert "needs at least" in report.reason
+    with pytest.raises(MemoryShortageError):
+        list(record(digits_job.order, digits_job.order.with_name("never.cfoil"), None))
+
+
+def test_a_program_error_is_still_one(digits_job):
+    assert obstacle(ProgramError("No such operator.")) is None
+    assert obstacle(ValueError("out of memory")) is None

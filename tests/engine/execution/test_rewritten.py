@@ -1,0 +1,129 @@
+"""Every rounded operator by another algorithm: within its proven bound of the exact value, and with other last bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from counterfoil.execution.interpreter import native
+from counterfoil.execution.perturbed import perturbed
+from counterfoil.execution.rewriting import VARIANTS, rewritten_kinds
+from counterfoil.program.operators import classify
+from support.boundary_calls import boundary_calls, fuzzed_names
+from support.error_bounds import LEAVING, rounded_names, worst
+from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, t
+
+EVERY = {**CALLS, **OTHER_CALLS}
+NAMES = [f"rewritten-{variant}" for variant in range(VARIANTS)]
+SAME = {
+    "_prelu_kernel": "one correctly rounded product for each element",
+    "_prelu_kernel_backward": "one correctly rounded product for each element",
+}
+"""Kinds whose result has no freedom, each with the reason."""
+
+
+def results(call: Call, name: str) -> tuple[list[Any], list[Any]]:
+    operation = operation_of(call)
+    _, args, kwargs = call
+    return (
+        listed(native(operation, list(args), dict(kwargs))),
+        listed(perturbed(name)(operation, list(args), dict(kwargs))),
+    )
+
+
+def test_every_rounded_kind_has_another_algorithm() -> None:
+    kinds = {name.split(".")[1] for name in rounded_names() - LEAVING}
+    assert rewritten_kinds() == kinds
+
+
+@pytest.mark.parametrize("operator", sorted(fuzzed_names()))
+def test_it_stays_within_the_bound(operator: str) -> None:
+    """Also on numbers that are hard: whoever computes like this is an honest machine."""
+    for mood, call in boundary_calls(operator):
+        found = []
+        for name in NAMES:
+            own, other = results(call, name)
+            for a, b in zip(own, other, strict=True):
+                assert (a is None) == (b is None)
+                if a is not None:
+                    assert (a.shape, a.dtype) == (b.shape, b.dtype), (mood, call)
+            found.append(other)
+        share, _ = worst(call, *found)
+        assert share <= 1.0, (mood, call)
+
+
+def larger(call: Call) -> Call:
+    """The same with a hundred times the rows, where all arguments have them: a last bit may differ in one of many."""
+    name, args, kwargs = call
+    tensors = [a for a in args if isinstance(a, Tensor)]
+    shapes = {a.shape for a in tensors if a.dim()}
+    if classify(name, alpha=0.3).scale not in ("output", "inputs", "terms") or len(shapes) > 1:
+        return call
+    factors = torch.linspace(0.5, 1.5, 100).double()
+    return name, [torch.cat([a * f for f in factors]) if isinstance(a, Tensor) and a.dim() else a for a in args], kwargs
+
+
+def overlapping() -> Call:
+    """Windows of an adaptive maximum, of which three or more meet in some elements."""
+    x = t(8, 8, 7, 7)
+    args = [t(8, 8, 4, 4, number=1), x, ATEN.adaptive_max_pool2d(x, [4, 4])[1]]
+    return "aten.adaptive_max_pool2d_backward.default", args, {}
+
+
+MORE = {
+    "adaptive_max_pool2d_backward": [overlapping()],
+    "huber_loss_backward": [("aten.huber_loss_backward.default", [t(), t(99), t(99, number=1), 1, 0.1], {})],
+}
+
+
+def differs(call: Call, name: str) -> bool:
+    own, other = results(call, name)
+    return any(isinstance(a, Tensor) and not torch.equal(a, b) for a, b in zip(own, other, strict=True))
+
+
+@pytest.mark.parametrize("kind", sorted(EVERY.keys() & rewritten_kinds()))
+def test_its_last_bits_are_others(kind: str) -> None:
+    """Else it would be the same algorithm again."""
+    calls = [call for call in [*EVERY[kind], *MORE.get(kind, [])] if call[0] not in LEAVING]
+    found = {name for name in NAMES for call in calls if differs(call, name) or differs(larger(call), name)}
+    assert bool(found) == (kind not in SAME), found
+
+
+@pytest.mark.parametrize("kind", ["mm", "sum", "exp", "native_layer_norm", "_softmax", "convolution"])
+def test_the_two_variants_differ(kind: str) -> None:
+    def computed(call: Call, name: str) -> list[Any]:
+        return results(call, name)[1]
+
+    assert any(
+        not torch.equal(a, b)
+        for call in EVERY[kind]
+        for a, b in zip(computed(call, NAMES[0]), computed(call, NAMES[1]), strict=True)
+        if a is not None
+    )
+
+
+@pytest.mark.parametrize("kind", sorted(CALLS.keys() & rewritten_kinds()))
+def test_an_order_applies_to_what_it_reads(kind: str) -> None:
+    for call in CALLS[kind]:
+        own, other = results(call, "shuffled-3+rewritten-1+jitter-2")
+        for a, b in zip(own, other, strict=True):
+            assert a is None or torch.allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+def test_float32_stays_float32() -> None:
+    for kind, calls in EVERY.items():
+        if kind not in rewritten_kinds():
+            continue
+        for operator, args, kwargs in calls:
+            if operator in LEAVING:
+                continue
+            narrow = [a.float() if isinstance(a, Tensor) and a.is_floating_point() else a for a in args]
+            narrow = [torch.float32 if a is torch.float64 else a for a in narrow]
+            own, other = results((operator, narrow, kwargs), "rewritten-1")
+            for a, b in zip(own, other, strict=True):
+                if a is not None and b is not None:  # a library may compute more than it was asked for
+                    assert (a.dtype, a.shape) == (b.dtype, b.shape), operator
+                    assert torch.allclose(a, b, rtol=1e-4, atol=1e-4), operator

@@ -1,0 +1,100 @@
+"""On raw features the grid's gradients err no more than float32's, although they are sums that cancel."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from counterfoil.bundle.schema import Precision
+from counterfoil.execution.interpreter import native
+from counterfoil.rounding.grid import scale_exponent
+from counterfoil.rounding.scale import deviation
+from counterfoil.rounding.scale_profiles import rule_for
+from counterfoil.training.gradients import gradients
+from counterfoil.training.order import OrderDraft
+from support.offset import Normed, gradients_of, offset_data, offset_order
+from support.operator_calls import ATEN, operation_of
+
+RATIOS = (1.0, 1e3, 3e3, 1e4, 3e4, 1e5)
+
+
+def on_the_grid(draft: OrderDraft) -> dict[str, Tensor]:
+    """The gradients of the first step, as the trial sees them."""
+    from counterfoil.training import trial
+
+    kept: list[trial._Kept] = []
+    original = trial._Kept.__init__
+
+    def remembered(self: trial._Kept, wanted: object) -> None:
+        original(self, wanted)  # type: ignore[arg-type]
+        kept.append(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trial._Kept, "__init__", remembered)
+        list(draft.try_first_step())
+    return {g.parameter: kept[0].values[g.value].double() for g in gradients(draft.program)}
+
+
+def error(found: Tensor, exact: Tensor) -> float:
+    return float((found - exact).norm() / exact.norm())
+
+
+@pytest.mark.parametrize("guaranteed", [False, True])
+@pytest.mark.parametrize("ratio", RATIOS)
+def test_the_grid_errs_no_more_than_float32(ratio: float, guaranteed: bool) -> None:
+    precision = replace(Precision(), guaranteed=guaranteed)
+    found = on_the_grid(offset_order(ratio, precision))["fc.weight"]
+    data = offset_data(ratio)
+    torch.manual_seed(0)
+    state = Normed().state_dict()
+
+    def fresh() -> nn.Module:
+        model = Normed()
+        model.load_state_dict(state)
+        return model
+
+    exact = gradients_of(fresh(), data, torch.float64)["fc.weight"]
+    single = gradients_of(fresh(), data, torch.float32)["fc.weight"]
+    assert error(found, exact) <= error(single, exact)
+    assert bool((found != 0).all())
+
+
+def test_half_a_bound_on_normalised_elements() -> None:
+    """Deviations of all sorts, outliers among them: never more than twice the bound."""
+    for count in (2, 3, 16, 1000):
+        for offset in (0.0, 1.0, 1e3, 1e5):
+            for x in (torch.randn(count).double(), torch.eye(count)[0].double(), torch.arange(count).double() ** 3):
+                y = x + offset
+                rstd = (y.var(correction=0) + 1e-5).rsqrt()
+                largest = ((y - y.mean()).abs() * rstd).max()
+                half = deviation((y.abs().max() * rstd)[None], count)
+                assert largest <= 2 * half
+                assert half <= 1 + count**0.5
+
+
+@pytest.mark.parametrize("ratio", RATIOS)
+@pytest.mark.parametrize("guaranteed", [False, True])
+def test_the_scale_still_bounds_what_libraries_do(ratio: float, guaranteed: bool) -> None:
+    """The gradient from sums of g x and g, each over uncentred numbers, errs by far less than the margin."""
+    generator = torch.Generator().manual_seed(1)
+    x = (torch.randn(256, 3, generator=generator) + ratio).double()
+    g = torch.randn(256, 3, generator=generator).double()
+    weight = torch.tensor([1.0, -2.0, 0.5]).double()
+    mean, rstd = x.mean(0), (x.var(0, correction=0) + 1e-5).rsqrt()
+    args = [g, x, weight, None, None, mean, rstd, True, 1e-5, [True, True, True]]
+    operation = operation_of(("aten.native_batch_norm_backward.default", args, {}))
+    outputs = list(native(operation, args, {}))
+    precision = replace(Precision(), guaranteed=guaranteed)
+    scales = rule_for(operation.node.entry, precision)(operation.named(args, {}), outputs)
+    exponent = scale_exponent(float(scales[0]))  # type: ignore[arg-type]
+    assert exponent is not None
+    uncentred = (g * x).sum(0) - mean * g.sum(0)
+    other = weight * rstd * (g - g.mean(0) - (x - mean) * rstd * rstd * uncentred / len(x))
+    split = weight * rstd * (g - g.mean(0)) - (x * uncentred - mean * uncentred) * (weight * rstd**3 / len(x))
+    for one in (other, split):
+        assert float((one - outputs[0]).abs().max()) <= 2.0 ** (exponent - 44)
+    assert float(outputs[0].abs().max()) <= float(scales[0])  # type: ignore[arg-type]
+    assert ATEN is not None

@@ -1,0 +1,272 @@
+"""Reads a bundle, written from docs/bundle-format.md alone: numbers in brackets are sections of that page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
+
+FORMAT = 2
+CHUNK = 16_384
+ZERO = None
+"""Stands for the exponent of a scale that is zero."""
+
+
+class RefusedError(Exception):
+    """The bundle is not what the page describes."""
+
+
+def need(condition: object, what: str) -> None:
+    if not condition:
+        raise RefusedError(what)
+
+
+def sha256(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()
+
+
+# Canonical JSON [3].
+
+
+def canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def integer(text: str) -> int:
+    need(abs(int(text)) < 2**53, "an integer that not every reader keeps")
+    return int(text)
+
+
+def no_number(text: str) -> Any:
+    raise RefusedError(f"{text} is no integer")
+
+
+def parse(data: bytes) -> Any:
+    value = json.loads(data, parse_int=integer, parse_float=no_number, parse_constant=no_number)
+    need(canonical(value) == data, "a record is not canonical JSON")
+    return value
+
+
+# Merkle trees and digests [5, 6].
+
+
+def leaf(data: bytes) -> bytes:
+    return sha256(b"\x00" + data)
+
+
+def root(leaves: Sequence[bytes]) -> bytes:
+    if len(leaves) < 2:
+        return leaves[0] if leaves else sha256(b"")
+    k = 1
+    while 2 * k < len(leaves):
+        k *= 2
+    return sha256(b"\x01" + root(leaves[:k]) + root(leaves[k:]))
+
+
+def inclusion_proof(leaves: Sequence[bytes], index: int) -> list[bytes]:
+    if len(leaves) < 2:
+        return []
+    k = 1
+    while 2 * k < len(leaves):
+        k *= 2
+    if index < k:
+        return [*inclusion_proof(leaves[:k], index), root(leaves[k:])]
+    return [*inclusion_proof(leaves[k:], index - k), root(leaves[:k])]
+
+
+def tensor_digest(name: str, array: np.ndarray) -> bytes:
+    data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
+    chunks = root([leaf(data[at : at + CHUNK]) for at in range(0, len(data), CHUNK)])
+    record = {"chunks": chunks.hex(), "dtype": array.dtype.name, "name": name, "shape": list(array.shape)}
+    return leaf(canonical(record))
+
+
+def state_root(state: Mapping[str, np.ndarray]) -> bytes:
+    return root([tensor_digest(name, state[name]) for name in sorted(state, key=str.encode)])
+
+
+def step_record(step: int, state: bytes | None, log: bytes, fingerprints: bytes, loss: float) -> bytes:
+    """The leaf's data; digests of log and fingerprints are taken here."""
+    return canonical(
+        {
+            "step": step,
+            "state_root": None if state is None else state.hex(),
+            "log": sha256(log).hex(),
+            "fingerprints": sha256(fingerprints).hex(),
+            "loss": float(loss).hex(),
+        }
+    )
+
+
+# Rounding logs [8].
+
+
+@dataclass
+class SiteLog:
+    exponent: int | None
+    indices: list[int] = field(default_factory=list)
+    ups: list[bool] = field(default_factory=list)
+
+
+def decode_log(data: bytes, elements: Iterable[int]) -> list[SiteLog]:
+    need(data[:1] == b"\x01", "a log of another version")
+    at = 1
+    sites = []
+
+    def number() -> int:
+        nonlocal at
+        value = 0
+        for shift in range(0, 42, 7):
+            need(at < len(data), "a log is too short")
+            byte = data[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                need(byte or not shift, "a number is not in its shortest form")
+                return value
+        raise RefusedError("a number is too long")
+
+    for limit in elements:
+        code, count = number(), number()
+        half, odd = divmod(code - 1, 2)
+        exponent = ZERO if code == 0 else -half - 1 if odd else half
+        need(exponent is ZERO or -1074 <= exponent <= 127, "an impossible exponent")
+        site = SiteLog(exponent)
+        if count:
+            need(count <= limit and at < len(data) and data[at] <= 40, "a site has no proper entries")
+            rice = data[at]
+            bits = np.unpackbits(np.frombuffer(data[at + 1 :], np.uint8), bitorder="little").tolist()
+            position, index = 0, -1
+            for _ in range(count):
+                gap = 0
+                need(0 in bits[position:], "a log is too short")
+                while bits[position]:
+                    gap += 1 << rice
+                    position += 1
+                low = bits[position + 1 : position + 2 + rice]
+                need(len(low) == rice + 1, "a log is too short")
+                gap += sum(bit << place for place, bit in enumerate(low[:-1]))
+                position += rice + 2
+                index += gap + 1
+                need(index < limit, "an index is out of range")
+                site.indices.append(index)
+                site.ups.append(bool(low[-1]))
+            need(not any(bits[position : -(-position // 8) * 8]), "padding is not zero")
+            at += 1 + -(-position // 8)
+        sites.append(site)
+    need(at == len(data), "a log is too long")
+    return sites
+
+
+# Signatures [7].
+
+
+def key_id(key: Ed25519PublicKey) -> str:
+    public = key.public_bytes(Encoding.Raw, PublicFormat.Raw).hex()
+    return sha256(canonical({"keytype": "ed25519", "keyval": {"public": public}, "scheme": "ed25519"})).hex()
+
+
+def open_envelope(data: bytes, key_of: Callable[[Any], str]) -> Any:
+    """Check a DSSE envelope and return its statement; ``key_of`` says which PEM key of the statement to trust."""
+    envelope = json.loads(data)
+    kind, payload = envelope["payloadType"], base64.b64decode(envelope["payload"])
+    need(kind == "application/vnd.in-toto+json", "the payload is not an in-toto statement")
+    key = load_pem_public_key(key_of(json.loads(payload)).encode())
+    assert isinstance(key, Ed25519PublicKey)
+    (signature,) = (s["sig"] for s in envelope["signatures"] if s["keyid"] == key_id(key))
+    key.verify(base64.b64decode(signature), f"DSSEv1 {len(kind)} {kind} {len(payload)} ".encode() + payload)
+    return parse(payload)
+
+
+# The file [1, 2, 4].
+
+
+class Bundle:
+    """A bundle in memory. Steps count from 1; row s - 1 of a column is step s."""
+
+    def __init__(self, path: Path) -> None:
+        self.arrays: dict[str, np.ndarray] = {}
+
+        def take(name: str, item: Any) -> None:
+            if isinstance(item, h5py.Dataset):
+                boolean = item.id.get_type().get_class() == h5py.h5t.BITFIELD
+                self.arrays[name] = np.asarray(item[()]).view(np.bool_) if boolean else np.asarray(item[()])
+
+        with h5py.File(path, "r") as file:
+            name = file.attrs["format"]
+            need(bytes(name).rstrip(b"\0") == f"counterfoil-{FORMAT}".encode(), "another format")
+            file.visititems(take)
+        self.manifest = parse(self.bytes("order/manifest"))
+        self.program = parse(self.bytes("order/program"))
+        self.digest = sha256(self.bytes("order/manifest"))
+        self.steps: int = self.manifest["steps"]
+
+    def bytes(self, path: str) -> bytes:
+        return self.arrays[path].tobytes()
+
+    def group(self, path: str) -> dict[str, np.ndarray]:
+        prefix = path + "/"
+        return {n.removeprefix(prefix): a for n, a in self.arrays.items() if n.startswith(prefix)}
+
+    def committed(self, step: int) -> bool:
+        return step % self.manifest["commit_every"] == 0 or step == self.steps
+
+    def root_of(self, step: int) -> bytes | None:
+        row = -(-step // self.manifest["commit_every"])
+        return self.arrays["run/state_roots"][row].tobytes() if self.committed(step) else None
+
+    def log(self, step: int) -> bytes:
+        ends = [0, *self.arrays["run/log_ends"].tolist()]
+        return self.arrays["run/log"][ends[step - 1] : ends[step]].tobytes()
+
+    def record(self, step: int) -> bytes:
+        if step == 0:
+            none = dict.fromkeys(("log", "fingerprints", "loss"))
+            return canonical({"step": 0, "state_root": self.arrays["run/state_roots"][0].tobytes().hex(), **none})
+        fingerprints = self.arrays["run/fingerprints"][step - 1].astype("<u8").tobytes()
+        loss = float(self.arrays["run/losses"][step - 1])
+        return step_record(step, self.root_of(step), self.log(step), fingerprints, loss)
+
+    def check_order(self) -> None:
+        manifest = self.manifest
+        need(manifest["format"] == FORMAT, "another format")
+        need(sha256(self.bytes("order/program")).hex() == manifest["program"], "another program")
+        arrays = {"schedule": manifest["schedule"], "scalars": manifest["scalars"]}
+        for name, spec in arrays.items():
+            self._check(name, self.arrays[f"order/{name}"], spec)
+        for name, spec in manifest["data"].items():
+            self._check(name, self.arrays[f"order/data/{name}"], spec)
+            schedule = self.arrays["order/schedule"]
+            need(schedule.min() >= 0 and schedule.max() < spec["shape"][0], "rows that the data do not have")
+        need(state_root(self.group("order/data")).hex() == manifest["data_root"], "another data root")
+        need(state_root(self.group("order/initial")).hex() == manifest["initial_root"], "another initial state")
+
+    @staticmethod
+    def _check(name: str, array: np.ndarray, spec: Any) -> None:
+        found = {"dtype": array.dtype.name, "shape": list(array.shape), "digest": tensor_digest(name, array).hex()}
+        need(found == spec, f"another {name}")
+
+    def check_run(self) -> bytes:
+        """Check claim, run root and checkpoints; returns the run root."""
+        statement = open_envelope(self.bytes("run/claim"), lambda s: s["predicate"]["public_key"])
+        claim = statement["predicate"]
+        run_root = root([leaf(self.record(step)) for step in range(self.steps + 1)])
+        need(statement["predicateType"] == "urn:counterfoil:run:v1", "not a run's claim")
+        need(claim["order"] == self.digest.hex() and claim["steps"] == self.steps, "a claim of another order")
+        need(claim["run_root"] == run_root.hex(), "another run root")
+        digests = [subject["digest"] for subject in statement["subject"]]
+        need(digests == [{"sha256": claim["order"]}, {"rfc9162Sha256": claim["run_root"]}], "other subjects")
+        for step in range(1, self.steps + 1):
+            if step % self.manifest["checkpoint_every"] == 0 or step == self.steps:
+                stored = state_root(self.group(f"run/checkpoints/{step:010d}"))
+                need(stored == self.root_of(step), f"another state of step {step}")
+        return run_root

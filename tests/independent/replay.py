@@ -1,0 +1,293 @@
+"""Replays a run in numpy, written from docs/numerics.md and docs/bundle-format.md alone: grid, log, fingerprints."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from independent.bundle import ZERO, Bundle, SiteLog, decode_log, leaf, need, sha256, state_root, step_record
+from independent.operators import BOUNDS, COMPUTE, ROWS, SCALES
+
+Array = Any
+MASK = 2**64 - 1
+UNIFORM = "counterfoil.uniform"
+DTYPES = {"float32": np.float64, "int64": np.int64, "int32": np.int32, "uint8": np.uint8, "bool": np.bool_}
+"""``float32`` stands for the compute dtype, which is float64 here."""
+
+
+# Random numbers: bundle-format.md, section 9.
+
+
+def philox(counter: tuple[int, ...], key: tuple[int, int]) -> tuple[int, ...]:
+    a, b, c, d = counter
+    k, m = key
+    for _ in range(10):
+        p, q = 0xD2511F53 * a, 0xCD9E8D57 * c
+        a, b, c, d = (q >> 32) ^ b ^ k, q & 0xFFFFFFFF, (p >> 32) ^ d ^ m, p & 0xFFFFFFFF
+        k, m = (k + 0x9E3779B9) & 0xFFFFFFFF, (m + 0xBB67AE85) & 0xFFFFFFFF
+    return a, b, c, d
+
+
+def uniform(shape: list[int], draw: int, seed: int, step: int) -> Array:
+    count = math.prod(shape)
+    key = (seed & 0xFFFFFFFF, seed >> 32)
+    words = [w for b in range(-(-count // 4)) for w in philox((b & 0xFFFFFFFF, b >> 32, step, draw), key)]
+    return np.array([(w >> 8) * 2.0**-24 for w in words[:count]]).reshape(shape)
+
+
+# The grid: numerics.md.
+
+
+@dataclass(frozen=True)
+class Grid:
+    p: int
+    guard: int
+
+
+def exponent_of(scale: float) -> int | None:
+    need(math.isfinite(scale) and scale < 2.0**128, "a scale beyond float32's range")
+    return ZERO if scale == 0 else math.frexp(scale)[1] - 1
+
+
+def quanta(y: Array, exponent: int | None, grid: Grid) -> Array:
+    floor = max(-126 if exponent is ZERO else exponent - grid.guard, -126)
+    own = np.where(y == 0, floor, np.frexp(y)[1] - 1)
+    return np.ldexp(1.0, np.maximum(own, floor) - grid.p + 1)
+
+
+def rounded(y: Array, exponent: int | None, grid: Grid) -> Array:
+    u = quanta(y, exponent, grid)
+    return np.rint(y / u) * u + 0.0
+
+
+def explained(theirs: int | None, scale: float) -> bool:
+    """Whether an honest machine may have this E where the own scale is ``scale``."""
+    if theirs is ZERO or scale == 0:
+        return theirs is ZERO and scale == 0
+    low, high = (math.frexp(scale * (1 + sign * 2.0**-10))[1] - 1 for sign in (-1, 1))
+    return low <= theirs <= high
+
+
+@dataclass
+class Counts:
+    corrections: int = 0
+    contradictions: int = 0
+    omissions: int = 0
+
+
+def follow(y: Array, scale: float, margin_bits: int, grid: Grid, log: SiteLog, counts: Counts) -> Array:
+    """Round flat values, in the trainer's direction where the own value is close to the midpoint too."""
+    own, theirs = exponent_of(scale), log.exponent
+    if not explained(theirs, scale):
+        counts.contradictions += 1
+    near = own is not ZERO and theirs is not ZERO and abs(own - theirs) <= 1
+    exponent = theirs if near else own
+    tau = 0.0 if exponent is ZERO else math.ldexp(1.0, exponent - margin_bits)
+    result, u = rounded(y, exponent, grid), quanta(y, exponent, grid)
+    need((np.abs(y) < 2.0**128).all(), "a value beyond float32's range")
+    remainder = y - result
+    distance = u / 2 - np.abs(remainder)
+    if exponent is not ZERO:
+        logged = np.zeros(y.size, bool)
+        logged[log.indices] = True
+        counts.omissions += int(((distance <= tau / 4) & ~logged).sum())
+    for index, up in zip(log.indices, log.ups, strict=True):
+        if distance[index] > 2 * tau:
+            counts.contradictions += 1
+        elif up != (remainder[index] < 0):
+            result[index] += math.copysign(u[index], remainder[index])
+            result[index] += 0.0
+            counts.corrections += 1
+    return result
+
+
+# Fingerprints: bundle-format.md, section 8.
+
+
+def step_key(order: bytes, step: int) -> int:
+    return int.from_bytes(sha256(order + b"fingerprint" + step.to_bytes(8, "little"))[:8], "little")
+
+
+def fingerprint(values: Array, key: int, place: int) -> int:
+    """Of floating-point values, integers or truth values in C order."""
+    flat = np.ascontiguousarray(values).ravel()
+    if flat.dtype == np.float64:
+        bits = np.where(np.isnan(flat), np.uint64(0x7FF8000000000000), flat.view(np.uint64))
+    else:
+        bits = flat.astype(np.int64).view(np.uint64)
+    with np.errstate(over="ignore"):
+        i = np.arange(1, bits.size + 1, dtype=np.uint64)
+        z = (bits ^ np.uint64((key + (place + 1) * 0xD6E8FEB86659FD93) & MASK)) + i * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9)
+        return int((z ^ (z >> np.uint64(29))).sum(dtype=np.uint64))
+
+
+def deciding_arguments(node: dict[str, Any]) -> list[Any]:
+    """The arguments of a node on which a discrete decision hangs."""
+    positions, _, condition = ROWS[short(node)].decides.partition(" if ")
+    if condition and node["outputs"][0]["dtype"] == "float32":
+        return []
+    return [node["args"][at] for at in map(int, re.findall(r"\d+", positions)) if at < len(node["args"])]
+
+
+def numbers(value: Any) -> list[int]:
+    """Numbers of the values in an argument."""
+    if isinstance(value, list):
+        return [number for item in value for number in numbers(item)]
+    return [value["value"]] if isinstance(value, dict) and "value" in value else []
+
+
+def deciding_values(program: dict[str, Any]) -> set[int]:
+    """Numbers of the values on which a discrete decision hangs; a view stands for what it shows."""
+    shown: dict[int, int] = {}
+    found = set()
+    following = len(program["inputs"])
+    for node in program["nodes"]:
+        first, following = following, following + len(node["outputs"])
+        if ROWS[short(node)].sort == "view":
+            base = numbers(node["args"][0])[0]
+            shown |= dict.fromkeys(range(first, following), shown.get(base, base))
+        found |= {shown.get(number, number) for number in numbers(deciding_arguments(node))}
+    return found
+
+
+# A step.
+
+
+def short(node: dict[str, Any]) -> str:
+    return str(node["op"]).removeprefix("aten.")
+
+
+def is_rounded(node: dict[str, Any]) -> bool:
+    """The class of one use: operators of integers are exact, and so are sums whose alpha is 1 or -1."""
+    if node["op"] == UNIFORM or not any(o and o["dtype"] == "float32" for o in node["outputs"]):
+        return False
+    if "alpha" in ROWS[short(node)].sort:
+        return ROWS[short(node)].named(node["args"], node["kwargs"]).alpha not in (1, -1)
+    return ROWS[short(node)].sort == "rounded"
+
+
+def argument(value: Any, values: list[Any]) -> Any:
+    if isinstance(value, list):
+        return [argument(item, values) for item in value]
+    if not isinstance(value, dict):
+        return value
+    ((kind, content),) = value.items()
+    if kind == "value":
+        return values[content]
+    return float.fromhex(content) if kind == "float" else int(content) if kind == "int" else content
+
+
+def proven_margin(bound: tuple[int, float]) -> int:
+    n, c = bound
+    gamma = n * 2.0**-53 / (1 - n * 2.0**-53)
+    return min(math.floor(-math.log2(4 / 3 * 4 * c * (1 + 2.0**-8) * gamma)), 50)
+
+
+@dataclass
+class Step:
+    state: dict[str, Array]
+    loss: float
+    fingerprints: list[int]
+    counts: Counts
+
+
+class Replayer:
+    def __init__(self, bundle: Bundle) -> None:
+        self.bundle = bundle
+        self.nodes = bundle.program["nodes"]
+        profile = bundle.manifest["precision"]
+        self.grid = Grid(profile["significand_bits"], profile["guard_bits"])
+        self.margins, self.margin_bits = profile["margins"], profile["margin_bits"]
+        self.guaranteed = profile.get("guaranteed", False)
+        need(profile["compute"] == "float64", "this replayer computes in float64 only")
+        for node in self.nodes:
+            need(short(node) in COMPUTE or node["op"] == UNIFORM, f"{node['op']} is not supported")
+        self.deciding = deciding_values(bundle.program)
+        self.sites = [
+            math.prod(o["shape"])
+            for node in filter(is_rounded, self.nodes)
+            for o in node["outputs"]
+            if o and o["dtype"] == "float32"
+        ]
+
+    def step(self, step: int, state: dict[str, Array], log: list[SiteLog] | None) -> Step:
+        """Replay a step; without a log every value is rounded by itself."""
+        program, counts, sites = self.bundle.program, Counts(), iter(log or [])
+        self.margins_used: list[int] = []
+        key, seed = step_key(self.bundle.digest, step), int(self.bundle.manifest["seed"])
+        values = self._inputs(step, state)
+        fingerprints: list[int] = []
+
+        def watch(value: Array) -> None:
+            fingerprints.append(fingerprint(value, key, len(fingerprints)))
+
+        for value, item in zip(values, program["inputs"], strict=True):
+            if item["kind"] == "batch":
+                watch(value)
+        for node in self.nodes:
+            args, kwargs = argument(node["args"], values), argument(list(node["kwargs"].values()), values)
+            if node["op"] == UNIFORM:
+                values.append(uniform(*args, seed=seed, step=step))
+                watch(values[-1])
+                continue
+            named = ROWS[short(node)].named(args, dict(zip(node["kwargs"], kwargs, strict=True)))
+            with np.errstate(all="ignore"):
+                computed = COMPUTE[short(node)](named)
+            computed = computed if isinstance(computed, (list, tuple)) else [computed]
+            outputs = [as_declared(y, o) for y, o in zip(computed, node["outputs"], strict=True)]
+            if is_rounded(node):
+                outputs = self._rounded(node, named, outputs, sites, counts)
+            for position, y in enumerate(outputs):
+                floating = y is not None and y.dtype == np.float64
+                if floating and (is_rounded(node) or len(values) + position in self.deciding):
+                    watch(y)
+            values.extend(outputs)
+        updates = program["updates"]
+        # Stored as float32, ties to even.
+        new = {name: values[updates[name]].astype(a.dtype) if name in updates else a for name, a in state.items()}
+        return Step(new, float(values[program["loss"]]), fingerprints, counts)
+
+    def _rounded(self, node: Any, named: Any, outputs: Any, sites: Iterator[SiteLog], counts: Counts) -> list[Any]:
+        row, kind = ROWS[short(node)], short(node).split(".")[0]
+        # S is taken of the outputs before rounding.
+        scales = SCALES[row.guaranteed if self.guaranteed else row.scale](named, outputs)
+        result = list(outputs)
+        for position, y in enumerate(outputs):
+            if y is not None and y.dtype == np.float64:
+                scale, bits = scales[position], self.margins.get(kind, self.margin_bits)
+                if self.guaranteed:
+                    bits = proven_margin(BOUNDS[kind](named)[position])
+                self.margins_used.append(bits)
+                site = next(sites, None) or SiteLog(exponent_of(scale))
+                result[position] = follow(y.ravel(), scale, bits, self.grid, site, counts).reshape(y.shape)
+        return result
+
+    def _inputs(self, step: int, state: dict[str, Array]) -> list[Array]:
+        arrays, names = self.bundle.arrays, self.bundle.manifest["scalar_names"]
+        rows = arrays["order/schedule"][step - 1]
+        scalars = dict(zip(names, arrays["order/scalars"][step - 1], strict=True))
+        read = {"state": state.get, "scalar": scalars.get, "batch": lambda name: arrays[f"order/data/{name}"][rows]}
+        return [as_declared(read[item["kind"]](item["name"]), item) for item in self.bundle.program["inputs"]]
+
+    def replay(self, step: int, state: dict[str, Array]) -> tuple[Step, bytes]:
+        """Replay a step with the trainer's log; returns its Merkle leaf too, which holds that log's digest."""
+        log = self.bundle.log(step)
+        result = self.step(step, state, decode_log(log, self.sites))
+        root = state_root(result.state) if self.bundle.committed(step) else None
+        row = np.array(result.fingerprints, "<u8").tobytes()
+        return result, leaf(step_record(step, root, log, row, result.loss))
+
+
+def as_declared(value: Any, declared: dict[str, Any] | None) -> Array | None:
+    """A value as the program declares it: converted to its dtype, which is exact, and of its shape."""
+    if declared is None:
+        return None
+    array = np.asarray(value).astype(DTYPES[declared["dtype"]])
+    need(list(array.shape) == declared["shape"], "an output of another shape than declared")
+    return array

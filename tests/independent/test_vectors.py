@@ -1,0 +1,181 @@
+"""The conformance vectors, checked by the second implementation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from independent.bundle import (
+    Bundle,
+    RefusedError,
+    SiteLog,
+    canonical,
+    decode_log,
+    inclusion_proof,
+    key_id,
+    leaf,
+    open_envelope,
+    parse,
+    root,
+    state_root,
+    step_record,
+    tensor_digest,
+)
+from independent.replay import Counts, Grid, Replayer, fingerprint, follow, philox, rounded, step_key, uniform
+
+FOLDER = Path(__file__).parents[1] / "vectors"
+RUNS = ("convolution", "transformer")
+
+
+def load(name: str) -> Any:
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def floats(texts: list[str]) -> np.ndarray:
+    return np.array([float.fromhex(text) for text in texts])
+
+
+def same_bits(one: np.ndarray, other: np.ndarray) -> bool:
+    return one.dtype == other.dtype == np.float64 and one.tobytes() == other.tobytes()
+
+
+def array_of(item: Any) -> np.ndarray:
+    if item["bytes"] == "0, 1, 2, ...":
+        return np.arange(5000, dtype=np.float32)
+    dtype = np.dtype(item["dtype"]).newbyteorder("<")
+    array = np.frombuffer(bytes.fromhex(item["bytes"]), dtype)
+    return array.reshape(item.get("shape", array.shape)).astype(item["dtype"])
+
+
+def test_canonical_json():
+    vector = load("canonical_json")
+    for item in vector["accepted"]:
+        assert canonical(item["value"]).hex() == item["bytes"]
+        assert parse(bytes.fromhex(item["bytes"])) == item["value"]
+    for data in vector["refused"]:
+        with pytest.raises((RefusedError, ValueError)):
+            parse(bytes.fromhex(data))
+    for item in vector["floats"]:
+        assert float.hex(np.array([int(item["bits"], 16)], np.uint64).view(np.float64)[0]) == item["text"]
+
+
+def test_merkle_trees():
+    vector = load("merkle")
+    leaves = [leaf(bytes([i])) for i in range(len(vector["leaves"]))]
+    assert [digest.hex() for digest in leaves] == vector["leaves"]
+    for tree in vector["trees"]:
+        part = leaves[: tree["size"]]
+        assert root(part).hex() == tree["root"]
+        for proof in tree["inclusion"]:
+            assert [digest.hex() for digest in inclusion_proof(part, proof["index"])] == proof["proof"]
+
+
+def test_digests():
+    vector = load("digests")
+    arrays = {item["name"]: array_of(item) for item in vector["tensors"]}
+    for item in vector["tensors"]:
+        assert tensor_digest(item["name"], arrays[item["name"]]).hex() == item["digest"]
+    assert state_root(arrays).hex() == vector["state_root"]
+    step = vector["step_record"]
+    log, fingerprints = bytes.fromhex(step["log"]), bytes.fromhex(step["fingerprints"])
+    record = step_record(step["step"], None, log, fingerprints, float.fromhex(step["loss"]))
+    assert (record.decode(), leaf(record).hex()) == (step["record"], step["leaf"])
+
+
+def test_signatures():
+    vector = load("signatures")
+    key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(vector["secret_key"])).public_key()
+    assert key_id(key) == vector["key_id"]
+    envelope = vector["envelope"].encode()
+    assert open_envelope(envelope, lambda statement: vector["public_key"]) == vector["statement"]
+    key.verify(_signature(envelope), bytes.fromhex(vector["signed_bytes"]))
+    with pytest.raises(InvalidSignature):
+        key.verify(_signature(envelope), bytes.fromhex(vector["signed_bytes"]) + b" ")
+
+
+def _signature(envelope: bytes) -> bytes:
+    import base64
+
+    return base64.b64decode(json.loads(envelope)["signatures"][0]["sig"])
+
+
+def test_philox():
+    vector = load("philox")
+    for item in vector["blocks"]:
+        assert list(philox(tuple(item["counter"]), tuple(item["key"]))) == item["words"]
+    for item in vector["uniform"]:
+        drawn = uniform(item["shape"], item["draw"], seed=int(item["seed"]), step=item["step"])
+        assert same_bits(drawn.ravel(), floats(item["values"]))
+
+
+def test_rounding():
+    for case in load("rounding")["cases"]:
+        grid = Grid(case["p"], case["guard_bits"])
+        assert same_bits(rounded(floats(case["values"]), case["exponent"], grid), floats(case["rounded"]))
+
+
+def test_following_a_log():
+    vector = load("following")
+    grid = Grid(vector["p"], vector["guard_bits"])
+    for case in vector["cases"]:
+        counts, log = Counts(), SiteLog(**case["log"])
+        scale = float.fromhex(case["scale"])
+        result = follow(floats(case["values"]), scale, vector["margin_bits"], grid, log, counts)
+        assert same_bits(result, floats(case["rounded"])), case["case"]
+        expected = Counts(case["corrections"], case["contradictions"], case["omissions"])
+        assert counts == expected, case["case"]
+
+
+def test_logs():
+    vector = load("logs")
+    for item in vector["accepted"]:
+        assert decode_log(bytes.fromhex(item["bytes"]), item["elements"]) == [SiteLog(**s) for s in item["sites"]]
+    for item in vector["refused"]:
+        with pytest.raises(RefusedError):
+            decode_log(bytes.fromhex(item["bytes"]), item["elements"])
+
+
+def test_fingerprints():
+    vector = load("fingerprints")
+    for case in vector["cases"]:
+        key = step_key(bytes.fromhex(vector["order"]), case["step"])
+        assert f"{key:016x}" == case["step_key"]
+        assert f"{fingerprint(array_of(case), key, case['place']):016x}" == case["fingerprint"]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_runs(name):
+    bundle, expected = Bundle(FOLDER / f"{name}.cfoil"), load(name)
+    bundle.check_order()
+    assert bundle.check_run().hex() == expected["run_root"]
+    assert bundle.digest.hex() == expected["order"]
+    replayer, state = Replayer(bundle), bundle.group("order/initial")
+    assert replayer.sites == [site["elements"] for site in expected["sites"]]
+    for step, wanted in enumerate(expected["steps"], 1):
+        result, leaf_hash = replayer.replay(step, state)
+        assert replayer.margins_used == [site["margin_bits"] for site in expected["sites"]]
+        assert (result.counts.contradictions, result.counts.omissions) == (0, 0)
+        assert [f"{number:016x}" for number in result.fingerprints] == wanted["fingerprints"]
+        assert state_root(result.state).hex() == wanted["state_root"]
+        assert result.loss.hex() == wanted["loss"]
+        assert leaf_hash.hex() == wanted["leaf"] == leaf(bundle.record(step)).hex()
+        state = result.state
+
+
+def test_without_the_log_the_turned_step_comes_out_different():
+    bundle, expected = Bundle(FOLDER / "convolution.cfoil"), load("convolution")
+    replayer, state = Replayer(bundle), bundle.group("order/initial")
+    for step in range(1, expected["turned_step"]):
+        state = replayer.replay(step, state)[0].state
+    step = expected["turned_step"]
+    with_log, without = replayer.replay(step, state)[0], replayer.step(step, state, None)
+    recorded = bundle.arrays["run/fingerprints"][step - 1].tolist()
+    assert with_log.fingerprints == recorded
+    assert with_log.counts.corrections > 0
+    assert without.fingerprints != recorded
