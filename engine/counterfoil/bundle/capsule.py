@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from counterfoil import canonical
 from counterfoil.bundle import layout
 from counterfoil.bundle.checked import Array, CheckedFile
 from counterfoil.bundle.filewriter import FileWriter
-from counterfoil.bundle.guard import CAPSULE
+from counterfoil.bundle.kind import CAPSULE
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, StepRecord, check_name
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.commit.merkle import inclusion_proof_length
@@ -99,15 +99,15 @@ class CapsuleReader(CheckedFile):
     KIND = CAPSULE
     manifest: OrderManifest
 
-    def __init__(self, path: Path, handle: BinaryIO, file: Any, file_bytes: int) -> None:
+    def __init__(self, path: Path, handle: FileIO) -> None:
         """Check an open file; see :class:`CheckedFile`."""
-        super().__init__(path, handle, file, file_bytes)
+        super().__init__(path, handle)
         layout.check_manifest_part(self._inventory)
         self.manifest = OrderManifest.from_bytes(self._read(layout.MANIFEST).tobytes())
         layout.check_capsule_layout(self._inventory, self.manifest)
 
     def contents(self) -> CapsuleContents:
-        """Read everything; its size in memory is bounded by what the guard allows for the size of the file.
+        """Read everything; its size in memory is bounded by the size of the file.
 
         Raises:
             BundleError: The parts do not fit together, or the file is damaged.

@@ -71,6 +71,8 @@ _FOREIGN = {
 }
 """Messages that some HDF5 programs write and Counterfoil does not."""
 _SHARED = 0x02
+_TIMES = 0x20
+"""In the flags of an object header: four times stand before the length."""
 _KNOWN_FLAGS = 0x05
 """Of a message: it does not change, it is never shared. Both only concern programs that write."""
 _LAYOUTS = {
@@ -184,16 +186,20 @@ def header_lengths(start: bytes, path: str) -> tuple[int, int]:
         if start[:1] == b"\x01":
             raise BundleError(f"{path} has an old object header without a checksum.")
         raise BundleError(f"{path} has no object header of version 2.")
-    if start[5] & ~0x03:
-        raise BundleError(f"{path} keeps times or an order of its attributes, which no bundle does.")
+    if start[5] & ~(0x03 | _TIMES):
+        raise BundleError(f"{path} has an object header with settings that no bundle has.")
     width = 1 << (start[5] & 0x03)
-    if width > 4:
-        raise BundleError(f"{path} has an object header longer than {MAX_HEADER_BYTES} bytes.")
-    prefix = 6 + width
-    total = prefix + int.from_bytes(start[6:prefix], "little") + CHECKSUM_BYTES
+    prefix = 6 + (16 if start[5] & _TIMES else 0) + width
+    total = prefix + int.from_bytes(start[prefix - width : prefix], "little") + CHECKSUM_BYTES
     if total > MAX_HEADER_BYTES:
         raise BundleError(f"{path} has an object header longer than {MAX_HEADER_BYTES} bytes.")
     return prefix, total
+
+
+def check_times(block: bytes, path: str) -> None:
+    """Refuse times in an object header, given its first block; raises BundleError."""
+    if block[5] & _TIMES:
+        raise BundleError(f"{path} keeps the times of its changes, which no bundle does.")
 
 
 def parse_messages(block: bytes, first: int, path: str) -> list[Message]:
@@ -291,11 +297,15 @@ def _dataset(messages: Sequence[Message], path: str) -> DatasetHeader:
         raise BundleError(f"{path} has an attribute, and only the root of a file may have one.")
     if SPACE not in single or LAYOUT not in single:
         raise BundleError(f"{path} has no shape, or no place for its data.")
+    layout = single[LAYOUT].body
+    _check_layout(layout, path)
     shape = parse_space(single[SPACE].body, path)
     info = DatasetInfo(dtype, shape)
     if math.prod(length or 1 for length in shape) * DTYPES[dtype].itemsize > MAX_DATA_BYTES:
         raise BundleError(f"{path} declares the shape {list(shape)}, which is larger than any file.")
-    address = _parse_layout(single[LAYOUT].body, info, path)
+    address, data_bytes = struct.unpack_from("<QQ", layout, 2)
+    if data_bytes != info.data_bytes or (data_bytes and address == UNDEFINED):
+        raise BundleError(f"{path} declares {info.data_bytes} bytes of data and does not hold as many.")
     # A value for elements that were never written: there are none, and a bundle declares none.
     fill = single[FILL].body if FILL in single else b""
     if len(fill) != 2 or fill[0] != 3 or fill[1] & 0xE0:
@@ -350,27 +360,23 @@ def parse_text_attribute(body: bytes, length: int) -> tuple[bytes, bytes] | None
     version, flags, name_bytes, type_bytes, space_bytes, characters = head.unpack_from(body)
     name = body[head.size : head.size + name_bytes]
     rest = body[head.size + name_bytes :]
-    # A string of fixed length, zero-terminated, ASCII; a scalar.
-    form = b"\x13\0\0\0" + length.to_bytes(4, "little") + b"\x02\0\0\0"
+    # A string of fixed length, terminated or padded by zeros, ASCII; a scalar.
+    forms = [b"\x13" + pad + b"\0\0" + length.to_bytes(4, "little") + b"\x02\0\0\0" for pad in (b"\0", b"\1")]
     if (version, flags, characters, type_bytes, space_bytes) != (3, 0, 0, 8, 4) or name[-1:] != b"\0":
         return None
-    if rest[: len(form)] != form or len(rest) != len(form) + length:
+    if rest[: len(forms[0])] not in forms or len(rest) != len(forms[0]) + length:
         return None
-    return name[:-1], rest[len(form) :]
+    return name[:-1], rest[-length:]
 
 
-def _parse_layout(body: bytes, info: DatasetInfo, path: str) -> int:
-    """Return where the data lie (section IV.A.2.i)."""
+def _check_layout(body: bytes, path: str) -> None:
+    """Refuse every layout but the contiguous one (section IV.A.2.i)."""
     if len(body) < 2 or body[0] not in (3, 4) or (body[1] == 1 and body[0] != 3):
         raise BundleError(f"{path} has a layout of a form that no bundle has.")
     if body[1] != 1:
         raise BundleError(f"{path} {_LAYOUTS.get(body[1], 'has an unknown layout')}, which is not allowed.")
     if len(body) != 18:
         _damaged(path, "layout")
-    address, size = struct.unpack_from("<QQ", body, 2)
-    if size != info.data_bytes or (size and address == UNDEFINED):
-        raise BundleError(f"{path} declares {info.data_bytes} bytes of data and does not hold as many.")
-    return int(address)
 
 
 def _attributes_elsewhere(body: bytes | None, path: str) -> bool:
@@ -383,6 +389,8 @@ def _attributes_elsewhere(body: bytes | None, path: str) -> bool:
 
 def _foreign(path: str, message: Message) -> NoReturn:
     what = "shares a part of its header with another object" if message.shared else _FOREIGN.get(message.kind)
+    if message.kind == FILTERS and message.body[:1] == b"\x02":
+        what = f"uses the HDF5 filter number {int.from_bytes(message.body[2:4], 'little')}"
     raise BundleError(f"{path} {what or f'has an HDF5 message of the type {message.kind}'}, which is not allowed.")
 
 

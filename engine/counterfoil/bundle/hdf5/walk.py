@@ -21,6 +21,7 @@ from counterfoil.bundle.hdf5.format import (
     Link,
     Message,
     check_start,
+    check_times,
     header_lengths,
     parse_continuation,
     parse_messages,
@@ -181,16 +182,19 @@ class _Walk:
                 continue
             messages = parse_messages(block, header_lengths(block, item.path)[0], item.path)
             if any(message.kind == CONTINUATION for message in messages):
-                continued.append((item, messages))
+                continued.append((item, block, messages))
                 continue
             header = parse_object(messages, item.path)
+            check_times(block, item.path)
             if isinstance(header, GroupHeader):
                 groups.append((item, header))
             else:
                 self._remember(block, header)
                 self._dataset(item, StoredDataset(header.info, header.address))
-        for (item, _), messages in zip(continued, self._continue(continued), strict=True):
+        whole = self._continue([(item, messages) for item, _, messages in continued])
+        for (item, block, _), messages in zip(continued, whole, strict=True):
             header = parse_object(messages, item.path)
+            check_times(block, item.path)
             if isinstance(header, GroupHeader):
                 groups.append((item, header))
             else:
