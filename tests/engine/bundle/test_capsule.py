@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from counterfoil.bundle import layout
-from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader, OrderPart, ProvenLeaf, write_capsule
+from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader, OrderPart, ProvenLeaf
+from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import ChunkProof, chunk_proofs

@@ -17,6 +17,8 @@ _FEW = 24
 """Up to so many byte strings are faster one by one."""
 _AT_ONCE = 4096
 """So many are taken together, so that their words stay in the processor's cache."""
+_BYTES_AT_ONCE = 4 * 2**20
+"""And fewer of long ones, which are copied."""
 
 Words = NDArray[np.uint32]
 
@@ -36,8 +38,12 @@ def lookup3_all(strings: Sequence[bytes]) -> list[int]:
     # The longest come first, so that those with a block left are always the first few.
     order = sorted(range(len(strings)), key=[len(data) for data in strings].__getitem__, reverse=True)
     found = [0] * len(strings)
-    for first in range(0, len(order), _AT_ONCE):
-        some = order[first : first + _AT_ONCE]
+    first = 0
+    while first < len(order):
+        # The first is the longest of those that are left.
+        count = max(_FEW, min(_AT_ONCE, _BYTES_AT_ONCE // len(strings[order[first]])))
+        some = order[first : first + count]
+        first += count
         for index, value in zip(some, _descending([strings[index] for index in some]), strict=True):
             found[index] = value
     return found

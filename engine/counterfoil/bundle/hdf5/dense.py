@@ -32,6 +32,7 @@ _WIDTH, _FIRST_BLOCK, _LAST_BLOCK, _HEAP_BITS, _MAX_OBJECT = 4, 512, 2**16, 32, 
 _DIRECT_ROWS = 9
 """Rows of 512, 512, 1024, ... 65,536 bytes; behind them come indirect blocks."""
 _MAX_ROWS = 22
+_BLOCKS_AT_ONCE = 256
 _BLOCK_START = struct.Struct("<4sBQI")
 """Signature, version, address of the heap's header, offset in the heap; direct blocks go on with a checksum."""
 
@@ -194,17 +195,19 @@ def _read_blocks(source: Source, groups: Sequence[_Group]) -> None:
         for (group, block), table in zip(indirect, tables, strict=True):
             _check_block(table, b"FHIB", block, group)
             pending += [(group, child) for child in _children(block, table)]
-    blocks = []
-    for group, block in direct:
-        data = source.take(block.address, block.size)
-        _check_block(data, b"FHDB", block, group)
-        group.blocks[block.offset] = data
-        blocks.append(data)
     at, end = _BLOCK_START.size, _BLOCK_START.size + CHECKSUM_BYTES
-    check_values(
-        [data[:at] + bytes(CHECKSUM_BYTES) + data[end:] for data in blocks],
-        [int.from_bytes(data[at:end], "little") for data in blocks],
-    )
+    for first in range(0, len(direct), _BLOCKS_AT_ONCE):
+        blocks = []
+        for group, block in direct[first : first + _BLOCKS_AT_ONCE]:
+            data = source.take(block.address, block.size)
+            _check_block(data, b"FHDB", block, group)
+            group.blocks[block.offset] = data
+            blocks.append(data)
+        # The checksum stands in the middle of what it covers, and counts as zero.
+        check_values(
+            [data[:at] + bytes(CHECKSUM_BYTES) + data[end:] for data in blocks],
+            [int.from_bytes(data[at:end], "little") for data in blocks],
+        )
 
 
 def _check_block(data: bytes, signature: bytes, block: _Block, group: _Group) -> None:

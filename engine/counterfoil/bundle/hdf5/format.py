@@ -58,27 +58,27 @@ NIL, SPACE, LINK_INFO, TYPE, OLD_FILL, FILL, LINK, EXTERNAL, LAYOUT = range(9)
 GROUP_INFO, FILTERS, ATTRIBUTE, CONTINUATION, OLD_GROUP = 0x0A, 0x0B, 0x0C, 0x10, 0x11
 ATTRIBUTE_INFO, REFERENCES = 0x15, 0x16
 _FOREIGN = {
-    OLD_FILL: "has a fill value of the old form",
-    EXTERNAL: "keeps its data in another file",
-    FILTERS: "uses HDF5 filters",
-    ATTRIBUTE: "has an attribute, and only the root of a file may have one,",
-    OLD_GROUP: "is a group of the old form, without checksums",
-    REFERENCES: "has a second name, or is a second name for another object",
-    0x0D: "has a comment",
-    0x0E: "keeps a time of the old form",
-    0x0F: "has shared messages",
-    0x12: "keeps the time of its last change",
+    OLD_FILL: "{0} has a fill value of the old form, which is not allowed.",
+    EXTERNAL: "{0} keeps its data in another file, which is not allowed.",
+    FILTERS: "{0} uses HDF5 filters, which is not allowed.",
+    ATTRIBUTE: "{0} has an attribute, and only the root of a file may have one.",
+    OLD_GROUP: "{0} is a group of the old form, without checksums, which is not allowed.",
+    REFERENCES: "{0} has a second name, or is a second name for another object, which is not allowed.",
+    0x0D: "{0} has a comment, which is not allowed.",
+    0x0E: "{0} keeps the times of its changes, which no bundle does.",
+    0x0F: "{0} has shared messages, which is not allowed.",
+    0x12: "{0} keeps the times of its changes, which no bundle does.",
 }
-"""Messages that some HDF5 programs write and Counterfoil does not."""
+"""What is said of messages that some HDF5 programs write and Counterfoil does not."""
 _SHARED = 0x02
 _TIMES = 0x20
 """In the flags of an object header: four times stand before the length."""
 _KNOWN_FLAGS = 0x05
 """Of a message: it does not change, it is never shared. Both only concern programs that write."""
 _LAYOUTS = {
-    0: "keeps its data within its header",
-    2: "keeps its data in chunks, where a bundle's are in one piece",
-    3: "is put together from other datasets or files",
+    0: "{0} keeps its data within its header, which is not allowed.",
+    2: "{0} keeps its data in chunks; a bundle's lie in one piece.",
+    3: "{0} is put together from other datasets or files, which is not allowed.",
 }
 
 
@@ -374,7 +374,7 @@ def _check_layout(body: bytes, path: str) -> None:
     if len(body) < 2 or body[0] not in (3, 4) or (body[1] == 1 and body[0] != 3):
         raise BundleError(f"{path} has a layout of a form that no bundle has.")
     if body[1] != 1:
-        raise BundleError(f"{path} {_LAYOUTS.get(body[1], 'has an unknown layout')}, which is not allowed.")
+        raise BundleError(_LAYOUTS.get(body[1], "{0} has a layout of an unknown kind.").format(path))
     if len(body) != 18:
         _damaged(path, "layout")
 
@@ -388,10 +388,14 @@ def _attributes_elsewhere(body: bytes | None, path: str) -> bool:
 
 
 def _foreign(path: str, message: Message) -> NoReturn:
-    what = "shares a part of its header with another object" if message.shared else _FOREIGN.get(message.kind)
+    if message.shared:
+        raise BundleError(f"{path} shares a part of its header with another object, which is not allowed.")
     if message.kind == FILTERS and message.body[:1] == b"\x02":
-        what = f"uses the HDF5 filter number {int.from_bytes(message.body[2:4], 'little')}"
-    raise BundleError(f"{path} {what or f'has an HDF5 message of the type {message.kind}'}, which is not allowed.")
+        number = int.from_bytes(message.body[2:4], "little")
+        raise BundleError(f"{path} uses the HDF5 filter number {number}, which is not allowed.")
+    if message.kind in _FOREIGN:
+        raise BundleError(_FOREIGN[message.kind].format(path))
+    raise BundleError(f"{path} has an HDF5 message of the type {message.kind}, which no bundle has.")
 
 
 def _damaged(path: str, what: str) -> NoReturn:

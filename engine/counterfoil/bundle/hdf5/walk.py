@@ -247,6 +247,8 @@ class _Walk:
             raise BundleError(f"{item.path} has an attribute, and only the root of a file may have one.")
 
     def _dataset(self, item: _Object, stored: StoredDataset) -> None:
+        if not item.name:
+            raise BundleError("The root of the file is not a group.")
         count = stored.info.data_bytes
         if count and not self._source.claim(stored.offset, count):
             raise BundleError(f"{item.path} has its data outside the file.")
