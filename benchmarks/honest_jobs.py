@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from benchmarks.every_operator import every_operator
 from counterfoil.bundle.schema import PROFILES, Precision
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType
@@ -25,7 +26,7 @@ from counterfoil.training.schedules import shuffled_epochs
 from counterfoil_resources.digits import load_digits
 
 BFLOAT16 = PROFILES["float32-bfloat16"]
-GUARANTEED = replace(Precision(), guaranteed=True)
+CALIBRATED = replace(Precision(), proven=False)
 _TEXT = b"Whoever pays for a training may ask what happened in it. " * 60
 
 
@@ -105,15 +106,16 @@ def _logistic(steps: int, precision: Precision | None = None) -> OrderDraft:
 JOBS: Mapping[str, Callable[[int], OrderDraft]] = {
     "digits-cnn": _digits,
     "digits-cnn, float32-bfloat16": lambda steps: _digits(steps, BFLOAT16),
-    "digits-cnn, guaranteed margins": lambda steps: _digits(steps, GUARANTEED),
+    "digits-cnn, calibrated margins": lambda steps: _digits(steps, CALIBRATED),
     "resnet, basic blocks": lambda steps: _resnet(steps, ResNetLayout(BasicBlock, (1, 1, 1, 1), 4)),
     "resnet, bottlenecks": lambda steps: _resnet(steps, ResNetLayout(Bottleneck, (1, 1, 1, 1), 4)),
     "vgg11": _vgg,
     "logistic": _logistic,
-    "logistic, guaranteed margins": lambda steps: _logistic(steps, GUARANTEED),
+    "logistic, calibrated margins": lambda steps: _logistic(steps, CALIBRATED),
     "gpt2": _gpt2,
     "gpt2, float32-bfloat16": lambda steps: _gpt2(steps, BFLOAT16),
-    "gpt2, guaranteed margins": lambda steps: _gpt2(steps, GUARANTEED),
+    "gpt2, calibrated margins": lambda steps: _gpt2(steps, CALIBRATED),
     "own model (LSTM)": own_model,
+    "every operator": every_operator,
 }
 """How to order each job, given the number of steps."""

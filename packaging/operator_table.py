@@ -10,12 +10,12 @@ from typing import Any
 
 import torch
 
-from counterfoil.bundle.schema import Precision
 from counterfoil.exact import exact_kinds
+from counterfoil.program import sums
 from counterfoil.program.operators import UNIFORM, Operator, OperatorClass, allowed_names, classify, decided_arguments
 from counterfoil.rounding import scale
-from counterfoil.rounding.guaranteed import guaranteed_kinds
-from counterfoil.rounding.scale_profiles import rule_for
+from counterfoil.rounding.guaranteed import bounded_kinds
+from counterfoil.rounding.scale_kinds import rule_for
 
 PAGE = Path(__file__).parents[1] / "docs" / "operators.md"
 BEGIN, END = "<!-- operators: begin -->", "<!-- operators: end -->"
@@ -45,12 +45,10 @@ def arguments(name: str) -> str:
     return ", ".join(shown)
 
 
-def _rules(entry: Operator) -> tuple[str, str]:
-    """The name of the scale rule under calibrated margins, and under guaranteed ones where it is another."""
-    usual, guaranteed = rule_for(entry, Precision()), rule_for(entry, Precision(guaranteed=True))
-    if usual is guaranteed:
-        return _RULES[id(usual)], ""
-    return _RULES[id(usual)], _RULES.get(id(guaranteed)) or guaranteed.__name__.strip("_") + "'"
+def _rule(entry: Operator) -> str:
+    """The name of the scale rule."""
+    rule = rule_for(entry)
+    return _RULES.get(id(rule)) or rule.__name__.strip("_")
 
 
 def _class(name: str) -> tuple[str, Operator]:
@@ -72,13 +70,20 @@ def _decides(name: str) -> str:
     return f"{', '.join(map(str, cast))} if the result is not floating-point"
 
 
+def _own_form(entry: Operator) -> str:
+    """When an operator is computed in a form of Counterfoil's own."""
+    if not sums.may_have_own_form(entry.kind):
+        return ""
+    return "always" if entry.kind in sums.ALWAYS else "long"
+
+
 def table() -> str:
     """The table as Markdown."""
     lines = [
-        "| operator | arguments and defaults | class | scale | scale, guaranteed | decides | bound | exact form |",
+        "| operator | arguments and defaults | class | scale | decides | bound | own form | exact form |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    bounded, exact = guaranteed_kinds(), exact_kinds()
+    bounded, exact = bounded_kinds(), exact_kinds()
     for name in allowed_names():
         words, entry = _class(name)
         rounded = entry.operator_class is OperatorClass.ROUNDED
@@ -86,9 +91,10 @@ def table() -> str:
             f"`{name.removeprefix('aten.')}`",
             f"`{arguments(name)}`",
             words,
-            *(_rules(entry) if rounded else ("", "")),
+            _rule(entry) if rounded else "",
             _decides(name),
             ("yes" if entry.kind in bounded else "no") if rounded else "",
+            _own_form(entry) if rounded else "",
             "yes" if entry.kind in exact else "no" if rounded else "",
         )
         lines.append("| " + " | ".join(cells) + " |")

@@ -24,8 +24,8 @@ ENGINE = ROOT / "engine" / "counterfoil"
 CATALOGUES = ROOT / "resources" / "counterfoil_resources" / "translations"
 LANGUAGES = ("de",)
 ENGINE_MODULES = (
-    "audit/arbiter.py",
     "audit/conclusion.py",
+    "audit/findings.py",
     "audit/inspection.py",
     "audit/outcome.py",
     "audit/replay.py",
@@ -34,15 +34,26 @@ ENGINE_MODULES = (
     "bundle/guard.py",
     "cancel.py",
     "execution/devices.py",
+    "execution/trouble.py",
+    "obstacles.py",
     "signing.py",
 )
 """The engine's modules whose sentences an auditor is most likely to read; those of the others are shown in English."""
 ENGINE_TEXTS = (
-    "and exact arithmetic confirm",
-    "confirms",
     "float64 at half the rate of float32",
     "little float64: expect a slow replay",
     "fingerprints",
+    "the bundle",
+    "the capsule",
+    "the data file",
+    "the file",
+    "the fingerprints of step {0}",
+    "the initial state",
+    "the per-step scalars",
+    "the program",
+    "the rounding log of step {0}",
+    "the schedule",
+    "the stored state of step {0}",
     "loss",
     "loss and fingerprints",
     "state",

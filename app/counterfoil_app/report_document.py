@@ -389,7 +389,7 @@ def _dispute(dispute: Dispute, width: int) -> list[str]:
         (_tr("First different step"), escape(text.count(dispute.step))),
         (_tr("What differs"), escape(", ".join(words.part(part) for part in dispute.parts))),
         (_tr("Trainer's leaf"), _hash(dispute.trainer_leaf.hex)),
-        (_tr("Replay's leaf"), _hash(dispute.replay_leaf.hex)),
+        (_tr("Replay's leaf"), _hash(dispute.replay_leaf.hex) if dispute.replay_leaf else _tr("not replayed")),
         (_tr("Found by"), escape(_tr("{0} comparisons in the Merkle tree").format(text.count(len(dispute.path))))),
         (_tr("Trainer's loss"), escape(f"{text.number(dispute.trainer_loss)} ({float(dispute.trainer_loss).hex()})")),
         (_tr("Replay's loss"), escape(f"{text.number(dispute.replay_loss)} ({float(dispute.replay_loss).hex()})")),
@@ -426,10 +426,10 @@ def _dispute(dispute: Dispute, width: int) -> list[str]:
 
 
 def _finding(finding: Finding, width: int) -> list[str]:
-    """What exact arithmetic says, with the elements that say most."""
-    parts = [_heading(_tr("Exact arithmetic")), f"<p>{escape(translated(finding.sentence))}</p>"]
+    """What is proven, with the elements that say most."""
+    parts = [_heading(_tr("Finding")), f"<p>{escape(translated(finding.sentence))}</p>"]
     if finding.elements:
-        head = (_tr("element"), _tr("exact value"), _tr("replay"), _tr("trainer"), _tr("error, in margins"))
+        head = (_tr("element"), _tr("exact value"), _tr("replay"), _tr("trainer"), _tr("error, in bounds"))
         lines = (
             (
                 text.index(item.index),

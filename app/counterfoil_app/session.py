@@ -443,8 +443,8 @@ class Session(QObject):
 
     @property
     def can_export_capsule(self) -> bool:
-        """Whether the replay ended with a dispute that accuses the trainer, which anybody can check from a capsule."""
-        return self.report is not None and self.report.dispute is not None and self.report.dispute.accuses
+        """Whether the replay ended with a step that accuses the trainer, which anybody can check from a capsule."""
+        return self.report is not None and self.report.dispute is not None and self.report.dispute.stands_alone
 
     def export_capsule(self, target: Path) -> None:
         """Write the dispute capsule; :attr:`export_finished` or :attr:`failed` follows."""

@@ -1,4 +1,4 @@
-"""The results of replayed steps, kept as numbers: 161 bytes for each, where an object takes some 760 (measured)."""
+"""The results of replayed steps, kept as numbers: 162 bytes for each, where an object takes some 760 (measured)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ _TABLE = np.dtype(
         ("step", np.int64),
         ("match", np.uint8),
         ("trainer_leaf", "V32"),
+        ("replayed", np.bool_),
         ("replay_leaf", "V32"),
         ("trainer_loss", np.float64),
         ("replay_loss", np.float64),
@@ -29,7 +30,7 @@ _TABLE = np.dtype(
         ("steered", np.int64),
     ]
 )
-"""One record for each row: a column for each field of StepRow."""
+"""One record for each row: a column for each field of StepRow, and whether it has a replay's leaf."""
 _FIRST_ROOM = 1024
 
 
@@ -78,7 +79,8 @@ def _record(row: StepRow) -> tuple[object, ...]:
         row.step,
         _MATCHES.index(row.match),
         np.void(row.trainer_leaf.value),
-        np.void(row.replay_leaf.value),
+        row.replay_leaf is not None,
+        np.void(row.replay_leaf.value if row.replay_leaf is not None else bytes(32)),
         row.trainer_loss,
         row.replay_loss,
         row.log_entries,
@@ -95,5 +97,5 @@ def _record(row: StepRow) -> tuple[object, ...]:
 
 def _row(record: np.void) -> StepRow:
     values: Any = record.item()
-    step, match, trainer, replay, *others = values
-    return StepRow(step, _MATCHES[match], Digest(trainer), Digest(replay), *others)
+    step, match, trainer, replayed, replay, *others = values
+    return StepRow(step, _MATCHES[match], Digest(trainer), Digest(replay) if replayed else None, *others)

@@ -232,18 +232,19 @@ class Profile(StrEnum):
 class Margins(StrEnum):
     """Where the margins of an order come from."""
 
+    PROVEN = "proven"
     CALIBRATED = "calibrated"
-    GUARANTEED = "guaranteed"
 
 
 PrecisionOption = Annotated[
     Profile, typer.Option("--precision", help="How operators compute, and how many significand bits are kept.")
 ]
 MarginsOption = Annotated[
-    Margins,
+    Margins | None,
     typer.Option(
-        help="calibrated: from measured differences between machines ('counterfoil calibrate' measures again); "
-        "guaranteed: from a bound on them, with a longer log."
+        help="proven: from a bound on how far machines can differ, the default in float64; calibrated: from measured "
+        "differences ('counterfoil calibrate' measures again), the default in float32.",
+        show_default=False,
     ),
 ]
 
@@ -360,7 +361,7 @@ def order_digits_cnn(
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 5,
     precision: PrecisionOption = Profile.FLOAT64_24,
-    margins: MarginsOption = Margins.CALIBRATED,
+    margins: MarginsOption = None,
     external_data: ExternalDataOption = None,
     trial: TrialOption = True,
     force: ForceOption = False,
@@ -405,7 +406,7 @@ def order_residual_network(
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 100,
     precision: PrecisionOption = Profile.FLOAT64_24,
-    margins: MarginsOption = Margins.CALIBRATED,
+    margins: MarginsOption = None,
     external_data: ExternalDataOption = None,
     trial: TrialOption = True,
     force: ForceOption = False,
@@ -454,7 +455,7 @@ def order_vgg11(
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 100,
     precision: PrecisionOption = Profile.FLOAT64_24,
-    margins: MarginsOption = Margins.CALIBRATED,
+    margins: MarginsOption = None,
     external_data: ExternalDataOption = None,
     trial: TrialOption = True,
     force: ForceOption = False,
@@ -505,7 +506,7 @@ def order_logistic_regression(
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 64,
     precision: PrecisionOption = Profile.FLOAT64_24,
-    margins: MarginsOption = Margins.CALIBRATED,
+    margins: MarginsOption = None,
     external_data: ExternalDataOption = None,
     trial: TrialOption = True,
     force: ForceOption = False,
@@ -578,7 +579,7 @@ def order_gpt2_text(
     commit_every: CommitOption = 1,
     checkpoint_every: CheckpointOption = 10,
     precision: PrecisionOption = Profile.FLOAT64_24,
-    margins: MarginsOption = Margins.CALIBRATED,
+    margins: MarginsOption = None,
     external_data: ExternalDataOption = None,
     trial: TrialOption = True,
     force: ForceOption = False,
@@ -626,8 +627,9 @@ def order_gpt2_text(
     _write_order(draft, out, external_data, trial=trial)
 
 
-def _precision(profile: Profile, margins: Margins) -> Precision:
-    return replace(PROFILES[profile.value], guaranteed=margins is Margins.GUARANTEED)
+def _precision(profile: Profile, margins: Margins | None) -> Precision:
+    precision = PROFILES[profile.value]
+    return precision if margins is None else replace(precision, proven=margins is Margins.PROVEN)
 
 
 def _check_intervals(commit_every: int, checkpoint_every: int) -> None:
@@ -955,7 +957,7 @@ def audit(
         console.print(f"Wrote {escape(str(csv))}.")
     if capsule is not None:
         if evidence is None:
-            console.print("No capsule was written: there is no confirmed dispute that it could be about.")
+            console.print("No capsule was written: there is no single step that accuses the trainer.")
         else:
             from counterfoil.bundle.capsulewriter import write_capsule
 
@@ -1081,7 +1083,8 @@ def referee(
 ) -> None:
     """Client: two providers ran one order and differ; find the step by binary search, replay it, and say who is wrong.
 
-    Exit code 0 AGREED, 1 EXPOSED, 2 UNDECIDED, 3 REFUSED, 4 ERROR. Only the step in which they part is replayed.
+    Exit code 0 AGREED, 1 EXPOSED, 2 UNDECIDED, 3 REFUSED, 4 ERROR. The step in which they part is replayed, and the
+    steps after it only if honest rounding explains it.
 
     Example: counterfoil referee a.cfoil b.cfoil --order job.cfoil
     """
@@ -1099,8 +1102,8 @@ def panel(
 ) -> None:
     """Client: compare the runs of several providers; one honest one among them exposes the others.
 
-    Every run that differs from the largest group that agrees is compared with it, and the step in which they part is
-    replayed: the replay decides, not the majority. Exit codes as for 'counterfoil referee'.
+    Every run that differs from the largest group that agrees is compared with it, and replayed from where they part
+    until a step decides: the replay decides, not the majority. Exit codes as for 'counterfoil referee'.
 
     Example: counterfoil panel a.cfoil b.cfoil c.cfoil --order job.cfoil
     """
@@ -1114,13 +1117,16 @@ def _compare(
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         from counterfoil.audit import panel, referee
 
-        done = 0
+        done = expected = 0
         for event in panel.run_panel(runs, order=order, data=data, device=device, threads=threads, cancel=cancel):
             match event:
                 case panel.PanelCompared():
-                    bar.start(event.steps)
+                    expected = event.steps
+                    bar.start(expected)
                 case referee.StepJudged():
                     done += 1
+                    if done >= expected:  # the step in which two runs part has not decided
+                        bar.start(done + 1)
                     bar.update(done, f"step {event.step}")
                 case panel.PanelRuled():
                     done += 1

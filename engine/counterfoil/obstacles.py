@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 
-from counterfoil.errors import FileReadError, MemoryShortageError
+from counterfoil.errors import FileChangedError, FileReadError, MemoryShortageError
 
 _NAMES = (
     "EIO", "ENXIO", "ENODEV", "ENOTCONN", "ETIMEDOUT", "ESTALE", "EHOSTDOWN", "EHOSTUNREACH", "ENETDOWN", "ENETUNREACH",
@@ -37,10 +37,23 @@ def read_failure(what: str, error: BaseException) -> FileReadError | MemoryShort
     return None
 
 
+def file_changed(name: str, what: str) -> FileChangedError:
+    """Return the error that says that a part of a file is no longer what was checked.
+
+    Args:
+        name: The file's name.
+        what: The part.
+    """
+    return FileChangedError(
+        f"The file {name} changed while it was read: {what} is not what it was before.",
+        remedy="Copy the file to a place where nobody else writes to it, and start again with the copy.",
+    )
+
+
 def memory_shortage(detail: str) -> MemoryShortageError:
     """Return the error that says that this machine is short of memory."""
     return MemoryShortageError(
-        "This machine has too little memory left for the job, which says nothing about the run.",
+        "This machine has too little memory left for the job.",
         remedy="Close other programs, use fewer threads or another device, or take a machine with more memory.",
         detail=detail,
     )

@@ -188,7 +188,9 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
             "first disputed step": str(dispute.step),
             "what differs": ", ".join(dispute.parts),
             "trainer's leaf": dispute.trainer_leaf.hex,
-            "replay's leaf": dispute.replay_leaf.hex,
+            "replay's leaf": "none: the step could not be replayed"
+            if dispute.replay_leaf is None
+            else dispute.replay_leaf.hex,
             "trainer's loss": repr(dispute.trainer_loss),
             "replay's loss": repr(dispute.replay_loss),
             "first operator": _operator(dispute),
@@ -217,11 +219,11 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
 
 
 def show_finding(out: Console, finding: Finding) -> None:
-    """Show what exact arithmetic says of the disputed operator."""
-    out.print(f"Exact arithmetic: {escape(finding.sentence)}")
+    """Show what is proven about the disputed step."""
+    out.print(f"Finding: {escape(finding.sentence)}")
     if not finding.elements:
         return
-    title = f"{finding.recomputed} of {finding.total} elements recomputed; in units of the margin:"
+    title = f"{finding.recomputed} of {finding.total} elements recomputed; in units of the error bound:"
     table = Table(title=title, title_justify="left", box=None)
     table.add_column("at")
     for heading in ("exact", "replay", "trainer", "error", "to midpoint"):
@@ -298,6 +300,9 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
         "program": f"{order.operators} operators, {order.rounded_operators} of them rounded",
         "precision": order.precision,
     }
+    if order.without_bound is not None:
+        kinds = order.without_bound
+        facts["margins"] = f"without a proven bound: {', '.join(kinds)}" if kinds else "proven for every operator"
     for array in order.data:
         outside = f", in the data file {array.file}" if array.file else ""
         facts[f"data {array.name}"] = f"{array.dtype} {list(array.shape)}{outside}"
@@ -359,15 +364,18 @@ def _parting(report: PanelReport, parting: Parting) -> str:
         f"Group {names(parting.first)} and group {names(parting.second)} part at step {parting.step} of "
         f"{report.steps}, found by {len(parting.path)} comparisons in the Merkle tree."
     ]
-    if parting.ruled_step not in (0, parting.step):
+    if 0 < parting.ruled_step < parting.step:
         sentences.append(f"Already step {parting.ruled_step}, in which they agree, is not what was ordered.")
+    if parting.ruled_step > parting.step:
+        sentences.append(f"That step decides nothing; they were replayed up to step {parting.ruled_step}.")
     for ruling in parting.rulings:
-        name = report.members[ruling.provider].name
+        name = f"{report.members[ruling.provider].name}, step {ruling.step}"
         if ruling.right:
             taken = f", with {ruling.corrections} rounding decisions taken from its log" if ruling.corrections else ""
             sentences.append(f"{name}: the replay gives the leaf that it signed{taken}.")
         elif not ruling.confirmed:
-            sentences.append(f"{name}: this machine cannot tell.")
+            why = f" {ruling.finding.sentence}" if ruling.finding is not None else ""
+            sentences.append(f"{name}: this machine cannot tell.{why}")
         else:
             where = f", first at {ruling.operator.where}" if ruling.operator else ""
             sentences.append(f"{name}: the replay gives another leaf (in {', '.join(ruling.parts)}){where}.")

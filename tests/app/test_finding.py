@@ -31,7 +31,7 @@ KNOWN = DisputedElement(
     midpoint=0.0,
 )
 NOT_KNOWN = replace(KNOWN, index=(), trainer=None, error=123456.0)
-FINDING = Finding(Right.MARGIN, "The margin was too small.", (KNOWN, NOT_KNOWN), 2, 1000, 2.0**-44)
+FINDING = Finding(Right.MARGIN, "The margin was too small.", (KNOWN, NOT_KNOWN), 2, 1000, 2.0**-44, 2.0**-46)
 
 
 @pytest.fixture
@@ -91,7 +91,8 @@ class Arbitrated(FakeEngine):
     ("right", "accused"),
     [
         (Right.REPLAY, True),
-        (Right.UNKNOWN, True),
+        (Right.UNKNOWN, False),
+        (Right.OMISSION, False),
         (Right.MARGIN, False),
         (Right.TRAINER, False),
         (Right.NOBODY_KNOWN, False),

@@ -17,7 +17,7 @@ counts = st.integers(0, 2**62)
 digests = st.binary(min_size=32, max_size=32).map(Digest)
 floats = st.floats(allow_nan=False)
 rows = st.builds(
-    StepRow, st.integers(1, 2**62), st.sampled_from(StepMatch), digests, digests, floats, floats,
+    StepRow, st.integers(1, 2**62), st.sampled_from(StepMatch), digests, st.none() | digests, floats, floats,
     counts, counts, counts, counts, counts, counts, floats, counts, counts,
 )  # fmt: skip
 

@@ -237,19 +237,26 @@ def test_the_report_says_everything(qapp: object) -> None:
 
 
 @pytest.mark.parametrize("right", list(Right))
-def test_the_report_says_what_exact_arithmetic_found(qapp: object, right: Right) -> None:
+def test_the_report_says_what_is_proven(qapp: object, right: Right) -> None:
     page = contents(FakeEngine(disputed=37))
     assert page.report.dispute is not None
     element = DisputedElement((3, 4), "0.75000002980232238769", 0.75, 0.75, 0.7500001, 0.7500002, 2.0**-24, 0.03, 7.0)
-    finding = Finding(right, "The values were computed exactly.", (element,) * 9, 17, 1000, 2.0**-44)
-    dispute = replace(page.report.dispute, finding=finding)
+    finding = Finding(right, "The values were computed exactly.", (element,) * 9, 17, 1000, 2.0**-44, 2.0**-46)
+    logged = {"replay_leaf": None, "parts": ("log",)} if right is Right.UNREADABLE else {}
+    dispute = replace(page.report.dispute, finding=finding, **logged)
     text = plain(replace(page, report=replace(page.report, dispute=dispute)))
     for needed in (finding.sentence, words.finding_extent(finding), element.exact, "0.7500001", "0.7500002", "0.03"):
         assert needed in text, needed
     assert text.count(element.exact) == report_document.ELEMENTS
-    assert ("what was run in this step is not what was ordered" in text) is dispute.accuses
+    meanings = {
+        Right.REPLAY: "what was run in this step is not what was ordered",
+        Right.UNREADABLE: "signed a rounding log for step 37 that cannot be read",
+        Right.OMISSIONS: "In several steps, the last of them step 37",
+    }
+    for told, meaning in meanings.items():
+        assert (meaning in text) is (told is right), told
     assert ("The trainer is not accused" in text) is not dispute.accuses
-    assert "Exact arithmetic" not in plain(page)
+    assert ("not replayed" in text) is (right is Right.UNREADABLE)
 
 
 def test_the_report_is_printed_in_the_language_of_the_window(qapp: object, tmp_path: Path) -> None:

@@ -12,11 +12,21 @@ from counterfoil.training.recipes.digits import order_digits
 from counterfoil_resources.digits import load_digits
 from support.capsules import evidence_of, record_cheat, save
 from support.expectations import run_root, verified
-from support.job_fixtures import digits_job, gpt2_job, trainer_key
+from support.job_fixtures import calibrated_job, digits_job, gpt2_job, proven_job, trainer_key
 from support.jobs import Job, digits_order, sign_again
 from support.malicious import Trainer, record_malicious
 
-__all__ = ["capsule", "cheat_job", "digits_job", "evidence", "gpt2_job", "sparse_evidence", "trainer_key"]
+__all__ = [
+    "calibrated_job",
+    "capsule",
+    "cheat_job",
+    "digits_job",
+    "evidence",
+    "gpt2_job",
+    "proven_job",
+    "sparse_evidence",
+    "trainer_key",
+]
 
 
 @pytest.fixture(scope="session")

@@ -105,7 +105,7 @@ VERIFIED: dict[str, Change] = {
     "refused": both(lambda p: p.update(result="DISPUTED")),
     **{f"check {n} {state}": lambda p, n=n, state=state: check(p, n, state)
        for n in range(1, 11) for state in ("failed", "skipped", "pending", "running")},
-    **{f"check {n} warns": lambda p, n=n: check(p, n, "warning") for n in (1, 3, 4, 5, 6, 7, 8, 9)},
+    **{f"check {n} warns": lambda p, n=n: check(p, n, "warning") for n in (1, 3, 4, 5, 6, 7, 8, 9, 10)},
 }  # fmt: skip
 
 SAMPLE: dict[str, Change] = {

@@ -12,8 +12,11 @@ from counterfoil.audit.outcome import Outcome
 from counterfoil.rounding.rounder import RecordingRounder
 from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
-from support.bent_recorder import bent, rounding_site, within_margin
+from support.bent_recorder import bent, nearest_midpoint, rounding_site
 from support.jobs import audited, digits_order, record_run, replaced
+
+BATCH_NORM = "_native_batch_norm_legit_functional"
+"""Where a calibrated margin is smaller than the error bound asks, so that a conforming recorder may miss a decision."""
 
 
 @pytest.fixture(scope="module")
@@ -21,17 +24,17 @@ def program():
     return digits_order().program
 
 
-def test_control_a_true_margin_case_accuses_nobody(tmp_path, digits_job, trainer_key, program):
-    kind = bent("Within", site=rounding_site(program, "convolution"), choose=within_margin)
+def test_control_a_true_margin_case_accuses_nobody(tmp_path, calibrated_job, trainer_key, program):
+    kind = bent("Within", site=rounding_site(program, BATCH_NORM), choose=nearest_midpoint)
     with replaced(recorder, "RecordingRounder", kind):
-        run = record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key)
-    report = audited(run, digits_job.order).report
+        run = record_run(calibrated_job.order, tmp_path / "run.cfoil", trainer_key)
+    report = audited(run, calibrated_job.order).report
     assert (report.outcome, report.dispute.finding.right) == (Outcome.INCONCLUSIVE, Right.MARGIN)
 
 
-def test_a_forged_fingerprint_does_not_turn_fraud_into_rounding(tmp_path, digits_job, trainer_key, program):
+def test_a_forged_fingerprint_does_not_turn_fraud_into_rounding(tmp_path, calibrated_job, trainer_key, program):
     """A poisoned step whose first fingerprint is forged to look as if one value had been rounded to the other side."""
-    kind = bent("Forger", site=rounding_site(program, "convolution"), choose=within_margin)
+    kind = bent("Forger", site=rounding_site(program, BATCH_NORM), choose=nearest_midpoint)
 
     class Forger(kind):  # type: ignore[valid-type, misc]
         def _round(self, node: Any, exponent: int, flat: Tensor) -> int:
@@ -45,19 +48,19 @@ def test_a_forged_fingerprint_does_not_turn_fraud_into_rounding(tmp_path, digits
             return fingerprint
 
     with replaced(recorder, "RecordingRounder", Forger):
-        run = record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(3))
-    report = audited(run, digits_job.order).report
+        run = record_run(calibrated_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(3))
+    report = audited(run, calibrated_job.order).report
     assert Forger.changed
     assert report.outcome is Outcome.DISPUTED
     assert report.dispute.step == 3
     assert report.dispute.finding.right is Right.REPLAY
 
 
-def test_a_true_margin_case_does_not_hide_a_later_fraud(tmp_path, digits_job, trainer_key, program):
-    kind = bent("Within", step=2, site=rounding_site(program, "convolution"), choose=within_margin)
+def test_a_true_margin_case_does_not_hide_a_later_fraud(tmp_path, calibrated_job, trainer_key, program):
+    kind = bent("Within", step=2, site=rounding_site(program, BATCH_NORM), choose=nearest_midpoint)
     with replaced(recorder, "RecordingRounder", kind):
-        run = record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(5))
-    result = audited(run, digits_job.order)
+        run = record_run(calibrated_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(5))
+    result = audited(run, calibrated_job.order)
     assert result.report.outcome is Outcome.DISPUTED
     assert result.report.dispute.step == 5
     assert result.report.mismatched_steps == (2, 5)
@@ -65,11 +68,11 @@ def test_a_true_margin_case_does_not_hide_a_later_fraud(tmp_path, digits_job, tr
     assert (first.step, first.finding.right, first.accuses) == (2, Right.MARGIN, False)
 
 
-def test_a_true_margin_case_does_not_hide_fraud_in_the_same_step(tmp_path, digits_job, trainer_key, program):
-    kind = bent("Within", step=3, site=rounding_site(program, "convolution"), choose=within_margin)
+def test_a_true_margin_case_does_not_hide_fraud_in_the_same_step(tmp_path, calibrated_job, trainer_key, program):
+    kind = bent("Within", step=3, site=rounding_site(program, BATCH_NORM), choose=nearest_midpoint)
     with replaced(recorder, "RecordingRounder", kind):
-        run = record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(3))
-    report = audited(run, digits_job.order).report
+        run = record_run(calibrated_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(3))
+    report = audited(run, calibrated_job.order).report
     assert kind.changed
     assert report.outcome is Outcome.DISPUTED
     assert (report.mismatched_steps, report.dispute.finding.right) == ((3,), Right.REPLAY)

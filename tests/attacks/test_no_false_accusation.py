@@ -28,7 +28,7 @@ from counterfoil.execution.perturbed import IMITATIONS
 from counterfoil.program.operators import OperatorClass
 from support.jobs import replaced
 
-QUICK_JOBS = ("digits-cnn", "logistic, guaranteed margins", "gpt2, float32-bfloat16")
+QUICK_JOBS = ("digits-cnn", "logistic, calibrated margins", "gpt2, float32-bfloat16")
 QUICK_MACHINES = ("2 threads", "shuffled-1", "split-3", "reversed+jitter", IMITATIONS[-1])
 IN_PROCESS = tuple(machine for machine in machines() if machine.instruction_set is None and machine.device == "cpu")
 OTHER_SETS = tuple(machine for machine in machines() if machine.instruction_set is not None)

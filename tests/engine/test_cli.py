@@ -171,7 +171,7 @@ def test_a_dispute_as_a_capsule(job: Path, tmp_path: Path, capsys: pytest.Captur
 def test_without_a_dispute_no_capsule_is_written(job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsule = tmp_path / "dispute.cfoil"
     assert main(["audit", str(job / "run.cfoil"), "--capsule", str(capsule)]) == 0
-    assert "No capsule was written: there is no confirmed dispute" in capsys.readouterr().out
+    assert "No capsule was written: there is no single step" in capsys.readouterr().out
     assert not capsule.exists()
 
 

@@ -30,13 +30,12 @@ class Arguments(dict):  # type: ignore[type-arg]
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: names and defaults of the arguments, class, names of the scale rules, deciding arguments."""
+    """A row of the table: names and defaults of the arguments, class, name of the scale rule, deciding arguments."""
 
     names: list[str]
     defaults: dict[str, Any]
     sort: str
     scale: str
-    guaranteed: str
     decides: str
 
     def named(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Arguments:
@@ -48,12 +47,10 @@ def read_table() -> dict[str, Row]:
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         if line.startswith("| `"):
             cells = [cell.strip(" `") for cell in line.strip("|").split("|")]
-            name, arguments, sort, scale, guaranteed, decides = cells[:6]
+            name, arguments, sort, scale, decides = cells[:5]
             parts = re.findall(r"([^\s,=]+)(?:=(\[[^]]*]|[^,]+))?(?:, |$)", arguments)
             defaults = {key: json.loads(value) for key, value in parts if value}
-            rows[name] = Row(
-                [key for key, _ in parts if key != "*"], defaults, sort, scale, guaranteed or scale, decides
-            )
+            rows[name] = Row([key for key, _ in parts if key != "*"], defaults, sort, scale, decides)
     return rows
 
 
@@ -121,18 +118,18 @@ def _gather(a: Any) -> Array:
 
 
 _K = math.sqrt(2 / math.pi)
-_inner = lambda x: np.tanh(_K * (x + 0.044715 * x**3))
+_tanh = lambda x: np.tanh(_K * (x + 0.044715 * x**3))
 
 
 def _gelu(a: Any) -> Array:
     x = a.self
-    return 0.5 * x * (1 + (_inner(x) if a.approximate == "tanh" else _erf(x / math.sqrt(2))))
+    return 0.5 * x * (1 + (_tanh(x) if a.approximate == "tanh" else _erf(x / math.sqrt(2))))
 
 
 def _gelu_backward(a: Any) -> Array:
     x = a.self
     if a.approximate == "tanh":
-        t = _inner(x)
+        t = _tanh(x)
         return a.grad_output * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * _K * (1 + 3 * 0.044715 * x * x))
     density = np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
     return a.grad_output * (0.5 * (1 + _erf(x / math.sqrt(2))) + x * density)
@@ -336,35 +333,35 @@ def _convolution_gradient_sizes(a: Any, y: Any) -> list[float]:
     ]
 
 
-def _batch_norm_sizes(a: Any, y: Any, guaranteed: bool) -> list[float]:
+def _batch_norm_sizes(a: Any, y: Any) -> list[float]:
     x, r, w = along(a.input, 1).max(1), y[2], np.abs(a.weight)
     return [
-        (top(x * r * (1 + x * r) * w) if guaranteed else 2 * top(x * r * w)) + top(a.bias),
+        2 * top(x * r * w) + top(a.bias),
         top(x),
         top(r * (1 + x * r)),
         top(a.running_mean) + top(x),
-        top(a.running_var) + top(x / r) + 2.0**-20 * top(x * x),
+        top(a.running_var) + top(x / r) + 2.0**-12 * top(x * x),
     ]
 
 
 def _batch_norm_gradient_sizes(a: Any, y: Any) -> list[float]:
-    g, x, r, n = along(a.grad_out, 1), along(a.input, 1), a.save_invstd, a.input.size // a.input.shape[1]
-    g_norm, x_norm = np.sqrt(squares(g, 1)), np.sqrt(squares(x, 1))
-    first = r * (2 * g.max(1) + x.max(1) * r * g_norm * x_norm * r / n) * np.abs(a.weight)
-    return [top(first), top(g_norm * x_norm * r), top(g.sum(1))]
+    g, r, n = along(a.grad_out, 1), a.save_invstd, a.input.size // a.input.shape[1]
+    h = along(a.input - of_channel(a.save_mean, a.input), 1) * r[:, None]
+    g_norm, h_norm = np.sqrt(squares(g, 1)), np.sqrt(squares(h, 1))
+    first = r * (2 * g.max(1) + h.max(1) * g_norm * h_norm / n) * np.abs(a.weight)
+    return [top(first), top(g_norm * h_norm), top(g.sum(1))]
 
 
-def _layer_norm_sizes(a: Any, y: Any, guaranteed: bool) -> list[float]:
+def _layer_norm_sizes(a: Any, y: Any) -> list[float]:
     x, r = np.abs(rows(a.input, a)).max(1), y[2].ravel()
-    size = top(x * r * (1 + x * r)) if guaranteed else 2 * top(x * r)
-    return [size * top(a.weight) + top(a.bias), top(x), top(r * (1 + x * r))]
+    return [2 * top(x * r) * top(a.weight) + top(a.bias), top(x), top(r * (1 + x * r))]
 
 
-def _layer_norm_gradient_sizes(a: Any, power: int) -> list[float]:
-    g, r = np.abs(rows(a.grad_out, a)), a.rstd.ravel()
-    spread = 1 + np.abs(rows(a.input, a)).max(1) * r
-    columns = top(g.sum(0))
-    return [top(g.max(1) * r * spread**power) * top(a.weight), columns * top(spread), columns]
+def _layer_norm_gradient_sizes(a: Any, y: Any) -> list[float]:
+    g, h, r = np.abs(rows(a.grad_out, a)), np.abs(rows((a.input - a.mean) * a.rstd, a)), a.rstd.ravel()
+    projection = h.max(1) * np.sqrt(squares(g, 1) * squares(h, 1)) / g.shape[1]
+    first = r * (2 * g.max(1) + projection)
+    return [top(first) * top(a.weight), top(np.sqrt(squares(g, 0) * squares(h, 0))), top(g.sum(0))]
 
 
 def _gelu_gradient_size(a: Any, y: Any) -> list[float]:
@@ -386,28 +383,58 @@ SCALES: dict[str, Callable[[Any, list[Array]], list[float]]] = {
     "norm": lambda a, y: [top(y[0])],
     "softmax_backward": lambda a, y: [2 * top(a.output) * top(a.grad_output)],
     "log_softmax_backward": lambda a, y: [top(a.grad_output) + total(a.grad_output, a.dim)],
-    "batch_norm": lambda a, y: _batch_norm_sizes(a, y, False),
-    "batch_norm'": lambda a, y: _batch_norm_sizes(a, y, True),
+    "batch_norm": _batch_norm_sizes,
     "batch_norm_backward": _batch_norm_gradient_sizes,
-    "layer_norm": lambda a, y: _layer_norm_sizes(a, y, False),
-    "layer_norm'": lambda a, y: _layer_norm_sizes(a, y, True),
-    "layer_norm_backward": lambda a, y: _layer_norm_gradient_sizes(a, 1),
-    "layer_norm_backward'": lambda a, y: _layer_norm_gradient_sizes(a, 2),
-    "loss": lambda a, y: [(t := tensors(a)) + t * t + top(y[0]), top(y[1])],
-    "nll_loss'": lambda a, y: [top(a.self), top(y[1])],
+    "layer_norm": _layer_norm_sizes,
+    "layer_norm_backward": _layer_norm_gradient_sizes,
+    "nll_loss": lambda a, y: [top(a.self), top(y[1])],
     "scatter": lambda a, y: [top(a.grad_output) * np.bincount(a.indices.ravel()).max()],
-    "gelu_backward'": _gelu_gradient_size,
+    "gelu_backward": _gelu_gradient_size,
 }
 
-# Bounds (n, c) of each output, by kind of operator (docs/numerics.md, "Guaranteed margins").
+# Bounds (n, c) of each output, by kind of operator (docs/numerics.md, "Proven margins").
 
-_per_channel = lambda a: a.input.size // a.input.shape[1]
-_layer = lambda a: math.prod(a.normalized_shape)
-_along = lambda x, a: x.shape[a.dim]
+
+def axis_terms(n: int) -> int:
+    """Additions that a term passes when an axis is summed in blocks."""
+    block = 1 << math.ceil(math.log2(max(n, 1)) / 2)
+    return n * (n > 1) if n <= 128 else block - (-n // block)
+
+
+def in_blocks(*lengths: int) -> int:
+    return sum(map(axis_terms, lengths))
+
+
+def added(*lengths: int) -> int:
+    """The same in the form in which it is computed: the library's up to 4,096 terms."""
+    return max(math.prod(lengths) if math.prod(lengths) <= 4096 else in_blocks(*lengths), 1)
+
+
+def lengths(x: Array, dim: Any) -> list[int]:
+    return [x.shape[axis] for axis in axes(x, dim)]
+
+
+def _inner(a: Any) -> int:
+    n = a.mat2.shape[-2]
+    part = max(2048, 1 << math.ceil(math.log2(max(n, 1)) / 2))
+    return n if n <= 4096 else part - (-n // part)
+
+
+def _met(a: Any) -> int:
+    n = a.indices.size
+    block = 1 << math.ceil(math.log2(max(n, 1)) / 2)
+    return n if n <= 4096 else block - (-n // block)
+
+
+_channel = lambda a: in_blocks(*(n for axis, n in enumerate(a.input.shape) if axis != 1))
+_layer = lambda a: in_blocks(*a.normalized_shape)
+_rows = lambda a: in_blocks(*a.input.shape[: a.input.ndim - len(a.normalized_shape)])
+_along = lambda x, a: added(x.shape[a.dim])
 
 
 def _convolution_gradient_bounds(a: Any) -> list[tuple[int, float]]:
     positions = a.grad_output.size // a.grad_output.shape[1]
+    assert positions <= 4096
     return [(len(a.weight) * math.prod(a.weight.shape[2:]), 1), (positions, 1), (positions, 1)]
 
 
@@ -417,20 +444,22 @@ BOUNDS: dict[str, Callable[[Any], Sequence[tuple[int, float]]]] = {
     "nll_loss_backward": lambda a: [(8, 1)],
     "gelu": lambda a: [(32, 1)],
     "gelu_backward": lambda a: [(48, 1)],
-    "sum": lambda a: [(count(a.self, a.dim), 1)],
-    "mean": lambda a: [(count(a.self, a.dim) + 1, 1)],
-    "linalg_vector_norm": lambda a: [(count(a.self, a.dim) + 4, 1)],
-    **dict.fromkeys(("mm", "addmm", "bmm"), lambda a: [(a.mat2.shape[-2] + 3, 1)]),
+    "sum": lambda a: [(added(*lengths(a.self, a.dim)), 1)],
+    "mean": lambda a: [(added(*lengths(a.self, a.dim)) + 16, 1)],
+    "linalg_vector_norm": lambda a: [
+        (added(*(n := lengths(a.self, a.dim))) + 18 * (2 * len(n) if math.prod(n) > 4096 else 1), 1)
+    ],
+    **dict.fromkeys(("mm", "addmm", "bmm"), lambda a: [(_inner(a) + 3, 1)]),
     "convolution": lambda a: [(math.prod(a.weight.shape[1:]) + 1, 1)],
     "convolution_backward": _convolution_gradient_bounds,
-    "_native_batch_norm_legit_functional": lambda a: [(_per_channel(a) + 16, c) for c in (16, 1, 8, 1, 16)],
-    "native_batch_norm_backward": lambda a: [(_per_channel(a) + 16, c) for c in (5, 2, 1)],
-    "native_layer_norm": lambda a: [(_layer(a) + 16, c) for c in (16, 1, 8)],
-    "native_layer_norm_backward": lambda a: [(_layer(a) + 16, 8), ((n := a.input.size // _layer(a)) + 16, 2), (n, 1)],
-    "_softmax": lambda a: [((n := _along(a.self, a)) + n.bit_length() + 48, 1)],
-    "_log_softmax": lambda a: [((n := _along(a.self, a)) + n.bit_length() + 64, 1.5)],
+    "_native_batch_norm_legit_functional": lambda a: [(_channel(a) + 32, c) for c in (2, 1, 1, 1, 4)],
+    "native_batch_norm_backward": lambda a: [((n := _channel(a)) + 48, 2), (n + 32, 1), (max(n, 1), 1)],
+    "native_layer_norm": lambda a: [(_layer(a) + 32, c) for c in (2, 1, 1)],
+    "native_layer_norm_backward": lambda a: [(_layer(a) + 48, 2), (_rows(a) + 8, 1), (max(_rows(a), 1), 1)],
+    "_softmax": lambda a: [(_along(a.self, a) + a.self.shape[a.dim].bit_length() + 48, 1)],
+    "_log_softmax": lambda a: [(_along(a.self, a) + a.self.shape[a.dim].bit_length() + 64, 1.5)],
     "_softmax_backward_data": lambda a: [(_along(a.output, a) + 4, 1)],
     "_log_softmax_backward_data": lambda a: [(_along(a.output, a) + 20, 1)],
-    "nll_loss_forward": lambda a: [(2 * a.target.size + 3, 1), (a.target.size, 1)],
-    "embedding_dense_backward": lambda a: [(a.indices.size + 1, 1)],
+    "nll_loss_forward": lambda a: [(2 * (n := added(*a.target.shape)) + 19, 1), (n, 1)],
+    "embedding_dense_backward": lambda a: [(_met(a) + 16, 1)],
 }

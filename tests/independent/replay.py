@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from independent.bundle import ZERO, Bundle, SiteLog, decode_log, leaf, need, sha256, state_root, step_record
-from independent.operators import BOUNDS, COMPUTE, ROWS, SCALES
+from independent.operators import BOUNDS, COMPUTE, ROWS, SCALES, Arguments
 
 Array = Any
 MASK = 2**64 - 1
@@ -80,8 +80,19 @@ class Counts:
     omissions: int = 0
 
 
-def follow(y: Array, scale: float, margin_bits: int, grid: Grid, log: SiteLog, counts: Counts) -> Array:
-    """Round flat values, in the trainer's direction where the own value is close to the midpoint too."""
+def finite(value: Any) -> Any:
+    """0 in the place of every infinity."""
+    return np.where(np.isinf(value), 0.0, value) if getattr(value, "dtype", None) == np.float64 else value
+
+
+def follow(
+    values: Array, scale: float, margin_bits: int, grid: Grid, log: SiteLog, counts: Counts, passing: bool
+) -> Array:
+    """Round flat values, in the trainer's direction where the own value is close to the midpoint too.
+
+    ``passing``: infinities, which an argument holds as well, pass; they are on no grid and far from any midpoint.
+    """
+    y = finite(values) if passing else values
     own, theirs = exponent_of(scale), log.exponent
     if not explained(theirs, scale):
         counts.contradictions += 1
@@ -91,7 +102,7 @@ def follow(y: Array, scale: float, margin_bits: int, grid: Grid, log: SiteLog, c
     result, u = rounded(y, exponent, grid), quanta(y, exponent, grid)
     need((np.abs(y) < 2.0**128).all(), "a value beyond float32's range")
     remainder = y - result
-    distance = u / 2 - np.abs(remainder)
+    distance = np.where(y == values, u / 2 - np.abs(remainder), np.inf)
     if exponent is not ZERO:
         logged = np.zeros(y.size, bool)
         logged[log.indices] = True
@@ -103,7 +114,7 @@ def follow(y: Array, scale: float, margin_bits: int, grid: Grid, log: SiteLog, c
             result[index] += math.copysign(u[index], remainder[index])
             result[index] += 0.0
             counts.corrections += 1
-    return result
+    return np.where(y == values, result, values)
 
 
 # Fingerprints: bundle-format.md, section 8.
@@ -184,9 +195,10 @@ def argument(value: Any, values: list[Any]) -> Any:
 
 
 def proven_margin(bound: tuple[int, float]) -> int:
+    """The largest m that a bound proves."""
     n, c = bound
     gamma = n * 2.0**-53 / (1 - n * 2.0**-53)
-    return min(math.floor(-math.log2(4 / 3 * 4 * c * (1 + 2.0**-8) * gamma)), 50)
+    return math.floor(-math.log2(4 / 3 * 4 * c * (1 + 2.0**-8) * gamma))
 
 
 @dataclass
@@ -204,7 +216,7 @@ class Replayer:
         profile = bundle.manifest["precision"]
         self.grid = Grid(profile["significand_bits"], profile["guard_bits"])
         self.margins, self.margin_bits = profile["margins"], profile["margin_bits"]
-        self.guaranteed = profile.get("guaranteed", False)
+        self.proven = profile["proven"]
         need(profile["compute"] == "float64", "this replayer computes in float64 only")
         for node in self.nodes:
             need(short(node) in COMPUTE or node["op"] == UNIFORM, f"{node['op']} is not supported")
@@ -256,16 +268,23 @@ class Replayer:
     def _rounded(self, node: Any, named: Any, outputs: Any, sites: Iterator[SiteLog], counts: Counts) -> list[Any]:
         row, kind = ROWS[short(node)], short(node).split(".")[0]
         # S is taken of the outputs before rounding.
-        scales = SCALES[row.guaranteed if self.guaranteed else row.scale](named, outputs)
+        rule = SCALES[row.scale]
+        scales = rule(named, outputs)
+        held = any(isinstance(v, np.ndarray) and np.isinf(v).any() for v in named.values())
+        passing = held and not all(map(math.isfinite, scales))
+        if passing:
+            scales = rule(Arguments({name: finite(v) for name, v in named.items()}), [finite(y) for y in outputs])
         result = list(outputs)
         for position, y in enumerate(outputs):
             if y is not None and y.dtype == np.float64:
                 scale, bits = scales[position], self.margins.get(kind, self.margin_bits)
-                if self.guaranteed:
-                    bits = proven_margin(BOUNDS[kind](named)[position])
+                if self.proven:
+                    proven = proven_margin(BOUNDS[kind](named)[position])
+                    # A bound that does not fit the grid proves nothing.
+                    bits = min(bits, proven) if proven >= self.grid.p + self.grid.guard + 2 else bits
                 self.margins_used.append(bits)
                 site = next(sites, None) or SiteLog(exponent_of(scale))
-                result[position] = follow(y.ravel(), scale, bits, self.grid, site, counts).reshape(y.shape)
+                result[position] = follow(y.ravel(), scale, bits, self.grid, site, counts, passing).reshape(y.shape)
         return result
 
     def _inputs(self, step: int, state: dict[str, Array]) -> list[Array]:

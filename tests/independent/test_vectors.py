@@ -126,7 +126,7 @@ def test_following_a_log():
     for case in vector["cases"]:
         counts, log = Counts(), SiteLog(**case["log"])
         scale = float.fromhex(case["scale"])
-        result = follow(floats(case["values"]), scale, vector["margin_bits"], grid, log, counts)
+        result = follow(floats(case["values"]), scale, vector["margin_bits"], grid, log, counts, True)
         assert same_bits(result, floats(case["rounded"])), case["case"]
         expected = Counts(case["corrections"], case["contradictions"], case["omissions"])
         assert counts == expected, case["case"]

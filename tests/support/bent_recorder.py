@@ -21,9 +21,9 @@ from counterfoil.rounding.rounder import RecordingRounder
 
 
 class Bent(RecordingRounder):
-    """Changes elements of one rounding site in one step."""
+    """Changes elements of one rounding site in one step, or in several."""
 
-    step = 3
+    step: int | range = 3
     site = 0
     choose: Callable[[np.ndarray, np.ndarray, Grid], dict[int, float]]
     steps_begun = 0
@@ -36,7 +36,8 @@ class Bent(RecordingRounder):
     def _round(self, node: Any, exponent: int, flat: Tensor) -> int:
         before = flat.double().numpy().copy()
         fingerprint = super()._round(node, exponent, flat)
-        if type(self).steps_begun != self.step or self._site != self.site:
+        steps = range(self.step, self.step + 1) if isinstance(self.step, int) else self.step
+        if type(self).steps_begun not in steps or self._site != self.site:
             return fingerprint
         grid, after = self._grid(node, exponent), flat.numpy().copy()
         type(self).changed = type(self).choose(before, after, grid)
@@ -60,8 +61,8 @@ def rounding_site(program: Program, kind: str) -> int:
     return next(n for n, site in enumerate(program.sites) if program.nodes[site.node].entry.kind == kind)
 
 
-def within_margin(before: np.ndarray, after: np.ndarray, grid: Grid) -> dict[int, float]:
-    """Round one element within a half of the margin to the other side, and do not log it."""
+def nearest_midpoint(before: np.ndarray, after: np.ndarray, grid: Grid) -> dict[int, float]:
+    """Round the element that lies nearest to a midpoint to the other side, and do not log it."""
     beside = neighbours(before, after, grid)
-    index = int(np.flatnonzero(np.abs(beside.distance) <= grid.tau / 2)[0])
+    index = int(np.argmin(np.abs(beside.distance)))
     return {index: float(beside.other[index])}

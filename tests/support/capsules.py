@@ -12,7 +12,7 @@ from counterfoil.audit.adjudication import AdjudicationOutcome, AdjudicationRepo
 from counterfoil.audit.capsule import agreed_step, gather
 from counterfoil.audit.events import AuditFinished
 from counterfoil.audit.inspection import open_inspection
-from counterfoil.audit.steps import State, decode_log, step_replayer
+from counterfoil.audit.steps import State, read_log, step_replayer
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.execution.devices import open_device, set_determinism
@@ -49,8 +49,9 @@ def crafted(run: Path, step: int) -> CapsuleContents:
         first = agreed_step(order.manifest, step)
         with step_replayer(order, open_device("cpu"), set_determinism(1)) as steps:
             for number in range(1, first + 1):
-                log = decode_log(order.program, number, inspection.reader.log(number))
-                state = finish(steps.replay(inspection.records[number], state, log)).result.state
+                record = inspection.records[number]
+                logs = read_log(order.program, record, inspection.reader.log(number))
+                state = finish(steps.replay(record, state, logs)).result.state
         return gather(inspection, order, step, state)
 
 

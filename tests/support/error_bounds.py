@@ -7,17 +7,15 @@ from typing import Any
 
 from torch import Tensor
 
-from counterfoil.bundle.schema import Precision
 from counterfoil.exact import NotExactError, exact_output
 from counterfoil.exact.numbers import MP
 from counterfoil.execution.interpreter import native
 from counterfoil.program.graph import TensorType
 from counterfoil.program.operators import OperatorClass, allowed_names, classify
 from counterfoil.rounding.guaranteed import Bound, Use, bounds_of
-from counterfoil.rounding.scale_profiles import rule_for
+from counterfoil.rounding.scale_kinds import rule_for
 from support.operator_calls import Call, listed, operation_of
 
-GUARANTEED = Precision(guaranteed=True)
 STATED = Bound(64)
 """For uses without a proven bound: 64 roundings of numbers of the operator's scale."""
 HARMLESS = 2.0**-156
@@ -39,7 +37,7 @@ def described(value: Any) -> Any:
 def allowances(call: Call, arguments: dict[str, Any], outputs: list[Any]) -> list[float | None]:
     """For each output the error that its bound allows; None for one that is not looked at."""
     entry = classify(call[0], alpha=0.3)
-    scales = rule_for(entry, GUARANTEED)(arguments, outputs)
+    scales = rule_for(entry)(arguments, outputs)
     types = {key: described(value) for key, value in arguments.items()}
     bounds = bounds_of(Use(entry.kind, types, [described(output) for output in outputs]))
     found: list[float | None] = []

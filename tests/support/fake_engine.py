@@ -30,6 +30,7 @@ from counterfoil import (
     DisputeLocated,
     DivergenceMeasured,
     Event,
+    Finding,
     NeighbourOperator,
     OperatorDone,
     Outcome,
@@ -37,6 +38,7 @@ from counterfoil import (
     PlanProgress,
     PlanRow,
     ResumedFromCheckpoint,
+    Right,
     Sample,
     Selection,
     StepMatch,
@@ -353,6 +355,7 @@ class FakeEngine:
             initial_root=digest("initial"),
             commit_every=1,
             checkpoint_every=5,
+            without_bound=("fold", "prod"),
         )
         sentence = "The run is signed and complete. Compare it with the client's own order before you rely on it."
         if self.failing:
@@ -431,6 +434,7 @@ class FakeEngine:
             operator=self.operator(),
             trainer_state=digest("state"),
             replay_state=digest("other state"),
+            finding=Finding(Right.REPLAY, "The trainer's fingerprint belongs to other values."),
         )
 
     def detail(self, tensor: TensorDivergence) -> TensorDetail:
@@ -471,7 +475,7 @@ class FakeEngine:
             Outcome.DISPUTED: (
                 f"Step {self.disputed} is not what was ordered: replayed from the agreed state before it, it gives "
                 "other values than the trainer signed (in state, loss and fingerprints). A second replay with every "
-                "reduction in another order confirms this machine's result."
+                "reduction in another order and exact arithmetic confirm this machine's result."
             ),
             Outcome.INCONCLUSIVE: f"The audit was stopped after {done} of {self.steps} steps; all of these match.",
             Outcome.REFUSED: f"{OTHER_ORDER} Nothing was concluded about the training.",

@@ -62,6 +62,13 @@ def read_by_h5py(path: Path) -> Content:
     return found
 
 
+def same_as_h5py(path: Path) -> int:
+    """Check that both find the same in a file; returns how many objects."""
+    found = read_by_us(path.read_bytes())
+    assert found == read_by_h5py(path)
+    return len(found)
+
+
 @dataclass(frozen=True)
 class Block:
     """A structure with a checksum: its bytes from ``start`` to ``end``, and where among them the checksum lies."""

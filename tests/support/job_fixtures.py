@@ -7,6 +7,7 @@ import pytest
 from counterfoil.signing import SigningKey
 from support.bundles import test_key
 from support.jobs import Job, digits_order, gpt2_order, record_job
+from support.precisions import CALIBRATED, PROVEN
 
 
 @pytest.fixture(scope="session")
@@ -17,6 +18,18 @@ def trainer_key(tmp_path_factory: pytest.TempPathFactory) -> SigningKey:
 @pytest.fixture(scope="session")
 def digits_job(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) -> Job:
     return record_job(tmp_path_factory.mktemp("digits"), digits_order(), trainer_key)
+
+
+@pytest.fixture(scope="session")
+def calibrated_job(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) -> Job:
+    """In batches so large that some results lie within the error bound of a midpoint, and beyond the margin."""
+    draft = digits_order(precision=CALIBRATED, batch_size=32)
+    return record_job(tmp_path_factory.mktemp("calibrated"), draft, trainer_key)
+
+
+@pytest.fixture(scope="session")
+def proven_job(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) -> Job:
+    return record_job(tmp_path_factory.mktemp("proven"), digits_order(precision=PROVEN), trainer_key)
 
 
 @pytest.fixture(scope="session")

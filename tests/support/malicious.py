@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 import numpy as np
 from torch import Tensor
 
-from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
 from counterfoil.execution.interpreter import (
     Compute,
@@ -32,7 +31,7 @@ from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.rounder import RecordingRounder, _directed
 from counterfoil.signing import SigningKey
 from counterfoil.training import recorder
-from counterfoil.training.order import LoadedOrder, load_order
+from counterfoil.training.order import LoadedOrder, prepare_order
 from support.jobs import record_run, replaced
 
 NEVER = 0
@@ -92,12 +91,12 @@ class Trainer:
 def record_malicious(order: Path, run: Path, key: SigningKey, trainer: Trainer, **settings: Any) -> Path:
     """Record and sign a run of an order by ``trainer``."""
 
-    def received(reader: BundleReader) -> LoadedOrder:
-        trainer.order = load_order(reader)
+    def received(*read: Any) -> LoadedOrder:
+        trainer.order = prepare_order(*read)
         return trainer.order
 
     with ExitStack() as stack:
-        stack.enter_context(replaced(recorder, "load_order", received))
+        stack.enter_context(replaced(recorder, "prepare_order", received))
         stack.enter_context(replaced(recorder, "Interpreter", lambda *args: _Interpreter(trainer, *args)))
         stack.enter_context(replaced(recorder, "RecordingRounder", lambda *args: _Rounder(trainer, *args)))
         return record_run(order, run, key, **settings)

@@ -195,10 +195,10 @@ def operation_of(call: Call) -> Operation:
     _, packet, overload = name.split(".")
     outputs = listed(getattr(getattr(ATEN, packet), overload)(*args, **kwargs))
     declared = tuple(None if o is None else TensorType("float32", tuple(o.shape)) for o in outputs)
-    # The factor of a sum says whether it is exact.
-    scalars = (0, *args[1:]) if packet in ("add", "sub", "rsub") and overload == "Scalar" else ()
-    factor = (("alpha", kwargs["alpha"]),) if "alpha" in kwargs else ()
-    return _operation(Node(name, scalars, factor, declared, 0, "", "forward"))
+    # alpha decides the class of an addition.
+    given = tuple(arg if isinstance(arg, (int, float)) else None for arg in args)
+    named = tuple(sorted((key, value) for key, value in kwargs.items() if isinstance(value, (int, float))))
+    return _operation(Node(name, given, named, declared, 0, "", "forward"))
 
 
 def listed(result: Any) -> list[Any]:
@@ -257,16 +257,9 @@ OTHER_CALLS: dict[str, list[Call]] = {
     "div": [
         ("aten.div.Tensor", [t(40), _POSITIVE], {}),
         ("aten.div.Scalar", [t(40), 3.0], {}),
-        ("aten.div.Tensor_mode", [t(40), _POSITIVE], {"rounding_mode": "floor"}),
-        ("aten.div.Scalar_mode", [t(40) * 9, 2.0], {"rounding_mode": "trunc"}),
     ],
     "atan2": [("aten.atan2.default", [t(40), _POSITIVE], {})],
     "xlogy": [("aten.xlogy.Tensor", [t(40), _POSITIVE], {})],
-    "fmod": [("aten.fmod.Tensor", [t(40) * 9, _POSITIVE], {}), ("aten.fmod.Scalar", [t(40) * 9, 0.7], {})],
-    "remainder": [
-        ("aten.remainder.Tensor", [t(40) * 9, _POSITIVE], {}),
-        ("aten.remainder.Scalar", [t(40) * 9, 0.7], {}),
-    ],
     "add": [
         ("aten.add.Tensor", [t(40), t(40, number=1)], {"alpha": 0.3}),
         ("aten.add.Scalar", [t(40), 0.7, 0.3], {}),
@@ -332,12 +325,6 @@ OTHER_CALLS: dict[str, list[Call]] = {
     "max_pool3d_with_indices_backward": [_max_pool3d_backward()],
     "adaptive_max_pool2d_backward": [_adaptive_max_pool_backward()],
     "unfold_backward": _pool("unfold_backward", t(2, 5, 4), [2, 8], 1, 4, 1),
-    "upsample_bilinear2d": _pool("upsample_bilinear2d", t(2, 3, 4, 4), [7, 9], False),
-    "upsample_linear1d": _pool("upsample_linear1d", t(2, 3, 4), [7], False),
-    "upsample_nearest1d_backward": _pool("upsample_nearest1d_backward", t(2, 3, 8), [8], [2, 3, 4]),
-    "upsample_nearest2d_backward": _pool("upsample_nearest2d_backward", t(2, 3, 8, 8), [8, 8], [2, 3, 4, 4]),
-    "upsample_linear1d_backward": _pool("upsample_linear1d_backward", t(2, 3, 8), [8], [2, 3, 4], False),
-    "upsample_bilinear2d_backward": _pool("upsample_bilinear2d_backward", t(2, 3, 8, 8), [8, 8], [2, 3, 4, 4], False),
     "reflection_pad1d_backward": _pool("reflection_pad1d_backward", t(2, 3, 10), t(2, 3, 4), [3, 3]),
     "reflection_pad2d_backward": _pool("reflection_pad2d_backward", t(2, 3, 10, 10), t(2, 3, 4, 4), [3, 3, 3, 3]),
     "replication_pad1d_backward": _pool("replication_pad1d_backward", t(2, 3, 10), t(2, 3, 4), [3, 3]),

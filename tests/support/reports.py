@@ -9,6 +9,8 @@ from counterfoil.audit.events import (
     AuditReport,
     Dispute,
     DisputedOperator,
+    Finding,
+    Right,
     Steering,
     SteeringRow,
     StepMatch,
@@ -69,6 +71,7 @@ def verified_report() -> AuditReport:
             ),
             24,
         ),
+        without_bound=("sum",),
     )
 
 
@@ -99,6 +102,7 @@ def dispute() -> Dispute:
             input_shapes=((32, 10), (32,)),
             differing_operators=30,
         ),
+        finding=Finding(Right.REPLAY, "The trainer's fingerprint belongs to other values."),
     )
 
 

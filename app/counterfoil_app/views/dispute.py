@@ -15,7 +15,7 @@ from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
 from counterfoil_app.views.finding import FindingView
 from counterfoil_app.views.header import ActionButton
-from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, label
+from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, label
 from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
 from counterfoil_app.views.words import Look
 
@@ -138,7 +138,7 @@ class DisputeView(QWidget):
                 Field(self.tr("Trainer's loss"), text.exact(dispute.trainer_loss)),
                 Field(self.tr("Replay's loss"), text.exact(dispute.replay_loss)),
                 Field(self.tr("Trainer's leaf"), dispute.trainer_leaf.hex, exact=True),
-                Field(self.tr("Replay's leaf"), dispute.replay_leaf.hex, exact=True),
+                digest_field(self.tr("Replay's leaf"), dispute.replay_leaf, self.tr("not replayed")),
             ]
         )
         for show_part in (self._show_operators, self._show_tensors):

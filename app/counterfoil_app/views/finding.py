@@ -1,4 +1,4 @@
-"""What exact arithmetic says about a dispute: who is right, and the elements that were computed exactly."""
+"""What is proven about a dispute: who is right, and the elements that were computed exactly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class FindingView(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._title = caption(self.tr("Exact arithmetic"), "section")
+        self._title = caption(self.tr("Finding"), "section")
         self.sentence = label()
         self.recomputed = label()
         self.model: RecordTable[DisputedElement] = RecordTable(self._columns(), theme, self)
@@ -47,7 +47,7 @@ class FindingView(QWidget):
             Column(self.tr("Exact value"), lambda item: item.exact, 34, numeric=True),
             Column(self.tr("Replay"), lambda item: _decimal(item.replay), 23, numeric=True),
             Column(self.tr("Trainer"), self._trainer, 23, numeric=True),
-            Column(self.tr("Error, in margins"), lambda item: f"{item.error:.2g}", 15, numeric=True),
+            Column(self.tr("Error, in bounds"), lambda item: f"{item.error:.2g}", 15, numeric=True),
             Column(self.tr("To the midpoint"), lambda item: f"{item.midpoint:.3g}", 14, numeric=True),
             Column(self.tr("Exact, nearest float64"), lambda item: item.exact_nearest.hex(), 24, fixed=True),
             Column(self.tr("Before rounding"), lambda item: item.computed.hex(), 24, fixed=True),

@@ -195,6 +195,14 @@ class OverviewView(Page):
         self.sentence.setText(translated(session.summary.sentence) if session.summary is not None else "")
         self.sentence.setVisible(session.summary is not None and not decided)
 
+    def _margins(self, summary: BundleSummary) -> str:
+        order = summary.order
+        if order.without_bound is None:
+            return ""
+        if not order.without_bound:
+            return self.tr("proven for every operator")
+        return self.tr("without a proven bound: {0}").format(", ".join(order.without_bound))
+
     def _order_fields(self, summary: BundleSummary) -> list[Field]:
         order = summary.order
         # With the client's file these stand in the comparison above.
@@ -214,6 +222,7 @@ class OverviewView(Page):
             Field(self.tr("Recipe"), order.recipe),
             Field(self.tr("Operators"), text.count(order.operators) if order.operators else unread),
             Field(self.tr("Rounded"), text.count(order.rounded_operators) if order.operators else unread),
+            Field(self.tr("Margins"), self._margins(summary) or unread),
             Field(
                 self.tr("State"),
                 self.tr("{0} parameters; {1} state tensors, {2}").format(

@@ -81,10 +81,10 @@ def step_columns() -> list[Column[StepLine]]:
         ),
         Column(
             _tr("Replay's leaf"),
-            lambda line: line.row.replay_leaf.short if line.row else "",
+            lambda line: line.row.replay_leaf.short if line.row and line.row.replay_leaf else "",
             12,
             fixed=True,
-            tip=lambda line: line.row.replay_leaf.hex if line.row else "",
+            tip=lambda line: line.row.replay_leaf.hex if line.row and line.row.replay_leaf else "",
         ),
         Column(_tr("Trainer's loss"), lambda line: text.loss(line.trainer_loss), 10, numeric=True),
         Column(
@@ -387,8 +387,9 @@ class StepsView(QWidget):
 
     def _copy(self, *, trainer: bool) -> None:
         row = self._result()
-        if row is not None:
-            QGuiApplication.clipboard().setText((row.trainer_leaf if trainer else row.replay_leaf).hex)
+        leaf = None if row is None else row.trainer_leaf if trainer else row.replay_leaf
+        if leaf is not None:
+            QGuiApplication.clipboard().setText(leaf.hex)
 
     def _result(self) -> StepRow | None:
         step = self._session.selected_step

@@ -117,9 +117,19 @@ def dispute_meaning(dispute: Dispute) -> str:
         )
     if not dispute.accuses:
         return _tr(
-            "The trainer is not accused. A second replay gave the same result as the first, but exact arithmetic "
-            "explains the difference without the trainer."
+            "The trainer is not accused. A second replay gave the same result as the first, but nothing proves that "
+            "the trainer's is one that no sound machine gives."
         )
+    if dispute.replay_leaf is None:
+        return _tr(
+            "The trainer signed a rounding log for step {0} that cannot be read, so nobody can replay the step. The "
+            "trainer answers for what it signed."
+        ).format(text.count(dispute.step))
+    if not dispute.stands_alone:
+        return _tr(
+            "This is confirmed. In several steps, the last of them step {0}, the trainer rounded values the other way "
+            "and left that out of its log, where every sound recorder writes it down."
+        ).format(text.count(dispute.step))
     return _tr(
         "This is confirmed. Starting from the state that the trainer signed before step {0}, the ordered step "
         "gives another result than the trainer signed after it. A second replay, with every sum taken in another "
@@ -130,8 +140,8 @@ def dispute_meaning(dispute: Dispute) -> str:
 
 def finding_extent(finding: Finding) -> str:
     """How much of the disputed operator's output was computed exactly."""
-    return _tr("{0} of {1} elements were computed exactly. One margin is {2}.").format(
-        text.count(finding.recomputed), text.count(finding.total), text.number(finding.margin)
+    return _tr("{0} of {1} elements were computed exactly. The error bound is {2}.").format(
+        text.count(finding.recomputed), text.count(finding.total), text.number(finding.bound)
     )
 
 

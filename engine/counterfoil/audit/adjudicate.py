@@ -14,25 +14,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
-import numpy.typing as npt
 import torch
 
 from counterfoil.audit.adjudication import AdjudicationReport, StepTally, conclude_adjudication, replay_checks
 from counterfoil.audit.capsule import CapsuleJob, load_job, prove_leaves, prove_part
-from counterfoil.audit.events import CheckChanged, Dispute, Event
+from counterfoil.audit.events import CheckChanged, Event
 from counterfoil.audit.inspection import check_claim, compare_order, key_id_of, read_client_order, signed_by
-from counterfoil.audit.judgement import Judgement, SecondLook, judge
-from counterfoil.audit.locate import differing_inputs, first_differing_operator
+from counterfoil.audit.judgement import Judgement, dispute_of, judge
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.selftest import run_selftest
-from counterfoil.audit.steps import State, decode_log, differing_parts, step_replayer
-from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader, ProvenLeaf
+from counterfoil.audit.steps import State, step_replayer
+from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.checked import settled_digest, stat_of
 from counterfoil.bundle.schema import RunClaim
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.commit.merkle import leaf_hash
 from counterfoil.errors import CounterfoilError, DeviceError, FileChangedError, RefusedError
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
@@ -254,11 +250,10 @@ def _replay(
     with step_replayer(job, device, threads, cancel=cancel) as steps:
         for leaf, log, fingerprints in zip(contents.leaves[1:], contents.logs, contents.fingerprints, strict=True):
             record = leaf.record
-            logs = decode_log(job.program, record.step, log)
-            judgement = yield from judge(steps, record, state, logs, fingerprints)
+            judgement = yield from judge(steps, record, state, log, fingerprints)
             _count(tally, judgement)
             if judgement.look is not None:
-                dispute = _dispute(leaf, fingerprints, judgement, judgement.look, job)
+                dispute = dispute_of(job.program, record, leaf.proof, fingerprints, judgement.step, judgement.look)
                 if tally.dispute is None or dispute.accuses:
                     tally.dispute = dispute
             if judgement.agreed is None:
@@ -266,35 +261,9 @@ def _replay(
             state = judgement.agreed.result.state
 
 
-def _dispute(
-    leaf: ProvenLeaf,
-    fingerprints: npt.NDArray[np.uint64],
-    judgement: Judgement,
-    look: SecondLook,
-    job: CapsuleJob,
-) -> Dispute:
-    record, replayed = leaf.record, judgement.step
-    return Dispute(
-        step=record.step,
-        trainer_leaf=leaf_hash(record.to_bytes()),
-        replay_leaf=replayed.leaf,
-        parts=differing_parts(record, replayed.record),
-        path=(),
-        inclusion_proof=leaf.proof,
-        compared_at=None,
-        tensors=(),
-        trainer_loss=float("nan") if record.loss is None else record.loss,
-        replay_loss=replayed.result.loss,
-        confirmed=look.confirmed,
-        operator=first_differing_operator(job.program, fingerprints, replayed.fingerprints),
-        inputs=differing_inputs(job.program, fingerprints, replayed.fingerprints),
-        finding=look.finding,
-    )
-
-
 def _count(tally: StepTally, judgement: Judgement) -> None:
     tally.replayed += 1
-    if judgement.right:
+    if judgement.step is not None and judgement.right:
         tally.matching += 1
         tally.corrections += judgement.corrections
         tally.contradictions += judgement.contradictions

@@ -139,21 +139,12 @@ def conclude_adjudication(
             "adjudicate on another machine.",
         )
     if dispute is not None:
-        *before, last = dispute.parts
-        what = f"{', '.join(before)} and {last}" if before else last
-        proven = dispute.finding is not None and dispute.finding.right is Right.REPLAY
-        exactly = " and exact arithmetic confirm" if proven else " confirms"
         earlier = (
             f" The capsule disputes step {step}; already the earlier step {dispute.step} is wrong."
             if dispute.step != step
             else ""
         )
-        return (
-            AdjudicationOutcome.CONFIRMED,
-            f"Step {dispute.step} is not what was ordered: replayed from the state that the run itself commits to, it "
-            f"gives other values than the trainer signed (in {what}). A second replay with every reduction in another "
-            f"order{exactly} this machine's result.{earlier}",
-        )
+        return AdjudicationOutcome.CONFIRMED, f"{_confirmed(dispute)}{earlier}"
     if tally.contradictions or tally.omissions:
         return (
             AdjudicationOutcome.INCONCLUSIVE,
@@ -164,6 +155,19 @@ def conclude_adjudication(
         AdjudicationOutcome.REJECTED,
         f"The trainer's step {step} is right: the replay has its Merkle leaf bit for bit, so there is nothing to "
         "dispute in it. Other steps of the run were not looked at.",
+    )
+
+
+def _confirmed(dispute: Dispute) -> str:
+    assert dispute.finding is not None, "nobody is accused without a finding"
+    if dispute.finding.right is Right.UNREADABLE:
+        return dispute.finding.sentence
+    *before, last = dispute.parts
+    what = f"{', '.join(before)} and {last}" if before else last
+    return (
+        f"Step {dispute.step} is not what was ordered: replayed from the state that the run itself commits to, it "
+        f"gives other values than the trainer signed (in {what}). A second replay with every reduction in another "
+        "order and exact arithmetic confirm this machine's result."
     )
 
 

@@ -166,7 +166,7 @@ def conclude(
 
 
 def _file_changed(error: FileChangedError, dispute: Dispute | None) -> str:
-    if dispute is None or not dispute.accuses:
+    if dispute is None or not dispute.stands_alone:
         return f"{error} Nobody is to blame for what such a file says."
     return (
         f"{error} Before that, step {dispute.step} came out different from the trainer's; a verdict would name a file "
@@ -175,16 +175,25 @@ def _file_changed(error: FileChangedError, dispute: Dispute | None) -> str:
 
 
 def _disputed(tally: Tally, dispute: Dispute) -> str:
+    more = len(tally.mismatched) - 1
+    others = f" Later steps that differ, judged from the trainer's own checkpoints: {more}." if more else ""
+    return f"{accusation(dispute)}{others}"
+
+
+def accusation(dispute: Dispute) -> str:
+    """What a dispute that accuses says of its step, in plain sentences."""
+    finding = dispute.finding
+    assert finding is not None, "nobody is accused without a finding"
+    if finding.right is Right.UNREADABLE:
+        return finding.sentence
+    if finding.right is Right.OMISSIONS:
+        return f"{finding.sentence} With these values the steps come out as the trainer signed them."
     *before, last = dispute.parts
     what = f"{', '.join(before)} and {last}" if before else last
-    more = len(tally.mismatched) - 1
-    proven = dispute.finding is not None and dispute.finding.right is Right.REPLAY
-    exactly = " and exact arithmetic confirm" if proven else " confirms"
-    others = f" Later steps that differ, judged from the trainer's own checkpoints: {more}." if more else ""
     return (
         f"Step {dispute.step} is not what was ordered: replayed from the agreed state before it, it gives other values "
-        f"than the trainer signed (in {what}). A second replay with every reduction in another order{exactly} this "
-        f"machine's result.{others}"
+        f"than the trainer signed (in {what}). A second replay with every reduction in another order and exact "
+        "arithmetic confirm this machine's result."
     )
 
 

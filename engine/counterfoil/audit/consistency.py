@@ -145,6 +145,13 @@ def _coverage_rules(
             states[CheckNumber.COVERAGE] is CheckState.PASSED and replayed != coverage.ordered,
             "check 10 was passed, but not every step was replayed",
         ),
+        (
+            steering is not None
+            and (
+                verdict.without_bound is None or not set(verdict.without_bound) <= {row.kind for row in steering.rows}
+            ),
+            "its operators without a bound are not among those that it counted",
+        ),
         (rounded > counts["roundedValues"], "its account of the log has more values than were rounded"),
         (
             bool(replayed) and not differing and rounded != counts["roundedValues"],
@@ -188,6 +195,10 @@ def _verified_rules(
     return [
         (any(state not in _DONE for state in states.values()), f"{says} a check was not passed"),
         (bool(warned - {CheckNumber.ORDER, CheckNumber.COVERAGE}), f"{says} a check warns that must be passed"),
+        (
+            CheckNumber.COVERAGE in warned and coverage.replayed == coverage.ordered,
+            f"{says} check 10 warns of a whole replay",
+        ),
         (verdict.run_root is None or verdict.order_digest is None, f"{says} names no run and no order"),
         (not coverage.replayed or coverage.replayed != coverage.planned, f"{says} not every chosen step was replayed"),
         (bool(coverage.mismatches) or disputed is not None, f"{says} a step differs"),

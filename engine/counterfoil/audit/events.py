@@ -156,18 +156,29 @@ class DisputedOperator:
 
 
 class Right(Enum):
-    """Who is right about the disputed operator, by exact arithmetic."""
+    """Who is right about a step that differs, as far as it can be proven."""
 
     REPLAY = "replay"
-    """This machine's values are right, and the trainer's are not."""
+    """This machine's values are right, and the trainer's are such as no conforming machine gives."""
+    UNREADABLE = "unreadable log"
+    """The trainer signed a rounding log that nobody can read."""
+    OMISSIONS = "omissions"
+    """In step after step the trainer left decisions out of its log that every conforming recorder writes down."""
+    OMISSION = "omission"
+    """It did so in this step; once or twice, that accuses nobody."""
     TRAINER = "trainer"
     """The trainer's values are right: this machine's arithmetic is off."""
     NOBODY_KNOWN = "nobody known"
     """This machine's arithmetic is off; what the trainer's values are is not known."""
     MARGIN = "margin"
-    """Both lie within the margin of the exact values, so that the margin was too small for one of the machines."""
+    """Conforming machines may round to either side here, and the margin is too small for all of them to log it."""
     UNKNOWN = "unknown"
-    """The operator has no exact form here."""
+    """Neither side can be shown to be wrong: there is no exact value or no error bound, or it is not known which
+    elements differ and some of them may be rounded to either side."""
+
+
+ACCUSING = frozenset({Right.REPLAY, Right.UNREADABLE, Right.OMISSIONS})
+"""The findings that are beyond what any conforming machine gives."""
 
 
 @dataclass(frozen=True)
@@ -182,9 +193,8 @@ class DisputedElement:
         replay: This machine's value after rounding, the trainer's logged direction applied.
         trainer: The trainer's value, where the fingerprint tells it; None where it does not.
         quantum: Distance of two neighbouring grid points there.
-        error: Distance of ``computed`` from the exact value, in units of the margin tau; where tau is below 2^-7 of the
-            finest quantum of all, in units of that.
-        midpoint: Distance of the exact value from the nearest midpoint between grid points, in units of tau.
+        error: Distance of ``computed`` from the exact value, in units of the error bound.
+        midpoint: Distance of the exact value from the nearest midpoint between grid points, in units of the same.
     """
 
     index: tuple[int, ...]
@@ -209,6 +219,7 @@ class Finding:
         recomputed: How many elements were recomputed exactly.
         total: How many elements the operator's output has.
         margin: The margin tau of the output; 0 when nothing was recomputed.
+        bound: How far a conforming machine's value lies from the exact one at most; 0 when nothing was recomputed.
     """
 
     right: Right
@@ -217,16 +228,17 @@ class Finding:
     recomputed: int = 0
     total: int = 0
     margin: float = 0.0
+    bound: float = 0.0
 
 
 def accuses(confirmed: bool, right: Right | None) -> bool:
-    """Whether a step that differs accuses the trainer: confirmed, and exact arithmetic does not speak against it.
+    """Whether a step that differs accuses the trainer: confirmed, and proven.
 
     Args:
         confirmed: Whether this machine gave its own result again.
-        right: Who is right by exact arithmetic; None where there is no finding.
+        right: Who is right; None where there is no finding.
     """
-    return confirmed and right in (None, Right.REPLAY, Right.UNKNOWN)
+    return confirmed and right in ACCUSING
 
 
 @dataclass(frozen=True)
@@ -236,29 +248,32 @@ class Dispute:
     Attributes:
         step: Step number, 1 for the first step of training.
         trainer_leaf: The trainer's Merkle leaf hash of that step.
-        replay_leaf: The replay's Merkle leaf hash of that step.
-        parts: Which parts of the leaf differ: some of ``state``, ``loss``, ``fingerprints``.
-        path: The comparisons from the root down to the leaf, both children where the first is equal; none when the
-            dispute was judged from a capsule, which does not hold the tree.
+        replay_leaf: The replay's Merkle leaf hash of that step; None when the trainer's log cannot be read, so that
+            nothing could be replayed.
+        parts: Which parts of the leaf differ: some of ``state``, ``loss``, ``fingerprints``; or ``log`` when it cannot
+            be read.
+        path: The comparisons from the root down to the leaf, both children where the first is equal; none when there is
+            no replay's leaf, or the dispute was judged from a capsule, which does not hold the tree.
         inclusion_proof: RFC 9162 inclusion proof of the trainer's leaf in the signed run root.
         compared_at: Step of the checkpoint at which ``tensors`` were compared (the disputed step itself, or the next
             checkpoint after it); None when the trainer stored none.
         tensors: The differing state tensors, largest absolute difference first.
         trainer_loss: Loss that the trainer recorded for the step.
-        replay_loss: Loss of the replay.
+        replay_loss: Loss of the replay; not a number when nothing could be replayed.
         confirmed: Whether a second replay of the step, with every reduction in another order, gave the replay's leaf
-            again. If not, this machine's arithmetic lies outside the margin, and the trainer is not accused.
+            again. If not, this machine's arithmetic lies outside the margin, and the trainer is not accused. A log that
+            cannot be read needs no replay to confirm it.
         operator: The first operator whose result differs; None when all fingerprints agree, and where what the step
             read differs already.
         trainer_state: The trainer's state root at ``compared_at``.
         replay_state: The replay's.
-        finding: What exact arithmetic says; None when it was not asked.
+        finding: What is proven; None when this machine's result was not confirmed.
         inputs: Names of the data arrays whose rows in the trainer's batch are not the ordered ones.
     """
 
     step: int
     trainer_leaf: Digest
-    replay_leaf: Digest
+    replay_leaf: Digest | None
     parts: tuple[str, ...]
     path: tuple[MerkleComparison, ...]
     inclusion_proof: tuple[Digest, ...]
@@ -275,8 +290,13 @@ class Dispute:
 
     @property
     def accuses(self) -> bool:
-        """Whether the trainer is to blame: the replay was confirmed, and exact arithmetic does not speak against it."""
+        """Whether the trainer is to blame: the replay was confirmed, and the finding is proven."""
         return accuses(self.confirmed, None if self.finding is None else self.finding.right)
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether it accuses, and this step alone shows it, so that a capsule can hand it on."""
+        return self.accuses and self.finding is not None and self.finding.right is not Right.OMISSIONS
 
 
 @dataclass(frozen=True)
@@ -287,9 +307,9 @@ class StepRow:
         step: Step number, from 1.
         match: How the leaf compares.
         trainer_leaf: The trainer's Merkle leaf hash.
-        replay_leaf: The replay's Merkle leaf hash.
+        replay_leaf: The replay's Merkle leaf hash; None when the step was not replayed.
         trainer_loss: The loss the trainer recorded.
-        replay_loss: The loss of the replay.
+        replay_loss: The loss of the replay; not a number when the step was not replayed.
         log_entries: Logged rounding decisions of the step.
         log_bytes: Size of the step's log.
         corrections: Logged directions that differed from this machine's own rounding.
@@ -304,7 +324,7 @@ class StepRow:
     step: int
     match: StepMatch
     trainer_leaf: Digest
-    replay_leaf: Digest
+    replay_leaf: Digest | None
     trainer_loss: float
     replay_loss: float
     log_entries: int
@@ -478,6 +498,8 @@ class AuditReport:
         trainer_environment: The same of the trainer's, as the trainer signed it.
         sample: The segments that were chosen; None when the audit ended before it could choose.
         steering: How far the trainer could have steered the matching steps; None when nothing was replayed.
+        without_bound: Operator kinds with a margin that no error bound proves, sorted; None when the order's program
+            was not read.
     """
 
     outcome: Outcome
@@ -506,6 +528,7 @@ class AuditReport:
     trainer_environment: tuple[tuple[str, str], ...] = field(default=())
     sample: Sample | None = None
     steering: Steering | None = None
+    without_bound: tuple[str, ...] | None = None
 
     @property
     def headline(self) -> str:
@@ -519,7 +542,8 @@ class AuditFinished:
 
     Attributes:
         report: What was found.
-        evidence: What a dispute capsule about the dispute would hold; None when nobody is accused.
+        evidence: What a dispute capsule about the dispute would hold; None when nobody is accused, or no single step
+            shows why.
     """
 
     report: AuditReport

@@ -4,8 +4,8 @@ A fingerprint is a sum over the elements of an invertible mixing function of eac
 element differs from the replay's, the difference of the two sums gives, for each index, the one value that could stand
 there; all but the true one are random bit patterns, of which about one in 2^34 looks like a value of the grid. If
 elements were rounded to the other side of a midpoint, they are among those close to one, and their sum finds them: any
-subset of the few that the trainer should have logged and did not (meet in the middle, Horowitz and Sahni 1974), or two
-or three of the many that lie close.
+subset of the few that hardware may round either way and that the log does not mention (meet in the middle, Horowitz
+and Sahni 1974), or two or three of the many that lie close.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.rounding.grid import ACCEPTANCE_FACTOR, Grid
+from counterfoil.rounding.grid import Grid
 from counterfoil.rounding.neighbours import neighbours, on_grid
+from counterfoil.rounding.rounder import Values
 
 UInt64Array = npt.NDArray[np.uint64]
 Int64Array = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 MOST_UNLOGGED = 40
-"""Elements within twice the margin that the trainer did not log, of which every subset is tried: 2^20 sums twice."""
+"""Elements that may have been rounded to the other side, of which every subset is tried: 2^20 sums twice."""
 MOST_CANDIDATES = 1500
 """Elements close to a midpoint that are tried in pairs and triples: about a million sums."""
 _BLOCK = 1 << 20
@@ -34,21 +35,25 @@ _INVERSE = np.uint64(pow(0xBF58476D1CE4E5B9, -1, 2**64))
 
 @dataclass(frozen=True)
 class Explanation:
-    """Elements of the trainer's tensor that differ from the replay's, and the trainer's values there.
+    """What a fingerprint tells.
 
     Attributes:
-        indices: int64 ``[k]``, ascending: flat C-order indices.
-        values: float64 ``[k]``: the trainer's values.
+        values: The elements of the trainer's tensor that differ from the replay's, and the trainer's values there; None
+            when nothing of the kind explains the difference, or more than one thing does.
+        rounding_excluded: Whether the difference is certainly not that some of the close elements, and nothing else,
+            were rounded to the other side: every subset of them was tried.
     """
 
-    indices: Int64Array
-    values: FloatArray
+    values: Values | None
+    rounding_excluded: bool
 
 
 def explain(
-    before: FloatArray, after: FloatArray, grid: Grid, key: int, difference: int, logged: Int64Array
-) -> Explanation | None:
+    before: FloatArray, after: FloatArray, grid: Grid, key: int, difference: int, close: Int64Array
+) -> Explanation:
     """Find the elements in which the trainer's tensor differs from the replay's, where the fingerprints tell.
+
+    That is one element that differs by any amount, or several that were rounded to the other side of a midpoint.
 
     Args:
         before: float64 ``[n]``: the replay's values before rounding.
@@ -56,29 +61,25 @@ def explain(
         grid: The grid.
         key: Fingerprint key of the site.
         difference: The trainer's fingerprint less the replay's, mod 2^64; not 0.
-        logged: int64 ``[k]``: the indices in the trainer's log.
-
-    Returns:
-        One element that differs by any amount, or several that were rounded to the other side of a midpoint; None when
-        nothing of the kind explains the difference, or more than one thing does.
+        close: int64 ``[k]``, ascending: the elements that honest hardware may have rounded to the other side, and of
+            which the log does not say so.
     """
-    beside = neighbours(before, after, grid)
-    distance = np.abs(beside.distance)
-    unlogged = np.setdiff1d(np.flatnonzero(distance <= ACCEPTANCE_FACTOR * grid.tau), logged, assume_unique=True)
+    other = neighbours(before, after, grid).other
+    excluded = False
     # What may be honest rounding comes first: in a large tensor a single value may fit by chance, and would accuse.
-    if len(unlogged) <= MOST_UNLOGGED:
-        chosen = subset(_changes(unlogged, beside.other, after, key), difference)
-        if chosen is not None:
-            return Explanation(unlogged[chosen], beside.other[unlogged[chosen]])
+    if len(close) <= MOST_UNLOGGED:
+        found = subsets(_changes(close, other, after, key), difference)
+        if len(found) == 1:
+            return Explanation(Values(close[found[0]], other[close[found[0]]]), False)
+        excluded = not found
     single = _single(after, grid, key, difference)
-    if len(single.indices) == 1:
-        return single
-    if len(single.indices) > 1:
-        return None
+    if len(single.indices):
+        return Explanation(single if len(single.indices) == 1 else None, excluded)
+    distance = np.abs(neighbours(before, after, grid).distance)
     count = min(MOST_CANDIDATES, len(distance))
-    close = np.sort(np.argpartition(distance, count - 1)[:count])
-    chosen = pair_or_triple(_changes(close, beside.other, after, key), difference)
-    return None if chosen is None else Explanation(close[chosen], beside.other[close[chosen]])
+    closest = np.sort(np.argpartition(distance, count - 1)[:count])
+    chosen = pair_or_triple(_changes(closest, other, after, key), difference)
+    return Explanation(None if chosen is None else Values(closest[chosen], other[closest[chosen]]), excluded)
 
 
 def mixed(values: FloatArray, indices: Int64Array, key: int) -> UInt64Array:
@@ -97,7 +98,7 @@ def unmixed(terms: UInt64Array, indices: Int64Array, key: int) -> FloatArray:
     return np.asarray(bits.view(np.float64))
 
 
-def _single(after: FloatArray, grid: Grid, key: int, difference: int) -> Explanation:
+def _single(after: FloatArray, grid: Grid, key: int, difference: int) -> Values:
     """Find all elements that, changed alone to some value of the grid, give the difference."""
     found_indices, found_values = [], []
     for start in range(0, len(after), _BLOCK):
@@ -107,7 +108,7 @@ def _single(after: FloatArray, grid: Grid, key: int, difference: int) -> Explana
         fits = on_grid(values, grid)
         found_indices.append(indices[fits])
         found_values.append(values[fits])
-    return Explanation(np.concatenate(found_indices), np.concatenate(found_values))
+    return Values(np.concatenate(found_indices), np.concatenate(found_values))
 
 
 def _changes(indices: Int64Array, other: FloatArray, after: FloatArray, key: int) -> UInt64Array:
@@ -115,19 +116,22 @@ def _changes(indices: Int64Array, other: FloatArray, after: FloatArray, key: int
     return np.asarray(mixed(other[indices], indices, key) - mixed(after[indices], indices, key))
 
 
-def subset(changes: UInt64Array, difference: int) -> Int64Array | None:
-    """Return the positions of the one subset of at most ``MOST_UNLOGGED`` numbers that has this sum mod 2^64."""
+def subsets(changes: UInt64Array, difference: int) -> list[Int64Array]:
+    """Return the positions of the subsets of at most ``MOST_UNLOGGED`` numbers that have this sum mod 2^64.
+
+    Of subsets that differ in the second half of the numbers alone, only one is found.
+    """
     middle = len(changes) // 2
     left, right = _subset_sums(changes[:middle]), _subset_sums(changes[middle:])
     order = np.argsort(right)
     ordered = right[order]
     needed = np.uint64(difference) - left
     places = np.minimum(np.searchsorted(ordered, needed), len(ordered) - 1)
-    hits = np.flatnonzero(ordered[places] == needed)
-    if len(hits) != 1:
-        return None
-    chosen = int(hits[0]) | int(order[places[hits[0]]]) << middle
-    return np.array([position for position in range(len(changes)) if chosen >> position & 1], np.int64)
+    found = []
+    for hit in np.flatnonzero(ordered[places] == needed).tolist():
+        chosen = hit | int(order[places[hit]]) << middle
+        found.append(np.array([position for position in range(len(changes)) if chosen >> position & 1], np.int64))
+    return found
 
 
 def _subset_sums(numbers: UInt64Array) -> UInt64Array:

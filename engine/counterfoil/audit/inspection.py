@@ -25,6 +25,7 @@ from counterfoil.execution.devices import open_device
 from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.program.operators import OperatorClass
+from counterfoil.rounding.guaranteed import kinds_without_bound
 from counterfoil.signing import PublicKey, open_claim
 from counterfoil.training.order import LoadedOrder, prepare_order
 
@@ -393,6 +394,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         initial_root=manifest.initial_root,
         commit_every=manifest.commit_every,
         checkpoint_every=manifest.checkpoint_every,
+        without_bound=None if program is None else kinds_without_bound(program, manifest.precision),
     )
 
 

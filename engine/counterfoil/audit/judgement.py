@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from counterfoil.audit.arbiter import arbitrate
-from counterfoil.audit.events import Event, Finding, accuses
-from counterfoil.audit.steps import ReplayedStep, State, StepReplayer
+from counterfoil.audit.events import Dispute, Event, Finding, Right, accuses
+from counterfoil.audit.findings import repeated_omissions, unreadable_log
+from counterfoil.audit.locate import differing_inputs, first_differing_operator
+from counterfoil.audit.steps import ReplayedStep, State, StepReplayer, differing_parts, read_log
 from counterfoil.bundle.schema import StepRecord
-from counterfoil.commit.merkle import leaf_hash
+from counterfoil.commit.digest import Digest
+from counterfoil.commit.merkle import MerkleComparison, leaf_hash
+from counterfoil.errors import LogError
+from counterfoil.program.graph import Program
 from counterfoil.rounding.log import SiteLog
 
 Fingerprints = npt.NDArray[np.uint64]
@@ -23,14 +28,34 @@ class SecondLook:
     """What a closer look at a step whose leaf differs brought.
 
     Attributes:
-        confirmed: Whether a second replay in another order of summation gave this machine's leaf again.
-        finding: What exact arithmetic says; None when this machine's result was not confirmed.
-        reached: The step as the trainer has it, where rounding within the margin explains the whole difference.
+        confirmed: Whether a second replay in another order of summation gave this machine's leaf again; also when the
+            log cannot be read, so that there was nothing to replay.
+        finding: What is proven; None when this machine's result was not confirmed.
+        reached: The step as the trainer has it, where rounding explains the whole difference.
     """
 
     confirmed: bool
     finding: Finding | None
-    reached: ReplayedStep | None
+    reached: ReplayedStep | None = None
+
+    @property
+    def accuses(self) -> bool:
+        """Whether the step is not what was ordered, beyond what any conforming machine gives."""
+        return accuses(self.confirmed, None if self.finding is None else self.finding.right)
+
+
+class Omissions:
+    """The steps of one trainer in whose log decisions are missing that every conforming recorder writes down."""
+
+    def __init__(self) -> None:
+        self._steps: list[int] = []
+
+    def note(self, step: int, look: SecondLook) -> SecondLook:
+        """Note what a closer look brought; returns it, or an accusation when it is one omission too many."""
+        if look.finding is None or look.finding.right is not Right.OMISSION:
+            return look
+        self._steps.append(step)
+        return replace(look, finding=repeated_omissions(look.finding, self._steps))
 
 
 @dataclass(frozen=True)
@@ -38,11 +63,11 @@ class Judgement:
     """Whether a step is what was ordered, judged from an agreed state and the trainer's own log.
 
     Attributes:
-        step: The replayed step.
+        step: The replayed step; None where the log cannot be read.
         look: The closer look; None where the replay's leaf is the trainer's.
     """
 
-    step: ReplayedStep
+    step: ReplayedStep | None
     look: SecondLook | None
 
     @property
@@ -51,35 +76,28 @@ class Judgement:
         return self.look is None
 
     @property
-    def confirmed(self) -> bool:
-        """Whether this machine gives its own result again; it does where that is the trainer's."""
-        return self.look is None or self.look.confirmed
-
-    @property
     def accuses(self) -> bool:
-        """Whether the step is not what was ordered, beyond the doubt that this machine or the margin leave."""
-        if self.look is None:
-            return False
-        return accuses(self.look.confirmed, None if self.look.finding is None else self.look.finding.right)
+        """Whether the step is not what was ordered, beyond what any conforming machine gives."""
+        return self.look is not None and self.look.accuses
 
     @property
     def agreed(self) -> ReplayedStep | None:
-        """The step that replay and trainer agree on, rounding within the margin apart; None when they do not."""
+        """The step that replay and trainer agree on, rounding apart; None when they do not."""
         return self.step if self.look is None else self.look.reached
 
     @property
     def contradictions(self) -> int:
         """Contradictions of the log; they count only when the leaves agree."""
-        return sum(count.contradictions for count in self.step.counts) if self.right else 0
+        return sum(count.contradictions for count in self.step.counts) if self.step and self.right else 0
 
     @property
     def corrections(self) -> int:
         """Rounding decisions that this machine took from the log; they count only when the leaves agree."""
-        return sum(count.corrections for count in self.step.counts) if self.right else 0
+        return sum(count.corrections for count in self.step.counts) if self.step and self.right else 0
 
 
 def judge(
-    steps: StepReplayer, claimed: StepRecord, state: State, logs: Sequence[SiteLog], fingerprints: Fingerprints
+    steps: StepReplayer, claimed: StepRecord, state: State, log: bytes, fingerprints: Fingerprints
 ) -> Generator[Event, None, Judgement]:
     """Replay a step, compare its leaf with the claimed one, and look closer where it differs.
 
@@ -87,13 +105,18 @@ def judge(
         steps: Replays the step.
         claimed: The trainer's record of it.
         state: The agreed state before it.
-        logs: The trainer's log of it.
+        log: The trainer's log of it.
         fingerprints: uint64 ``[places]``: the trainer's fingerprints.
 
     Raises:
         CancelledError: The replayer's token was cancelled.
+        CommitmentError: The log is not the one that the record commits to.
         NonFiniteError: The step leads to a value that does not fit float32.
     """
+    try:
+        logs = read_log(steps.job.program, claimed, log)
+    except LogError as error:
+        return Judgement(None, unreadable(claimed.step, error))
     outcome = yield from steps.replay(claimed, state, logs)
     if outcome.leaf == leaf_hash(claimed.to_bytes()):
         return Judgement(outcome, None)
@@ -110,6 +133,49 @@ def second_look(
 ) -> Generator[Event, None, SecondLook]:
     """Look closer at a step whose leaf differs: a replay in another order of summation, then exact arithmetic."""
     if not (yield from steps.confirm(claimed, state, logs, outcome)):
-        return SecondLook(False, None, None)
+        return SecondLook(False, None)
     arbitration = yield from arbitrate(steps, claimed, state, logs, outcome, fingerprints)
     return SecondLook(True, arbitration.finding, arbitration.reached)
+
+
+def unreadable(step: int, error: LogError) -> SecondLook:
+    """What there is to say of a step whose log cannot be read: there is nothing to replay it with."""
+    return SecondLook(True, unreadable_log(step, error.sentence))
+
+
+def dispute_of(
+    program: Program,
+    claimed: StepRecord,
+    proof: Sequence[Digest],
+    fingerprints: Fingerprints,
+    outcome: ReplayedStep | None,
+    look: SecondLook,
+    path: Sequence[MerkleComparison] = (),
+) -> Dispute:
+    """Describe a step that differs.
+
+    Args:
+        program: The program of a step.
+        claimed: The trainer's record of the step.
+        proof: Inclusion proof of its leaf in the signed run root.
+        fingerprints: uint64 ``[places]``: the trainer's fingerprints.
+        outcome: The replay of it; None where the log cannot be read.
+        look: The closer look.
+        path: The comparisons that lead from the run root to the leaf.
+    """
+    return Dispute(
+        step=claimed.step,
+        trainer_leaf=leaf_hash(claimed.to_bytes()),
+        replay_leaf=None if outcome is None else outcome.leaf,
+        parts=("log",) if outcome is None else differing_parts(claimed, outcome.record),
+        path=tuple(path),
+        inclusion_proof=tuple(proof),
+        compared_at=None,
+        tensors=(),
+        trainer_loss=float("nan") if claimed.loss is None else claimed.loss,
+        replay_loss=float("nan") if outcome is None else outcome.result.loss,
+        confirmed=look.confirmed,
+        operator=None if outcome is None else first_differing_operator(program, fingerprints, outcome.fingerprints),
+        finding=look.finding,
+        inputs=() if outcome is None else differing_inputs(program, fingerprints, outcome.fingerprints),
+    )

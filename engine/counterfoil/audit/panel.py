@@ -1,8 +1,8 @@
 """The panel: several providers ran one order; where they part, the step is replayed. Majority never decides.
 
-Providers whose steps all gave the same results agree; the largest clique of that graph is the group against which every
-other provider is compared. One honest member is enough to expose the others: at the step in which an outlier parts from
-the group, the replay says which side is not what was ordered, be it the group.
+Providers whose steps all gave the same results agree; the largest group of them is the one with which every other
+provider is compared. One honest member is enough to expose the others: where an outlier parts from the group, the
+replay says which side is not what was ordered, be it the group.
 
 A referee is a panel of two.
 """
@@ -14,14 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import combinations
 from pathlib import Path
-
-import networkx
 
 from counterfoil.audit.events import Event
 from counterfoil.audit.inspection import open_inspection
-from counterfoil.audit.referee import Blame, Parting, Provider, StepJudged, find_parting, result_tree, rule
+from counterfoil.audit.referee import Parting, Provider, Ruling, StepJudged, find_parting, result_tree, rule
 from counterfoil.audit.selftest import run_selftest
 from counterfoil.audit.steps import StepReplayer, step_replayer
 from counterfoil.bundle.datafile import DataFile, missing_data
@@ -112,7 +109,7 @@ class PanelReport:
 
 @dataclass(frozen=True)
 class PanelCompared:
-    """The runs were compared, and where they part is known; then the replay of ``steps`` steps begins."""
+    """The runs were compared, and where they part is known; then the replay begins, of ``steps`` steps or more."""
 
     partings: tuple[Parting, ...]
     steps: int
@@ -251,25 +248,12 @@ def _replayer(
     return step_replayer(job, torch_device, used_threads, cancel=cancel)
 
 
-def agreeing_groups(providers: Mapping[int, Provider]) -> tuple[tuple[int, ...], ...]:
-    """Return the groups of providers whose results agree, by number, the largest first and then the earliest.
-
-    An edge of the graph joins two providers who agree in every step; its largest clique is the first group, the largest
-    among the rest the second, and so on.
-    """
-    graph = networkx.Graph()
-    graph.add_nodes_from(providers)
-    graph.add_edges_from(
-        (one, other)
-        for one, other in combinations(providers, 2)
-        if providers[one].results.root == providers[other].results.root
-    )
-    groups = []
-    while graph:
-        group = min((sorted(clique) for clique in networkx.find_cliques(graph)), key=lambda c: (-len(c), c))
-        groups.append(tuple(group))
-        graph.remove_nodes_from(group)
-    return tuple(groups)
+def agreeing_groups(providers: Mapping[int, Provider]) -> Groups:
+    """Return the groups of providers who agree in every step, by number, the largest first and then the earliest."""
+    groups: dict[Digest, list[int]] = {}
+    for number in sorted(providers):
+        groups.setdefault(providers[number].results.root, []).append(number)
+    return tuple(sorted(map(tuple, groups.values()), key=lambda group: (-len(group), group)))
 
 
 def _parting(table: _Table, first: tuple[int, ...], second: tuple[int, ...]) -> Parting:
@@ -299,16 +283,14 @@ def _report(table: _Table, groups: Groups, partings: tuple[Parting, ...]) -> Pan
 
 def judge_members(count: int, partings: Sequence[Parting]) -> tuple[Standing, ...]:
     """Return what the rulings say of each provider; one ruling against it is enough."""
-    standings = [Standing.UNTESTED] * count
-    for parting in partings:
-        if parting.blame is Blame.UNCLEAR:
-            continue
-        for ruling in parting.rulings:
-            if not ruling.right:
-                standings[ruling.provider] = Standing.WRONG
-            elif standings[ruling.provider] is Standing.UNTESTED:
-                standings[ruling.provider] = Standing.RIGHT_THERE
-    return tuple(standings)
+    rulings = [ruling for parting in partings for ruling in parting.rulings]
+    return tuple(_standing([ruling for ruling in rulings if ruling.provider == number]) for number in range(count))
+
+
+def _standing(rulings: Sequence[Ruling]) -> Standing:
+    if any(ruling.wrong for ruling in rulings):
+        return Standing.WRONG
+    return Standing.RIGHT_THERE if rulings and all(ruling.right for ruling in rulings) else Standing.UNTESTED
 
 
 def conclude_panel(members: Sequence[Member], groups: Groups, partings: Sequence[Parting]) -> tuple[PanelOutcome, str]:
@@ -327,16 +309,24 @@ def conclude_panel(members: Sequence[Member], groups: Groups, partings: Sequence
             sentences.append("The others were right where they part from them; their other steps were not replayed.")
     elif partings:
         outcome = PanelOutcome.UNDECIDED
-        if any(parting.blame is Blame.UNCLEAR for parting in partings):
+        unclear = [r for parting in partings for r in parting.rulings if not r.confirmed]
+        if unclear:
+            ruling = unclear[0]
             sentences.append(
-                "This machine's arithmetic lies outside the margin: it does not give its own result again when "
-                "reductions run in another order, or exact arithmetic shows it to be off. Nobody is accused; use "
-                "another machine."
+                f"Step {ruling.step} of {members[ruling.provider].name} cannot be decided. "
+                + (
+                    "This machine does not give its own result again when reductions run in another order: its "
+                    "arithmetic lies outside the margin."
+                    if ruling.finding is None
+                    else ruling.finding.sentence
+                )
             )
+            sentences.append("Nobody is accused; use another machine, or audit each of the runs.")
         else:
             sentences.append(
                 "Where the runs part, each is right with its own rounding log: their hardware rounded a value "
-                "differently within the margin. From there on they are different runs; audit each of them."
+                "differently. From there on they are different runs, and every later step of both is what was ordered; "
+                "audit each of them."
             )
     elif refused:
         outcome = PanelOutcome.REFUSED

@@ -5,8 +5,8 @@ since two honest machines log different decisions without getting other values. 
 found by binary search over Merkle trees of these results (about log2 n comparisons) and replayed from the agreed state
 before it, once with each provider's own log. A provider is right when the replay comes to the leaf that it signed.
 
-Both can be right: then their hardware rounded some value differently within the margin, and from there on theirs are
-different runs, of which each must be audited by itself.
+Both can be right: then their hardware rounded some value differently, and from there on theirs are different runs. The
+replay goes on with each of them until a step decides; a cheat must not get away because honest rounding came first.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from enum import Enum
 import torch
 
 from counterfoil.audit.events import DisputedOperator, Event, Finding
-from counterfoil.audit.judgement import Judgement, judge
+from counterfoil.audit.judgement import Omissions, judge
 from counterfoil.audit.locate import first_differing_operator
-from counterfoil.audit.steps import State, StepReplayer, decode_log, differing_parts
+from counterfoil.audit.steps import State, StepReplayer, differing_parts
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest, StepRecord, run_tree
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison, MerkleTree, first_difference, leaf_hash
-from counterfoil.errors import CommitmentError, LogError
+from counterfoil.errors import CommitmentError
 
 
 class Blame(Enum):
@@ -35,9 +35,9 @@ class Blame(Enum):
     SECOND = "second"
     BOTH = "both"
     NEITHER = "neither"
-    """Each is right with its own log: rounding differed within the margin."""
+    """Each is right with its own log, from the step in which they part to the end: hardware rounded differently."""
     UNCLEAR = "unclear"
-    """This machine cannot be relied on here; nobody is accused."""
+    """No group is proven to be wrong, and this machine cannot show both to be right."""
 
 
 @dataclass(frozen=True)
@@ -46,21 +46,22 @@ class Ruling:
 
     Attributes:
         provider: Number of the run among those compared, from 0.
+        step: The step that was replayed.
         right: Whether the replay, with the provider's own log, comes to the leaf that it signed; also where rounding
-            within the margin explains the whole difference.
-        confirmed: Whether this machine can be relied on: a second replay gave its leaf again, and exact arithmetic does
-            not show it to be off.
+            explains the whole difference.
+        confirmed: Whether this machine could decide: the step is right, or proven not to be what was ordered.
         trainer_leaf: The Merkle leaf hash that the provider signed.
-        replay_leaf: The replay's; None when the provider's log is malformed, so that nothing could be replayed.
-        parts: Which parts of the leaf differ: some of ``state``, ``loss`` and ``fingerprints``, or ``log`` when it is
-            malformed; empty when right.
+        replay_leaf: The replay's; None when the provider's log cannot be read, so that nothing could be replayed.
+        parts: Which parts of the leaf differ: some of ``state``, ``loss`` and ``fingerprints``, or ``log`` when it
+            cannot be read; empty when right.
         operator: The first operator whose result differs; None when right, or when all fingerprints agree.
         corrections: Rounding decisions that this machine took from the provider's log.
         contradictions: Log entries that no honest trainer writes.
-        finding: What exact arithmetic says; None where the leaves agree, or nothing was confirmed.
+        finding: What is proven; None where the leaves agree, or nothing was confirmed.
     """
 
     provider: int
+    step: int
     right: bool
     confirmed: bool
     trainer_leaf: Digest
@@ -71,6 +72,11 @@ class Ruling:
     contradictions: int
     finding: Finding | None = None
 
+    @property
+    def wrong(self) -> bool:
+        """Whether the step is proven not to be what was ordered."""
+        return self.confirmed and not self.right
+
 
 @dataclass(frozen=True)
 class Parting:
@@ -79,13 +85,14 @@ class Parting:
     Attributes:
         first: Numbers of the runs of one group, from 0.
         second: Those of the other.
-        step: The first step in which their results differ; the ruling may lie before it (:attr:`ruled_step`).
+        step: The first step in which their results differ; the ruling may lie elsewhere (:attr:`ruled_step`).
         path: The comparisons of the binary search, from the root down.
         agreed_step: The step after which all store the same state, from which the replay starts. Whether what they
             agree on before it was ordered is not looked at.
-        ruled_step: The step that was ruled on: ``step``, or an earlier one that all got wrong; 0 before the ruling.
-        rulings: One for each run of both groups: with equal results their logs may still differ. Empty before the
-            ruling.
+        ruled_step: The step that decides: ``step``, an earlier one that all got wrong, or a later one where ``step``
+            decides nothing; the last of the order when no step does; 0 before the ruling.
+        rulings: The telling one for each run of both groups: the first step that is not right, or the step in which
+            they part. With equal results the logs may still differ. Empty before the ruling.
     """
 
     first: tuple[int, ...]
@@ -98,18 +105,21 @@ class Parting:
 
     @property
     def steps(self) -> int:
-        """Number of steps from the agreed state to the step in question."""
+        """Number of steps from the agreed state to the one in which they part; the ruling may need more."""
         return self.step - self.agreed_step
 
     @property
     def blame(self) -> Blame:
         """Which group is wrong; UNCLEAR before the ruling. A group is right if one of its runs is."""
-        if not self.rulings or not all(ruling.confirmed for ruling in self.rulings):
-            return Blame.UNCLEAR
-        right = {ruling.provider for ruling in self.rulings if ruling.right}
-        if right.intersection(self.first):
-            return Blame.NEITHER if right.intersection(self.second) else Blame.SECOND
-        return Blame.FIRST if right.intersection(self.second) else Blame.BOTH
+        first, second = self._of(self.first), self._of(self.second)
+        wrong = [bool(group) and all(ruling.wrong for ruling in group) for group in (first, second)]
+        if any(wrong):
+            return Blame.BOTH if all(wrong) else Blame.FIRST if wrong[0] else Blame.SECOND
+        right = all(any(ruling.right for ruling in group) for group in (first, second))
+        return Blame.NEITHER if right else Blame.UNCLEAR
+
+    def _of(self, group: tuple[int, ...]) -> list[Ruling]:
+        return [ruling for ruling in self.rulings if ruling.provider in group]
 
 
 @dataclass(frozen=True)
@@ -157,7 +167,7 @@ def find_parting(
 def rule(
     steps: StepReplayer, initial: State, providers: Mapping[int, Provider], parting: Parting
 ) -> Generator[Event | StepJudged, None, Parting]:
-    """Replay from the agreed state, and say which runs are not what was ordered.
+    """Replay from the agreed state until a step decides which runs are not what was ordered, or to the end.
 
     Raises:
         CancelledError: The replayer's token was cancelled.
@@ -165,28 +175,106 @@ def rule(
         NonFiniteError: A step leads to a value that does not fit float32.
     """
     members = {number: providers[number] for number in (*parting.first, *parting.second)}
-    state = _agreed_state(initial, members.values(), parting.agreed_step)
-    for step in range(parting.agreed_step + 1, parting.step):
-        judged: dict[int, Judgement | None] = {}
-        for number, member in members.items():
-            judgement = judged[number] = yield from _judge(steps, member, step, state)
-            if judgement is not None and judgement.agreed is not None:
-                # All signed this result. That another one's log does not lead to it is for that one's own audit.
-                state = judgement.agreed.result.state
-                break
-        else:
-            return _ruled(steps, members, parting, step, judged)
+    judges = {number: _Judge(steps, number, member) for number, member in members.items()}
+    telling: dict[int, Ruling] = {}
+    # Up to the step in which they part all signed the same results, so any of them may carry the state.
+    sides = [_Side(tuple(members), _agreed_state(initial, members.values(), parting.agreed_step))]
+    for step in range(parting.agreed_step + 1, steps.job.manifest.steps + 1):
+        if step == parting.step:
+            sides = [_Side(group, sides[0].state) for group in (parting.first, parting.second)]
+        for side in sides:
+            yield from side.judge(step, judges, telling, every=step == parting.step)
+        parting = replace(parting, ruled_step=step, rulings=tuple(telling[number] for number in sorted(telling)))
+        if parting.blame in (Blame.FIRST, Blame.SECOND, Blame.BOTH):
+            return parting
         yield StepJudged(step)
-    judged = {}
-    for number, member in members.items():
-        judged[number] = yield from _judge(steps, member, parting.step, state)
-    return _ruled(steps, members, parting, parting.step, judged)
+        if steps.job.manifest.is_checkpoint(step):
+            for side in sides:
+                side.resume(step, members)
+    return parting
+
+
+class _Side:
+    """Runs that agree in every step so far, and the state that they come to."""
+
+    def __init__(self, group: tuple[int, ...], state: State | None) -> None:
+        self.group = group
+        self.state = state
+        """The state after the last step; None when this machine cannot tell."""
+
+    def judge(
+        self, step: int, judges: Mapping[int, _Judge], telling: dict[int, Ruling], *, every: bool
+    ) -> Generator[Event, None, None]:
+        """Judge a step by each run's own log until one leads to what all of them signed, or by every log."""
+        before, self.state = self.state, None
+        if before is None:
+            return
+        found: dict[int, Ruling] = {}
+        for number in self.group:
+            ruling, agreed = yield from judges[number].rule(step, before)
+            found[number] = ruling
+            # All signed this result. That another one's log does not lead to it is for that one's own audit.
+            self.state = self.state if agreed is None else agreed
+            if agreed is not None and not every:
+                break
+        if every or self.state is None:
+            for number, ruling in found.items():
+                if number not in telling or _telling(ruling) > _telling(telling[number]):
+                    telling[number] = ruling
+
+    def resume(self, step: int, members: Mapping[int, Provider]) -> None:
+        """Go on from the state that the runs store after a step, if they have come to none here."""
+        if self.state is None:
+            self.state = _stored((members[number] for number in self.group), step)
+
+
+def _telling(ruling: Ruling) -> int:
+    """How much a ruling tells: most when its run is wrong, least when it is right."""
+    return 2 if ruling.wrong else 0 if ruling.right else 1
+
+
+class _Judge:
+    """Judges the steps of one provider."""
+
+    def __init__(self, steps: StepReplayer, number: int, provider: Provider) -> None:
+        self._steps = steps
+        self._number = number
+        self._provider = provider
+        self._omissions = Omissions()
+
+    def rule(self, step: int, state: State) -> Generator[Event, None, tuple[Ruling, State | None]]:
+        """Rule on a step that starts from ``state``; returns the state after it too, if all agree on one."""
+        reader, record = self._provider.reader, self._provider.records[step]
+        theirs = reader.fingerprints(step)
+        judged = yield from judge(self._steps, record, state, reader.log(step), theirs)
+        look = None if judged.look is None else self._omissions.note(step, judged.look)
+        accuses = look is not None and look.accuses
+        operator = None
+        if look is not None and judged.step is not None:
+            operator = first_differing_operator(self._steps.job.program, theirs, judged.step.fingerprints)
+        ruling = Ruling(
+            provider=self._number,
+            step=step,
+            right=judged.agreed is not None and not accuses,
+            confirmed=judged.agreed is not None or accuses,
+            trainer_leaf=leaf_hash(record.to_bytes()),
+            replay_leaf=None if judged.step is None else judged.step.leaf,
+            parts=("log",) if judged.step is None else differing_parts(record, judged.step.record),
+            operator=operator,
+            corrections=judged.corrections,
+            contradictions=judged.contradictions,
+            finding=None if look is None else look.finding,
+        )
+        agreed = judged.agreed
+        return ruling, agreed.result.state if agreed is not None and ruling.right else None
 
 
 def _agreed_state(initial: State, members: Iterable[Provider], step: int) -> State:
     """Return the state after ``step`` from the first run that stores it as all commit to it."""
-    if step == 0:
-        return initial
+    return initial if step == 0 else _stored(members, step)
+
+
+def _stored(members: Iterable[Provider], step: int) -> State:
     refused: CommitmentError | None = None
     for member in members:
         stored = member.reader.checkpoint(step)
@@ -198,54 +286,3 @@ def _agreed_state(initial: State, members: Iterable[Provider], step: int) -> Sta
         return {name: torch.from_numpy(array) for name, array in stored.items()}
     assert refused is not None
     raise refused
-
-
-def _judge(
-    steps: StepReplayer, provider: Provider, step: int, state: State
-) -> Generator[Event, None, Judgement | None]:
-    """Judge a step of a provider; None when its log is malformed."""
-    try:
-        log = decode_log(steps.job.program, step, provider.reader.log(step))
-    except LogError:
-        return None
-    return (yield from judge(steps, provider.records[step], state, log, provider.reader.fingerprints(step)))
-
-
-def _ruled(
-    steps: StepReplayer,
-    members: Mapping[int, Provider],
-    parting: Parting,
-    step: int,
-    judged: Mapping[int, Judgement | None],
-) -> Parting:
-    rulings = []
-    for number, judgement in judged.items():
-        record = members[number].records[step]
-        if judgement is None:
-            leaf = leaf_hash(record.to_bytes())
-            rulings.append(Ruling(number, False, True, leaf, None, ("log",), None, 0, 0))
-        else:
-            rulings.append(_ruling(steps, number, members[number], judgement))
-    return replace(parting, ruled_step=step, rulings=tuple(rulings))
-
-
-def _ruling(steps: StepReplayer, number: int, provider: Provider, judgement: Judgement) -> Ruling:
-    replayed = judgement.step
-    step = replayed.record.step
-    claimed = provider.records[step]
-    operator = None
-    if not judgement.right:
-        theirs = provider.reader.fingerprints(step)
-        operator = first_differing_operator(steps.job.program, theirs, replayed.fingerprints)
-    return Ruling(
-        provider=number,
-        right=judgement.agreed is not None,
-        confirmed=judgement.agreed is not None or judgement.accuses,
-        trainer_leaf=leaf_hash(claimed.to_bytes()),
-        replay_leaf=replayed.leaf,
-        parts=differing_parts(claimed, replayed.record),
-        operator=operator,
-        corrections=judgement.corrections,
-        contradictions=judgement.contradictions,
-        finding=None if judgement.look is None else judgement.look.finding,
-    )

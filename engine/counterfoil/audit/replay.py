@@ -18,7 +18,6 @@ from counterfoil.audit.events import (
     AuditReport,
     AuditStarted,
     CheckChanged,
-    Dispute,
     DisputeLocated,
     DivergenceMeasured,
     Event,
@@ -30,8 +29,7 @@ from counterfoil.audit.events import (
     TensorDivergence,
 )
 from counterfoil.audit.inspection import Inspection, make_checks
-from counterfoil.audit.judgement import second_look
-from counterfoil.audit.locate import differing_inputs, first_differing_operator
+from counterfoil.audit.judgement import Omissions, SecondLook, dispute_of, second_look, unreadable
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.sampling import Sample, Segment, SegmentRequest, planned_steps, segment
 from counterfoil.audit.selftest import run_selftest
@@ -42,8 +40,8 @@ from counterfoil.audit.steps import (
     ReplayedStep,
     State,
     StepReplayer,
-    decode_log,
     differing_parts,
+    read_log,
     step_replayer,
 )
 from counterfoil.bundle.capsule import CapsuleContents
@@ -53,25 +51,25 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.commit.merkle import MerkleTree, first_difference
+from counterfoil.commit.merkle import MerkleComparison, MerkleTree, first_difference
 from counterfoil.errors import (
     CancelledError,
     CounterfoilError,
     DeviceError,
     FileChangedError,
+    LogError,
     NonFiniteError,
     RefusedError,
 )
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.rounding.guaranteed import kinds_without_bound
 from counterfoil.signing import PublicKey
 from counterfoil.training.order import LoadedOrder
 
 DETAILED = 32
 """Differing tensors of a dispute that are described down to single elements."""
-MOST_ARBITRATIONS = 8
-"""Steps of a run that are looked at closer when none of them accuses the trainer."""
 
 
 @dataclass(frozen=True)
@@ -233,7 +231,12 @@ class _Progress:
             trainer_environment=claim.environment if claim else (),
             sample=self.sample,
             steering=self._steering(),
+            without_bound=self._without_bound(),
         )
+
+    def _without_bound(self) -> tuple[str, ...] | None:
+        order = self.inspection.order if self.inspection else None
+        return None if order is None else kinds_without_bound(order.program, order.manifest.precision)
 
     def _steering(self) -> Steering | None:
         return self.account.result() if self.account is not None and self.tally.judged else None
@@ -352,9 +355,8 @@ class _Replay:
         self._account = account
         self._steps = steps
         self._rounded_values = sum(site.elements for site in order.program.sites)
-        self._leaves = [self._tree.leaf(index) for index in range(self._tree.size)]
         self._agreed: tuple[int, State] = (0, order.initial)
-        self._arbitrations = 0
+        self._omissions = Omissions()
 
     def run(self, chosen: Iterable[Segment]) -> Iterator[Event]:
         for part in chosen:
@@ -364,43 +366,54 @@ class _Replay:
 
     def _segment(self, part: Segment) -> Iterator[Event]:
         committed = state = yield from self._state_before(part)
-        drifting = False
+        outcome: ReplayedStep | None = None
+        # A chain drifts when it has parted from the trainer's, and is lost when there is no state to go on from.
+        drifting = lost = False
         for step in range(part.first, part.last + 1):
             begun = time.perf_counter()
-            logs = decode_log(self._order.program, step, self._reader.log(step))
-            outcome = yield from self._attempt(step, state, logs, drifting)
-            if outcome is None:  # the drifting chain ended before the next checkpoint
-                row = self._row(step, StepMatch.UNJUDGED, None, begun)
-            else:
-                equal = outcome.leaf == self._tree.leaf(step)
-                match = StepMatch.UNJUDGED if drifting else StepMatch.MATCH if equal else StepMatch.MISMATCH
-                row = self._row(step, match, outcome, begun)
-            self._tally.add(row)
-            if row.match is StepMatch.MATCH and outcome is not None:
+            try:
+                logs = read_log(self._order.program, self._records[step], self._reader.log(step))
+            except LogError as error:
+                yield from self._unreadable(step, error, None if drifting else committed, begun)
+                drifting = lost = True
+                continue
+            outcome = None if lost else (yield from self._attempt(step, state, logs, drifting))
+            if outcome is None:
+                lost = True
+                yield self._judged(self._row(step, StepMatch.UNJUDGED, None, begun))
+                continue
+            equal = outcome.leaf == self._tree.leaf(step)
+            match = StepMatch.UNJUDGED if drifting else StepMatch.MATCH if equal else StepMatch.MISMATCH
+            if match is StepMatch.MATCH:
                 self._account.add((len(log.indices) for log in logs), outcome.counts)
-            yield StepReplayed(row)
-            if row.match is StepMatch.MISMATCH:
-                assert outcome is not None
-                self._leaves[step] = outcome.leaf
+            yield self._judged(self._row(step, match, outcome, begun))
+            if match is StepMatch.MISMATCH:
                 reached = None
                 if self._asks_arbiter:
-                    reached = yield from self._locate(step, state, logs, outcome)
-                    if self._tally.dispute is not None and self._tally.dispute.accuses:
-                        self._progress.evidence = gather(self._inspection, self._order, step, committed)
+                    reached = yield from self._locate(step, state, logs, outcome, committed)
                 # Where the state is not digested, fingerprints that differ are the sign that it differs too.
                 parts = differing_parts(self._records[step], outcome.record)
                 drifting = ("state" if outcome.record.state_root is not None else "fingerprints") in parts
                 if reached is not None:  # rounding explains the difference, and this is the trainer's own state
                     outcome, drifting = reached, False
-            if outcome is not None:
-                state = outcome.result.state
-                if not drifting and self._order.manifest.is_committed(step):
-                    committed = state
+            state = outcome.result.state
+            if not drifting and self._order.manifest.is_committed(step):
+                committed = state
         trainer = self._checkpoint(part.last)
-        if outcome is not None:
-            yield from self._measure(part.last, trainer, outcome)
+        if outcome is not None and not lost:
+            yield from self._measure(part, trainer, outcome)
         if not drifting:
             self._agreed = part.last, state
+
+    def _judged(self, row: StepRow) -> StepReplayed:
+        self._tally.add(row)
+        return StepReplayed(row)
+
+    def _unreadable(self, step: int, error: LogError, committed: State | None, begun: float) -> Iterator[Event]:
+        """A log that the trainer signed and nobody can read; ``committed`` is the agreed state before it, if any."""
+        yield self._judged(self._row(step, StepMatch.MISMATCH, None, begun))
+        if self._asks_arbiter:
+            yield from self._dispute(step, None, unreadable(step, error), committed)
 
     def _state_before(self, part: Segment) -> Generator[Event, None, State]:
         """Return the agreed state before a segment: the one that the replay came to, or the trainer's stored one."""
@@ -432,7 +445,7 @@ class _Replay:
             step=step,
             match=match,
             trainer_leaf=self._tree.leaf(step),
-            replay_leaf=outcome.leaf if outcome is not None else self._tree.leaf(step),
+            replay_leaf=outcome.leaf if outcome is not None else None,
             trainer_loss=float("nan") if trainer_loss is None else trainer_loss,
             replay_loss=outcome.result.loss if outcome is not None else float("nan"),
             log_entries=outcome.entries if outcome is not None else 0,
@@ -440,7 +453,7 @@ class _Replay:
             corrections=sum(count.corrections for count in counts),
             contradictions=sum(count.contradictions for count in counts),
             omissions=sum(count.omissions for count in counts),
-            rounded_values=self._rounded_values,
+            rounded_values=self._rounded_values if outcome is not None else 0,
             seconds=time.perf_counter() - begun,
             steerable=sum(count.steerable for count in counts),
             steered=sum(count.steered for count in counts),
@@ -451,58 +464,65 @@ class _Replay:
         self._reader.check_checkpoint(step, trainer)
         return trainer
 
-    def _measure(self, step: int, trainer: Arrays, outcome: ReplayedStep) -> Iterator[Event]:
+    def _measure(self, part: Segment, trainer: Arrays, outcome: ReplayedStep) -> Iterator[Event]:
         tensors = compare_states(trainer, outcome.arrays)
-        yield DivergenceMeasured(step, tensors)
+        yield DivergenceMeasured(part.last, tensors)
         dispute = self._tally.dispute
-        if dispute is not None and dispute.compared_at is None:
+        # The state at the end of this segment says nothing of a dispute in an earlier one, whose chain was lost.
+        if dispute is not None and dispute.compared_at is None and dispute.step >= part.first:
             self._tally.dispute = replace(
                 dispute,
-                compared_at=step,
+                compared_at=part.last,
                 tensors=_differing(tensors, trainer, outcome.arrays),
-                trainer_state=self._records[step].state_root,
+                trainer_state=self._records[part.last].state_root,
                 replay_state=outcome.record.state_root,
             )
             yield DisputeLocated(self._tally.dispute)
 
     @property
     def _asks_arbiter(self) -> bool:
-        """Whether to look closer at a step that differs: until one accuses, within reason.
+        """Whether to look closer at a step that differs: until one accuses.
 
-        A trainer whose first difference is honest rounding must not get away with a later one that is not.
+        A trainer whose first differences are honest rounding must not get away with a later one that is not, however
+        many there are.
         """
-        dispute = self._tally.dispute
-        return dispute is None or (not dispute.accuses and self._arbitrations < MOST_ARBITRATIONS)
+        return self._tally.dispute is None or not self._tally.dispute.accuses
 
     def _locate(
-        self, step: int, state: State, logs: Logs, outcome: ReplayedStep
+        self, step: int, state: State, logs: Logs, outcome: ReplayedStep, committed: State
     ) -> Generator[Event, None, ReplayedStep | None]:
         """Look closer at a step that differs; returns the step as the trainer has it, if rounding explains it all."""
-        self._arbitrations += 1
-        trainer = self._records[step]
         fingerprints = self._reader.fingerprints(step)
-        look = yield from second_look(self._steps, trainer, state, logs, outcome, fingerprints)
-        _, path = first_difference(self._tree, MerkleTree(self._leaves))
-        dispute = Dispute(
-            step=step,
-            trainer_leaf=self._tree.leaf(step),
-            replay_leaf=outcome.leaf,
-            parts=differing_parts(trainer, outcome.record),
-            path=path,
-            inclusion_proof=self._tree.inclusion_proof(step),
-            compared_at=None,
-            tensors=(),
-            trainer_loss=float("nan") if trainer.loss is None else trainer.loss,
-            replay_loss=outcome.result.loss,
-            confirmed=look.confirmed,
-            operator=first_differing_operator(self._order.program, fingerprints, outcome.fingerprints),
-            inputs=differing_inputs(self._order.program, fingerprints, outcome.fingerprints),
-            finding=look.finding,
-        )
-        if self._tally.dispute is None or dispute.accuses:
-            self._tally.dispute = dispute
-            yield DisputeLocated(dispute)
+        look = yield from second_look(self._steps, self._records[step], state, logs, outcome, fingerprints)
+        look = self._omissions.note(step, look)
+        yield from self._dispute(step, outcome, look, committed)
         return look.reached
+
+    def _dispute(
+        self, step: int, outcome: ReplayedStep | None, look: SecondLook, committed: State | None
+    ) -> Iterator[Event]:
+        """Keep what a closer look brought, if it is the first or accuses."""
+        if self._tally.dispute is not None and not look.accuses:
+            return
+        dispute = dispute_of(
+            self._order.program,
+            self._records[step],
+            self._tree.inclusion_proof(step),
+            self._reader.fingerprints(step),
+            outcome,
+            look,
+            () if outcome is None else self._path(step, outcome.leaf),
+        )
+        self._tally.dispute = dispute
+        yield DisputeLocated(dispute)
+        if dispute.stands_alone and committed is not None:
+            self._progress.evidence = gather(self._inspection, self._order, step, committed)
+
+    def _path(self, step: int, leaf: Digest) -> tuple[MerkleComparison, ...]:
+        """Return the comparisons that lead from the run root to the leaf of a step."""
+        leaves = [self._tree.leaf(index) for index in range(self._tree.size)]
+        leaves[step] = leaf
+        return first_difference(self._tree, MerkleTree(leaves))[1]
 
 
 def _differing(tensors: tuple[TensorDivergence, ...], trainer: Arrays, replay: Arrays) -> tuple[TensorDivergence, ...]:

@@ -106,6 +106,7 @@ def _predicate(report: AuditReport, signed_at: datetime) -> dict[str, Any]:
         },
         "counts": dict(zip(COUNTS, map(str, counts), strict=True)),
         "steering": None if report.steering is None else steering_fields(report.steering),
+        "withoutBound": None if report.without_bound is None else list(report.without_bound),
         "seconds": _float(report.seconds),
         "dispute": None if report.dispute is None else _dispute(report.dispute),
     }
@@ -151,7 +152,7 @@ def _dispute(dispute: Dispute) -> dict[str, Any]:
     return {
         "step": dispute.step,
         "trainerLeaf": dispute.trainer_leaf.hex,
-        "replayLeaf": dispute.replay_leaf.hex,
+        "replayLeaf": None if dispute.replay_leaf is None else dispute.replay_leaf.hex,
         "parts": list(dispute.parts),
         "comparisons": [
             {
@@ -181,6 +182,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "recomputed": str(finding.recomputed),
         "total": str(finding.total),
         "margin": _float(finding.margin),
+        "bound": _float(finding.bound),
         "elements": [
             {
                 "index": list(element.index),

@@ -246,8 +246,11 @@ def read_dispute(value: Any, steps: int, run_root: Digest | None) -> DisputedSte
     fields = fields_of(value, "verdict's dispute")
     step = fields.integer("step", 1, steps)
     trainer_leaf = fields.digest("trainerLeaf")
-    replay_leaf = fields.digest("replayLeaf")
-    if not all(isinstance(part, str) for part in fields.take("parts", list)):
+    replay_leaf = fields.take("replayLeaf", str, type(None))
+    if replay_leaf is not None:
+        replay_leaf = fields.as_digest(replay_leaf, "replay's leaf of the verdict")
+    parts = fields.take("parts", list)
+    if not all(isinstance(part, str) for part in parts):
         raise SignatureError("The differing parts of the verdict's dispute are not texts.")
     _check_comparisons(fields.take("comparisons", list), steps, run_root)
     proof = [fields.as_digest(text, "inclusion proof of the verdict") for text in fields.take("inclusionProof", list)]
@@ -271,6 +274,8 @@ def read_dispute(value: Any, steps: int, run_root: Digest | None) -> DisputedSte
     _check_operator(operator)
     right = _read_finding(fields.take("finding", dict, type(None)))
     fields.end()
+    if (replay_leaf is None) != (parts == ["log"]) or (replay_leaf is None) != (right is Right.UNREADABLE):
+        raise SignatureError("The verdict disputes a step without a replay, or its log although it was replayed.")
     if trainer_leaf == replay_leaf:
         raise SignatureError("The verdict disputes a step whose Merkle leaves are equal.")
     if run_root is None:
@@ -287,7 +292,8 @@ def _read_finding(value: Any) -> Right | None:
     right = read_enum(Right, fields.take("right", str), "finding")
     fields.take("sentence", str)
     recomputed, total = (read_count(fields.take(key, str)) for key in ("recomputed", "total"))
-    check_float(fields.take("margin", dict))
+    for key in ("margin", "bound"):
+        check_float(fields.take(key, dict))
     elements = fields.take("elements", list)
     fields.end()
     if not len(elements) <= recomputed <= total:

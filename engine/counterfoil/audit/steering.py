@@ -4,8 +4,8 @@ A logged direction is followed where the replay's own value lies within twice th
 lets the trainer choose between two neighbouring grid points: by one quantum, at most 2^(1-p) of the tensor's scale 2^E.
 Two kinds of entries leave honest hardware no choice, and are called *steerable*:
 
-* The own value is farther from the midpoint than honest hardware differs: a sixteenth of a calibrated margin, three
-  quarters of a guaranteed one.
+* The own value is farther from the midpoint than honest hardware differs: a sixteenth of a calibrated margin, or
+  what the error bound of a proven one allows.
 * The own value is the midpoint itself, at a site with several such ties where nearly every close decision is one. Sums
   that are exact give ties, for instance of pixels times weights; sums that are not would scatter around the midpoint,
   and hit it by chance. Exact sums are the same on all hardware, and so is the direction, ties to even.

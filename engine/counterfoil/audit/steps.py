@@ -18,7 +18,7 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
-from counterfoil.errors import LogError
+from counterfoil.errors import FileChangedError
 from counterfoil.execution.interpreter import (
     COMPUTE_DTYPES,
     Compute,
@@ -30,13 +30,15 @@ from counterfoil.execution.interpreter import (
 )
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.program.graph import Program
+from counterfoil.rounding.guaranteed import own_log_margins
 from counterfoil.rounding.log import SiteLog, decode
-from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, SiteCounts, Watched, step_key
+from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, SiteCounts, Values, Watched, step_key
 
 State = Mapping[str, Tensor]
 Arrays = dict[str, npt.NDArray[Any]]
 Logs = tuple[SiteLog, ...]
-_CONFIRMATION = "reversed"
+_CONFIRMATION = "reversed+rewritten"
+"""Every operator by another algorithm, and every reduction in another order."""
 
 
 class Job(Protocol):
@@ -111,6 +113,7 @@ class StepReplayer:
         self._kernels = kernels
         self._compute = compute
         self._cancel = cancel
+        self._own_margins = own_log_margins(job.program, job.manifest.precision)
         self._interpreter = Interpreter(job.program, device, COMPUTE_DTYPES[job.manifest.precision.compute])
 
     def replay(
@@ -121,7 +124,9 @@ class StepReplayer:
         *,
         compute: Compute | None = None,
         keep_log: bool = False,
+        own_log: bool = False,
         observe: int | None = None,
+        forced: Mapping[int, Values] | None = None,
     ) -> Generator[Event, None, ReplayedStep]:
         """Replay a step.
 
@@ -131,7 +136,9 @@ class StepReplayer:
             logs: The log to follow, one part for each rounding site.
             compute: Instead of the replayer's own.
             keep_log: Keep the own log, so that another replay can follow it.
+            own_log: ``logs`` is such a log.
             observe: Keep what happens at the place of this number.
+            forced: Values to take at rounding sites, by number, whatever the own ones are.
 
         Yields:
             OperatorDone now and then.
@@ -143,9 +150,14 @@ class StepReplayer:
         """
         job, step = self.job, claimed.step
         rounder = ReplayingRounder(
-            job.program, job.manifest.precision, self._kernels, keep_log=keep_log, observe=observe
+            job.program,
+            job.manifest.precision,
+            self._kernels,
+            keep_log=keep_log,
+            observe=observe,
+            own_margins=self._own_margins if keep_log or own_log else None,
         )
-        rounder.follow(step_key(job.manifest.digest, step), logs)
+        rounder.follow(step_key(job.manifest.digest, step), logs, forced)
         execution = self._interpreter.execute(
             job.inputs(step, state), rounder=rounder, compute=compute or self._compute, cancel=self._cancel
         )
@@ -176,13 +188,14 @@ class StepReplayer:
     def confirm(
         self, claimed: StepRecord, state: State, logs: Sequence[SiteLog], outcome: ReplayedStep
     ) -> Generator[Event, None, bool]:
-        """Return whether this machine gives the same leaf again with every reduction in another order.
+        """Return whether this machine gives the same leaf again by other algorithms, in another order of summation.
 
         The trainer's log belongs to other values, so it cannot carry the second replay: the first one writes a log of
-        its own. If even that does not carry it, this machine's arithmetic lies outside the margin.
+        its own, with margins that are proven where they can be. If even that does not carry it, this machine's
+        arithmetic lies outside of them.
         """
         again = yield from self.replay(claimed, state, logs, keep_log=True)
-        other = yield from self.replay(claimed, state, again.own_log, compute=perturbed(_CONFIRMATION))
+        other = yield from self.replay(claimed, state, again.own_log, own_log=True, compute=perturbed(_CONFIRMATION))
         return again.leaf == outcome.leaf == other.leaf
 
 
@@ -204,19 +217,19 @@ def step_replayer(
         kernels.close()
 
 
-def decode_log(program: Program, step: int, log: bytes) -> Logs:
+def read_log(program: Program, claimed: StepRecord, log: bytes) -> Logs:
     """Read the trainer's log of a step.
 
     Raises:
-        LogError: It is malformed; the sentence says so for an auditor.
+        FileChangedError: It is not the one that the step's record commits to.
+        LogError: It is, and cannot be decoded: the trainer signed it.
     """
-    try:
-        return decode(log, [site.elements for site in program.sites])
-    except LogError as error:
-        raise LogError(
-            f"The rounding log of step {step} is malformed, although the trainer signed it. {error.sentence}",
-            remedy="Ask the trainer for the run again; without the log the step cannot be replayed.",
-        ) from error
+    if Digest.of(log) != claimed.log:
+        raise FileChangedError(
+            f"The rounding log of step {claimed.step} is no longer the one that was checked.",
+            remedy="Audit a copy of the file that nobody else can write to.",
+        )
+    return decode(log, [site.elements for site in program.sites])
 
 
 def differing_parts(trainer: StepRecord, replay: StepRecord) -> tuple[str, ...]:

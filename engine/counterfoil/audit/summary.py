@@ -43,6 +43,8 @@ class OrderSummary:
         program_digest: Digest of the program.
         operators: Number of operators of the program.
         rounded_operators: How many of them are of class rounded.
+        without_bound: Operator kinds with a margin that no error bound proves, sorted; None when the program has not
+            been read yet.
         parameters: Number of trainable values.
         state_tensors: Number of state tensors (parameters, buffers, optimizer slots).
         state_bytes: Size of one state.
@@ -72,6 +74,7 @@ class OrderSummary:
     initial_root: Digest
     commit_every: int
     checkpoint_every: int
+    without_bound: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from counterfoil.errors import FileWriteError
 def write_steps_csv(rows: Sequence[StepRow], path: str | os.PathLike[str]) -> None:
     """Write one line per step, under a line with the names of :class:`StepRow`'s attributes.
 
-    Digests are hexadecimal digits; losses and seconds are decimal text that reads back exactly.
+    Digests are hexadecimal digits, and empty where there is none; losses and seconds are decimal text that reads back
+    exactly.
 
     Raises:
         FileWriteError: The file cannot be written.
@@ -34,4 +35,4 @@ def write_steps_csv(rows: Sequence[StepRow], path: str | os.PathLike[str]) -> No
 
 
 def _text(value: object) -> str:
-    return str(value.value if isinstance(value, Enum) else value)
+    return "" if value is None else str(value.value if isinstance(value, Enum) else value)

@@ -63,6 +63,8 @@ class Verdict:
         sample: The segments that were chosen; None when the audit ended before it could choose.
         disputed_step: The first step that differs; None when there is no dispute.
         steering: How far the trainer could have steered the matching steps; None when nothing was replayed.
+        without_bound: Operator kinds with a margin that no error bound proves, sorted; None when the order's program
+            was not read.
         signed_at: When the auditor signed, ISO 8601 in UTC, as the auditor says.
         key_id: SHA-256 key id of the key that signed.
         predicate: The whole predicate as JSON, as docs/verdict.md describes it.
@@ -81,6 +83,7 @@ class Verdict:
     sample: Sample | None
     disputed_step: int | None
     steering: Steering | None
+    without_bound: tuple[str, ...] | None
     signed_at: str
     key_id: str
     predicate: dict[str, Any]
@@ -212,6 +215,7 @@ def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
     steering = read_steering(
         predicate.take("steering", dict, type(None)), numbers["logEntries"], numbers["corrections"]
     )
+    without_bound = _read_kinds(predicate.take("withoutBound", list, type(None)))
     check_float(predicate.take("seconds", dict))
     disputed = read_dispute(predicate.take("dispute", dict, type(None)), coverage.ordered, run_root)
     check_environments(predicate.take("environment", dict))
@@ -220,10 +224,20 @@ def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
     step = None if disputed is None else disputed.step
     verdict = Verdict(
         outcome, reason, name, bundle_digest, run_root, order_digest, order_source, checks, coverage.ordered,
-        coverage.replayed, coverage.sample, step, steering, signed_at, key.key_id, statement["predicate"],
+        coverage.replayed, coverage.sample, step, steering, without_bound, signed_at, key.key_id,
+        statement["predicate"],
     )  # fmt: skip
     check_verdict(verdict, coverage, disputed, numbers, attested=attested)
     return verdict
+
+
+def _read_kinds(value: list[Any] | None) -> tuple[str, ...] | None:
+    """Read the operator kinds without a bound."""
+    if value is None:
+        return None
+    if not all(isinstance(kind, str) for kind in value) or value != sorted(set(value)):
+        raise SignatureError("The operators without a bound of the verdict are not a sorted list of names.")
+    return tuple(value)
 
 
 def verify_adjudication(envelope: bytes, key: PublicKey) -> Adjudication:

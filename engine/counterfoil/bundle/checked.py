@@ -27,11 +27,10 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import StreamedDigest, tensor_digest
 from counterfoil.errors import BundleError, FileChangedError
-from counterfoil.obstacles import read_failure
+from counterfoil.obstacles import file_changed, read_failure
 
 BLOCK_BYTES = 8 * 2**20
 """How much of a long column is held in memory at a time."""
-_COPY = "Copy the file to a place where nobody else writes to it, and start again with the copy."
 
 Array = NDArray[Any]
 Progress = Callable[[int, int], None]
@@ -80,7 +79,7 @@ class CheckedFile:
             # A file that is still being copied looks damaged.
             with handle:
                 if _looks(os.fstat(handle.fileno())) != _looks(opened):
-                    raise _changed(path, f"the {cls.KIND.name}") from error
+                    raise file_changed(path.name, f"the {cls.KIND.name}") from error
             raise
         except BaseException:
             handle.close()
@@ -153,7 +152,7 @@ class CheckedFile:
 
     def changed(self, what: str) -> FileChangedError:
         """Return the error that says that a part of the file is no longer what was checked."""
-        return _changed(self.path, what)
+        return file_changed(self.path.name, what)
 
     def _read(self, path: str, first: int | None = None, count: int = 0, into: Array | None = None) -> Array:
         """Read a dataset, or ``count`` rows of it from ``first``; ``into``, if given, takes the values as stored."""
@@ -246,12 +245,6 @@ def stat_of(path: str | os.PathLike[str]) -> os.stat_result | None:
 
 def _looks(status: os.stat_result) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
-
-
-def _changed(path: Path, what: str) -> FileChangedError:
-    return FileChangedError(
-        f"The file {path.name} changed while it was read: {what} is not what it was before.", remedy=_COPY
-    )
 
 
 def _row_blocks(info: DatasetInfo, cancel: CancelToken | None) -> Iterator[tuple[int, int]]:

@@ -80,8 +80,8 @@ class Precision:
         guard_bits: G; an element's quantum never falls below ``2^(E - G - p + 1)``.
         margin_bits: m; a value is logged when it lies within ``2^(E - m)`` of a midpoint.
         margins: m of single operator kinds, where it differs from ``margin_bits``.
-        guaranteed: Whether m follows from the a-priori error bound of each rounding site
-            (:mod:`counterfoil.rounding.guaranteed`); then ``margin_bits`` and ``margins`` are the default and empty.
+        proven: Whether the m of a rounding site is made smaller where the a-priori error bound of its operator asks for
+            that (:mod:`counterfoil.rounding.guaranteed`); then ``margins`` is empty.
 
     Raises:
         BundleError: The numbers do not fit together.
@@ -92,7 +92,7 @@ class Precision:
     guard_bits: int = 8
     margin_bits: int = 44
     margins: tuple[tuple[str, int], ...] = ()
-    guaranteed: bool = False
+    proven: bool = True
 
     def __post_init__(self) -> None:
         limits = _LIMITS.get(self.compute)
@@ -112,8 +112,8 @@ class Precision:
         for name, bits in (("the default", self.margin_bits), *self.margins):
             if not least <= bits <= most:
                 raise BundleError(f"The margin of {name} is 2^(E-{bits}); its exponent must lie in {least} to {most}.")
-        if self.guaranteed and self.margins:
-            raise BundleError("Guaranteed margins follow from the program; none may be set for single operators.")
+        if self.proven and self.margins:
+            raise BundleError("Proven margins follow from the program; none may be set for single operators.")
 
     @property
     def margin_range(self) -> tuple[int, int]:
@@ -127,8 +127,8 @@ class Precision:
     def describe(self) -> str:
         """The profile in words."""
         grid = f"{self.compute} -> {self.significand_bits} significand bits, {self.guard_bits} guard bits"
-        if self.guaranteed:
-            return f"{grid}, guaranteed margins"
+        if self.proven:
+            return f"{grid}, proven margins"
         own = f", {len(self.margins)} operator kinds calibrated" if self.margins else ""
         return f"{grid}, margin 2^(E-{self.margin_bits}){own}"
 
@@ -140,8 +140,7 @@ class Precision:
             "guard_bits": self.guard_bits,
             "margin_bits": self.margin_bits,
             "margins": dict(self.margins),
-            # Present only when true: an order has one form, and orders without it keep their digests.
-            **({"guaranteed": True} if self.guaranteed else {}),
+            "proven": self.proven,
         }
 
     @classmethod
@@ -149,9 +148,6 @@ class Precision:
         """Read the JSON form; raises BundleError."""
         fields = _fields(value, "precision")
         margins = fields.take("margins", dict)
-        guaranteed = isinstance(value, dict) and "guaranteed" in value
-        if guaranteed and not fields.take("guaranteed", bool):
-            raise BundleError("The precision says that its margins are not guaranteed, which goes without saying.")
         for bits in margins.values():
             if not isinstance(bits, int) or isinstance(bits, bool):
                 raise BundleError("A margin of the precision is not an integer.")
@@ -161,7 +157,7 @@ class Precision:
             guard_bits=fields.integer("guard_bits", 0, 64),
             margin_bits=fields.integer("margin_bits", 0, 64),
             margins=tuple(sorted(margins.items())),
-            guaranteed=guaranteed,
+            proven=fields.take("proven", bool),
         )
         fields.end()
         return result
@@ -170,7 +166,7 @@ class Precision:
 HEADROOM_BITS = 6
 """A calibrated margin is 2^6 times the largest difference that was seen, for the hardware that was not."""
 PROFILES = {f"float64-{p}": Precision(significand_bits=p) for p in range(24, 17, -1)} | {
-    "float32-bfloat16": Precision("float32", significand_bits=8, guard_bits=4, margin_bits=16)
+    "float32-bfloat16": Precision("float32", significand_bits=8, guard_bits=4, margin_bits=16, proven=False)
 }
 """The precision profiles that an order can name; docs/numerics.md says how their numbers were chosen."""
 

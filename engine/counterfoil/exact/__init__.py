@@ -1,8 +1,18 @@
 """Exact values of single elements of an operator's outputs, from its definition and not from any library's kernel."""
 
-from counterfoil.exact import accumulation, elementwise, normalisation, products, reductions, separable
+from counterfoil.exact import (
+    accumulation,
+    elementwise,
+    moves,
+    normalisation,
+    pointwise,
+    products,
+    reductions,
+    selections,
+    separable,
+)
 from counterfoil.exact.numbers import NotExactError, Number
-from counterfoil.exact.operators import WITHOUT, ExactOutput, exact_elements, exact_kinds, exact_output
+from counterfoil.exact.operators import WITHOUT, ExactOutput, defined_kinds, exact_elements, exact_kinds, exact_output
 
 __all__ = [
     "WITHOUT",
@@ -10,12 +20,16 @@ __all__ = [
     "NotExactError",
     "Number",
     "accumulation",
+    "defined_kinds",
     "elementwise",
     "exact_elements",
     "exact_kinds",
     "exact_output",
+    "moves",
     "normalisation",
+    "pointwise",
     "products",
     "reductions",
+    "selections",
     "separable",
 ]

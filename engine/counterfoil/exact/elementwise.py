@@ -11,9 +11,6 @@ import numpy as np
 from counterfoil.exact.numbers import MP, NotExactError, Number, number
 from counterfoil.exact.operators import FUNCTION_COST, Call, ExactOutput, exact_form
 
-_AMBIGUOUS = MP.mpf(2) ** -40
-"""Nearer than this to an integer, relative to its size, a quotient may be rounded to either side of it."""
-
 
 class _At:
     """The arguments of an elementwise operator at one element of its output."""
@@ -317,32 +314,7 @@ def _logaddexp(at: _At) -> Number:
 
 @_elementwise("div")
 def _div(at: _At) -> Number:
-    quotient = at("self") / at("other")
-    mode = at.call.get("rounding_mode")
-    if mode is None:
-        return quotient
-    if mode == "floor":
-        return MP.floor(quotient)
-    near = MP.nint(quotient)
-    if quotient != near and abs(quotient - near) <= abs(near) * _AMBIGUOUS:
-        raise NotExactError("a quotient so near to an integer may be rounded to either side of it")
-    return MP.floor(quotient) if quotient > 0 else MP.ceil(quotient)
-
-
-@_elementwise("fmod")
-def _fmod(at: _At) -> Number:
-    return _modulo(at("self"), at("other"), towards_zero=True)
-
-
-@_elementwise("remainder")
-def _remainder(at: _At) -> Number:
-    return _modulo(at("self"), at("other"), towards_zero=False)
-
-
-def _modulo(x: Number, y: Number, *, towards_zero: bool) -> Number:
-    quotient = x / y
-    whole = MP.ceil(quotient) if towards_zero and quotient < 0 else MP.floor(quotient)
-    return x - whole * y
+    return at("self") / at("other")
 
 
 def _mean_factor(call: Call) -> Number:

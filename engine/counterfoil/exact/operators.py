@@ -1,21 +1,27 @@
-"""The exact form of each rounded operator: which have one, and how an element of it is computed.
+"""The exact form of each operator: which have one, and how an element of it is computed.
 
 The rules stand beside this module, by the nature of the operator. A rule computes what the operator is defined to be;
 it shares no code with what it judges, but for the indices that torch derives by integer arithmetic.
+
+An operator of class rounded has a rule for its exact mathematical value. One of class exact has a *definition*: it says
+what the element is bit for bit, the sign of a zero included.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
-from counterfoil.exact.numbers import MP, Array, NotExactError, Number
+from counterfoil.exact.ieee import Value
+from counterfoil.exact.numbers import MP, Array, NotExactError, Number, number
 from counterfoil.program.graph import Node
+from counterfoil.program.operators import OperatorClass
 
 FUNCTION_COST = 200
 """What one mpmath function costs, in products of exact sums."""
@@ -28,10 +34,13 @@ class ExactOutput:
     Attributes:
         element: Returns the element of a flat C-order index. What elements share (rows, statistics) is kept.
         cost: Products, or what takes as long, that an element needs if nothing is shared.
+        value: For operators of class exact: returns the defined result of a flat C-order index as its dtype holds it.
+            ``element`` is the same as a number, which has no sign where it is zero.
     """
 
     element: Callable[[int], Number]
     cost: int
+    value: Callable[[int], Value] | None = None
 
 
 class Call:
@@ -51,6 +60,8 @@ class Call:
         self.output = output
         self.shape = described.shape
         self.arguments = {name: _on_cpu(value) for name, value in arguments.items()}
+        self.floating_dtype = _floating_dtype(self.arguments.values())
+        self.dtype = self.floating_dtype if described.floating else described.dtype
 
     def __getitem__(self, name: str) -> Any:
         return self.arguments[name]
@@ -59,9 +70,28 @@ class Call:
         """The argument, or ``default`` where this overload has none of that name."""
         return self.arguments.get(name, default)
 
+    @property
+    def holds_infinity(self) -> bool:
+        """Whether a tensor among the arguments holds an infinity, so that infinite results are allowed."""
+        return any(
+            isinstance(value, np.ndarray) and value.dtype.kind == "f" and bool(np.isinf(value).any())
+            for value in self.arguments.values()
+        )
+
     def place(self, index: int) -> tuple[int, ...]:
         """The multi-index of a flat index of the output."""
         return tuple(int(i) for i in np.unravel_index(index, self.shape))
+
+
+def _floating_dtype(arguments: Iterable[Any]) -> str:
+    """The compute dtype: what the floating arguments have, or what is asked for."""
+    for argument in arguments:
+        for value in argument if isinstance(argument, list) else (argument,):
+            if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+                return str(value.dtype.name)
+            if isinstance(value, torch.dtype) and value.is_floating_point:
+                return str(value).removeprefix("torch.")
+    return "float64"
 
 
 def _on_cpu(value: Any) -> Any:
@@ -73,6 +103,8 @@ def _on_cpu(value: Any) -> Any:
 Rule = Callable[[Call], ExactOutput]
 _RULES: dict[str, Rule] = {}
 WITHOUT: dict[str, str] = {}
+Definition = Callable[[Call], Callable[[int], Value]]
+_DEFINITIONS: dict[str, Definition] = {}
 """Kinds of rounded operators without an exact form, each with the reason, as the end of "... because"."""
 
 
@@ -88,9 +120,31 @@ def exact_form(*kinds: str) -> Callable[[Rule], Rule]:
     return register
 
 
+def definition(*kinds: str) -> Callable[[Definition], Definition]:
+    """Register the definition of operator kinds of class exact."""
+
+    def register(rule: Definition) -> Definition:
+        for kind in kinds:
+            assert kind not in _DEFINITIONS, f"{kind} has two definitions"
+            _DEFINITIONS[kind] = rule
+        return rule
+
+    return register
+
+
+def rule_of(kind: str) -> Rule:
+    """The rule of a rounded kind, for the same kind of integers."""
+    return _RULES[kind]
+
+
 def exact_kinds() -> frozenset[str]:
-    """The operator kinds that have an exact form."""
-    return frozenset(_RULES)
+    """The operator kinds that have an exact form; some of them as rounded operators only, or as exact ones."""
+    return frozenset(_RULES) | defined_kinds()
+
+
+def defined_kinds() -> frozenset[str]:
+    """The operator kinds of class exact that have a definition."""
+    return frozenset(_DEFINITIONS)
 
 
 def exact_output(node: Node, arguments: dict[str, Any], output: int) -> ExactOutput:
@@ -105,20 +159,25 @@ def exact_output(node: Node, arguments: dict[str, Any], output: int) -> ExactOut
         NotExactError: The operator, used like this, has no exact form. Also raised by ``element`` where a discrete
             choice hangs on the last bit, and where the result is no finite number.
     """
-    rule = _RULES.get(node.entry.kind)
+    kind = node.entry.kind
+    if node.entry.operator_class is OperatorClass.EXACT and kind in _DEFINITIONS:
+        value = _DEFINITIONS[kind](Call(node, arguments, output))
+        return ExactOutput(lambda index: number(value(index)), FUNCTION_COST, value)
+    rule = _RULES.get(kind)
     if rule is None:
-        raise NotExactError(WITHOUT.get(node.entry.kind, "nobody has written down its exact form"))
-    found = rule(Call(node, arguments, output))
-    return ExactOutput(_finite(found.element), found.cost)
+        raise NotExactError(WITHOUT.get(kind, "nobody has written down its exact form"))
+    call = Call(node, arguments, output)
+    found = rule(call)
+    return ExactOutput(_checked(found.element, call.holds_infinity), found.cost)
 
 
-def _finite(element: Callable[[int], Number]) -> Callable[[int], Number]:
+def _checked(element: Callable[[int], Number], infinities_pass: bool) -> Callable[[int], Number]:
     def checked(index: int) -> Number:
         try:
             value = element(index)
         except ZeroDivisionError as error:
             raise NotExactError("its result is infinite") from error
-        if not MP.isfinite(value) or isinstance(value, MP.mpc):
+        if isinstance(value, MP.mpc) or MP.isnan(value) or (MP.isinf(value) and not infinities_pass):
             raise NotExactError("its result is infinite or not a number")
         return value
 

@@ -1,4 +1,4 @@
-"""Pooling, interpolation and padding, and their gradients: linear maps that work on each spatial axis alone.
+"""Pooling and padding, and their gradients: linear maps that work on each spatial axis alone.
 
 Along one axis such a map gives, for each place of its result, the places that it is made from and their weights. Over
 several axes the weights multiply. The gradient is the transposed map.
@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any
-
-import numpy as np
 
 from counterfoil.exact.numbers import Array, NotExactError, Number, number
 from counterfoil.exact.operators import Call, ExactOutput, exact_form
@@ -91,39 +89,6 @@ def _adaptive(inputs: Sequence[int], outputs: Sequence[int]) -> list[Weights]:
     return result
 
 
-def _linear(call: Call, inputs: Sequence[int], outputs: Sequence[int]) -> list[Weights]:
-    """Linear interpolation between the two neighbours of a place."""
-    result = []
-    for length, count, factor in zip(inputs, outputs, _factors(call, len(inputs)), strict=True):
-        if call["align_corners"]:
-            ratio = Fraction(length - 1, count - 1) if count > 1 else Fraction(0)
-            places = [ratio * place for place in range(count)]
-        else:
-            ratio = Fraction(length, count) if factor is None else 1 / Fraction(factor)
-            places = [max(ratio * (place + Fraction(1, 2)) - Fraction(1, 2), Fraction(0)) for place in range(count)]
-        weights: Weights = []
-        for at in places:
-            low = min(math.floor(at), length - 1)
-            high = min(low + 1, length - 1)
-            weights.append([(low, 1 - (at - low)), (high, at - low)])
-        result.append(weights)
-    return result
-
-
-def _nearest(call: Call, inputs: Sequence[int], outputs: Sequence[int]) -> list[Weights]:
-    """The neighbour at floor(place * ratio), in float32 as every back end computes it."""
-    result = []
-    for length, count, factor in zip(inputs, outputs, _factors(call, len(inputs)), strict=True):
-        ratio = np.float32(length) / np.float32(count) if factor is None else np.float32(1.0 / factor)
-        result.append([[(min(int(np.float32(place) * ratio), length - 1), _WHOLE)] for place in range(count)])
-    return result
-
-
-def _factors(call: Call, axes: int) -> list[float | None]:
-    names = ("scales",) if axes == 1 else ("scales_h", "scales_w")
-    return [call.get(name) or None for name in names]
-
-
 def _padded(call: Call, lengths: Sequence[int], source: Callable[[int, int], int]) -> list[Weights]:
     """Padding by elements of the tensor itself; the argument lists the last axis first."""
     padding = call["padding"]
@@ -175,10 +140,6 @@ _register(3, ["avg_pool3d"], ["avg_pool3d_backward"], _windows)
 _register(1, ["adaptive_avg_pool1d"], [], _without_call(_adaptive))
 _register(2, ["_adaptive_avg_pool2d"], ["_adaptive_avg_pool2d_backward"], _without_call(_adaptive))
 _register(3, ["_adaptive_avg_pool3d"], ["_adaptive_avg_pool3d_backward"], _without_call(_adaptive))
-_register(1, ["upsample_linear1d"], ["upsample_linear1d_backward"], _linear)
-_register(2, ["upsample_bilinear2d"], ["upsample_bilinear2d_backward"], _linear)
-_register(1, [], ["upsample_nearest1d_backward"], _nearest)
-_register(2, [], ["upsample_nearest2d_backward"], _nearest)
 _register(1, [], ["reflection_pad1d_backward"], _by_padding(_mirrored))
 _register(2, [], ["reflection_pad2d_backward"], _by_padding(_mirrored))
 _register(1, [], ["replication_pad1d_backward"], _by_padding(_clamped))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
@@ -15,10 +15,13 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import DIVERGED, NonFiniteError, ProgramError
+from counterfoil.execution import blocked
+from counterfoil.execution.defined import Definition, definition_of
 from counterfoil.execution.philox import uniform
 from counterfoil.execution.strides import stride_free
 from counterfoil.execution.trouble import obstacle
 from counterfoil.generators import finish
+from counterfoil.program import sums
 from counterfoil.program.graph import Keyword, Node, Program, TensorType, Value, map_argument
 from counterfoil.program.operators import UNIFORM, OperatorClass
 from counterfoil.program.places import PlaceSort
@@ -78,12 +81,26 @@ class StepResult:
 
 @dataclass(frozen=True)
 class Operation:
-    """A node together with the torch function that computes it."""
+    """A node together with the torch function that computes it.
+
+    Attributes:
+        node: The node.
+        function: The torch function.
+        takes_device: Whether it must be told the device.
+        takes_dtype: Whether it must be told the dtype.
+        is_piece: Whether it is a piece of another operator's own form, and so computed by the library.
+    """
 
     node: Node
     function: Any
     takes_device: bool
     takes_dtype: bool
+    is_piece: bool = False
+
+    @cached_property
+    def definition(self) -> Definition | None:
+        """What computes it where the library's result is not the defined one."""
+        return definition_of(self.node)
 
     @cached_property
     def parameter_names(self) -> tuple[str, ...]:
@@ -99,10 +116,27 @@ class Operation:
         """Return the arguments by name, with defaults filled in."""
         return {**self.defaults, **dict(zip(self.parameter_names, args, strict=False)), **kwargs}
 
+    def own_form(self, args: list[Any], kwargs: dict[str, Any]) -> Callable[[blocked.Run], Any] | None:
+        """Return what computes a rounded operator from its pieces, where it is computed in a form of our own."""
+        entry = self.node.entry
+        if self.is_piece or entry.operator_class is not OperatorClass.ROUNDED or not sums.may_have_own_form(entry.kind):
+            return None
+        arguments = self.named(args, kwargs)
+        form = blocked.function_for(entry.kind, arguments)
+        return None if form is None else lambda run: form(run, arguments)
+
 
 def native(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Compute an operator as the device does."""
-    return operation.function(*args, **kwargs)
+    """Compute an operator as the device does, in the form that its shapes call for, or by its definition."""
+    if operation.definition is not None:
+        return operation.definition(operation, args, kwargs)
+    form = operation.own_form(args, kwargs)
+    return operation.function(*args, **kwargs) if form is None else form(blocked.natively)
+
+
+def piece(name: str) -> Operation:
+    """Return the operation of a piece of an own form, for a machine that computes pieces in its own way."""
+    return replace(_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward")), is_piece=True)
 
 
 class Interpreter:
@@ -264,7 +298,9 @@ class Interpreter:
             kwargs["dtype"] = self._torch_dtype(output.dtype)
         try:
             result = compute(operation, args, kwargs)
-        except (RuntimeError, TypeError, ValueError, IndexError, MemoryError) as error:
+        except (
+            RuntimeError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError,
+        ) as error:  # fmt: skip
             trouble = obstacle(error)
             if trouble is not None:
                 raise trouble from error

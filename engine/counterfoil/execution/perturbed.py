@@ -25,7 +25,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.execution.interpreter import Compute, Operation, native
+from counterfoil.execution.interpreter import Compute, Operation, native, piece
 from counterfoil.execution.reordering import BACKWARDS, Change, Order, in_parts, reordered
 from counterfoil.execution.rewriting import VARIANTS, rewritten
 from counterfoil.program.operators import OperatorClass
@@ -101,7 +101,8 @@ class _Perturbation:
         entry = operation.node.entry
         if entry.operator_class is not OperatorClass.ROUNDED:
             return native(operation, args, kwargs)
-        result = self._changed(operation, args, kwargs)
+        form = operation.own_form(args, kwargs)
+        result = self._changed(operation, args, kwargs) if form is None else form(self._piece)
         elementwise = entry.scale in ("output", "terms")
         return result if self.jitter is None or not elementwise else _jittered(result, self.jitter)
 
@@ -111,6 +112,10 @@ class _Perturbation:
         if rewriting is None:
             return change(operation, args, kwargs)
         return change(replace(operation, function=_Function(operation, rewriting)), args, kwargs)
+
+    def _piece(self, name: str, *args: Any) -> Any:
+        """Compute a piece of an own form."""
+        return self.compute(piece(name), list(args), {})
 
 
 class _Function:

@@ -38,7 +38,7 @@ def obstacle(error: BaseException) -> ObstacleError | None:
         return memory_shortage(detail)
     if isinstance(error, torch.AcceleratorError) or any(words in text for words in _FAILURE):
         return DeviceFailureError(
-            "The device failed in the middle of a computation, which says nothing about the run.",
+            "The device failed in the middle of a computation.",
             remedy="Start again on another device, for instance cpu; if it fails there too, restart the machine.",
             detail=detail,
         )

@@ -29,6 +29,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.checkpoint import CheckpointError
 
 from counterfoil.errors import CounterfoilError, DataError, ProgramError
+from counterfoil.program.decompositions import DECOMPOSITIONS
 from counterfoil.program.graph import Input, Program, TensorType
 from counterfoil.program.lowering import RECOMPUTED, lower
 from counterfoil.program.portable import PORTABLE
@@ -57,7 +58,8 @@ class CapturedStep:
 
     Attributes:
         program: The program.
-        initial_state: State tensors by name: parameters, buffers and optimizer slots (``slot:parameter``).
+        initial_state: State tensors by name: parameters, buffers, optimizer slots (``slot:parameter``), and constant
+            tensors that the step met without their being buffers (``constant.1`` and so on).
         parameters: Names of the trainable ones among them.
         micro_batches: Into how many parts the step splits its batch.
     """
@@ -145,8 +147,10 @@ def capture(
         return mean, {**held, **new}
 
     graph, names = _trace(step, inputs, state, location)
-    program = lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES)
-    return CapturedStep(program, state, tuple(parameters), micro_batches)
+    # A tensor without elements has no memory, and no address.
+    own = {t.untyped_storage().data_ptr() for t in (*parameters.values(), *frozen.values(), *buffers.values())} - {0}
+    program, constants = lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES, own)
+    return CapturedStep(program, {**state, **constants}, tuple(parameters), micro_batches)
 
 
 def _check_split(batch: Mapping[str, TensorType], micro_batches: int) -> None:
@@ -205,7 +209,7 @@ def _trace(
                 for item in inputs
             ]
             with fx_traceback.preserve_node_meta():
-                traced = make_fx(flat)(*examples)
+                traced = make_fx(flat, decomposition_table=DECOMPOSITIONS)(*examples)
                 interpreter = torch.fx.Interpreter(traced)
                 pure = make_fx(functionalize(interpreter.run, remove="mutations"), decomposition_table=dict(PORTABLE))(
                     *examples

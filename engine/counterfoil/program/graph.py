@@ -17,6 +17,7 @@ from counterfoil.commit.digest import Digest
 from counterfoil.errors import ProgramError
 from counterfoil.program.operators import UNIFORM, Operator, OperatorClass, classify, is_allowed
 from counterfoil.program.places import Place, places_of
+from counterfoil.program.uses import undefined_use
 
 FORMAT_VERSION = 1
 DTYPES = ("float32", "int64", "int32", "uint8", "bool")
@@ -333,10 +334,10 @@ class _Parser:
         if len(value["nodes"]) > MAX_NODES:
             raise ProgramError(f"The program has {len(value['nodes'])} operators; the limit is {MAX_NODES}.")
         nodes = []
-        self._defined = [True] * len(inputs)
+        self._types: list[TensorType | None] = [item.type for item in inputs]
         for item in value["nodes"]:
-            node = self._node(item, len(self._defined))
-            self._defined.extend(output is not None for output in node.outputs)
+            node = self._node(item, len(self._types))
+            self._types.extend(node.outputs)
             nodes.append(node)
         updates = {name: self._value(number) for name, number in value["updates"].items()}
         program = Program(inputs, tuple(nodes), updates, self._value(value["loss"]))
@@ -394,10 +395,17 @@ class _Parser:
         node = Node(name, args, kwargs, outputs, first_value, value["module"], value["pass"])
         if name == UNIFORM and not (len(args) == 2 and type(args[1]) is int and 0 <= args[1] < 2**32):
             raise ProgramError("A random draw of the program has no proper draw number.")
+        types = [self._types[value.number] for value in node_values(node)]
+        undefined = undefined_use(node, [known for known in types if known is not None])
+        if undefined is not None:
+            raise ProgramError(
+                f"The operator {node.where} of the program {undefined}.",
+                remedy="Ask the client for an order captured by this version of Counterfoil.",
+            )
         return node
 
     def _value(self, number: Any) -> Value:
-        if type(number) is not int or not 0 <= number < len(self._defined) or not self._defined[number]:
+        if type(number) is not int or not 0 <= number < len(self._types) or self._types[number] is None:
             raise ProgramError(f"The program refers to the value {number!r} before it is computed.")
         return Value(number)
 

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import operator as python_operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, fx
 
 from counterfoil.errors import ProgramError
+from counterfoil.program.constants import Constants, with_constants
 from counterfoil.program.graph import Argument, Input, Keyword, Node, Program, TensorType, Value, node_values
 from counterfoil.program.operators import UNIFORM, is_allowed
+from counterfoil.program.uses import COMPARISONS, undefined_use
 
 _aten = torch.ops.aten
-_PASS_THROUGH = {_aten.detach.default, _aten.alias.default, _aten.lift_fresh.default}
+_PASS_THROUGH = {
+    _aten.detach.default,
+    _aten.alias.default,
+    _aten.lift_fresh.default,
+    # A copy, so that nobody changes the constant; functionalisation has removed every change.
+    _aten.lift_fresh_copy.default,
+}
 _UNINITIALISED = {
     _aten.empty.memory_format,
     _aten.empty_like.default,
@@ -23,6 +31,11 @@ _UNINITIALISED = {
 }
 _DROPPED_KWARGS = ("device", "pin_memory", "non_blocking", "layout")
 _TENSOR_INFO = "val"
+_OTHER_OPERATOR = "Express it with other operators of the allow-list (counterfoil/program/operators.py)."
+_REMEDIES = {
+    "aten.index_put.default": "Use accumulate=True, torch.where, or scatter with a constant.",
+    "aten.sort.stable": "Use torch.sort(x, stable=True).",
+}
 RECOMPUTED = "Turn activation checkpointing (torch.utils.checkpoint) off: a program keeps what its backward pass needs."
 """The remedy where a backward pass runs parts of the forward pass again."""
 
@@ -33,7 +46,8 @@ def lower(
     result_names: Sequence[str],
     meta_key: str,
     dtype_names: Mapping[torch.dtype, str],
-) -> Program:
+    own_storages: Collection[int],
+) -> tuple[Program, dict[str, Tensor]]:
     """Turn the graph of a step into a program.
 
     Args:
@@ -43,28 +57,39 @@ def lower(
         result_names: Names of the new state tensors, in the order of the graph's output.
         meta_key: Key of the node metadata that holds ``(pass, module path)``.
         dtype_names: Names of the dtypes that a program may hold.
+        own_storages: Addresses of the memory of the model's own tensors: the step must read those as its inputs.
+
+    Returns:
+        The program; and the constants that it reads as state, by the names that they got, ``constant.1`` and so on.
 
     Raises:
-        ProgramError: An operator outside the allow-list, or a constant that is not part of the state.
+        ProgramError: An operator outside the allow-list, or a constant that a program cannot hold.
     """
-    return _Lowering(graph, inputs, meta_key, dtype_names).run(result_names)
+    return _Lowering(graph, inputs, meta_key, dtype_names, own_storages).run(result_names)
 
 
 class _Lowering:
     def __init__(
-        self, graph: fx.Graph, inputs: tuple[Input, ...], meta_key: str, dtype_names: Mapping[torch.dtype, str]
+        self,
+        graph: fx.Graph,
+        inputs: tuple[Input, ...],
+        meta_key: str,
+        dtype_names: Mapping[torch.dtype, str],
+        own_storages: Collection[int],
     ) -> None:
         self._graph = graph
         self._inputs = inputs
         self._meta_key = meta_key
         self._dtype_names = dtype_names
+        self._own_storages = own_storages
+        self._constants = Constants()
         self._types: list[TensorType | None] = [item.type for item in inputs]
         self._nodes: list[Node] = []
         self._env: dict[fx.Node, Value | tuple[Value | None, ...]] = {}
         self._draws = 0
         self._origin = ("forward", "")
 
-    def run(self, result_names: Sequence[str]) -> Program:
+    def run(self, result_names: Sequence[str]) -> tuple[Program, dict[str, Tensor]]:
         self._draws = 1 + max(
             (n.args[1] for n in self._graph.nodes if n.target is torch.ops.counterfoil.uniform.default), default=-1
         )
@@ -85,7 +110,7 @@ class _Lowering:
         for number, item in enumerate(self._inputs):
             if updates.get(item.name) == Value(number):
                 del updates[item.name]
-        return _without_dead_nodes(Program(self._inputs, tuple(self._nodes), updates, loss))
+        return with_constants(_alive(self._nodes, updates, loss), self._inputs, updates, loss, self._constants)
 
     @property
     def _place(self) -> str:
@@ -99,19 +124,28 @@ class _Lowering:
         return value
 
     def _constant(self, node: fx.Node) -> Value:
-        tensor = node.meta.get(_TENSOR_INFO)
         module = self._graph.owning_module
         held = getattr(module, str(node.target), None) if module is not None else None
-        if isinstance(held, Tensor) and held.numel() == 1 and held.dim() == 0 and not _is_fake(held):
-            return self._emit_one("aten.full.default", ((), held.item()), {"dtype": self._dtype(held.dtype)}, held)
-        shape = tuple(tensor.shape) if isinstance(tensor, Tensor) else "unknown"
-        raise ProgramError(
-            f"A constant tensor of shape {shape} is used in {self._place} but is not part of the model's state.",
+        if not isinstance(held, Tensor) or _is_fake(held) or held.layout is not torch.strided:
+            raise ProgramError(
+                f"A constant is used in {self._place} that is no plain tensor.",
+                remedy="Register it with register_buffer, so that the order commits to it.",
+            )
+        if held.numel() and held.untyped_storage().data_ptr() in self._own_storages:
             # Activation checkpointing runs a module again, outside the step's own weights.
-            remedy=RECOMPUTED
-            if self._origin[0] == "backward"
-            else "Register it with register_buffer, so that the order commits to it.",
-        )
+            raise ProgramError(
+                f"A tensor of the model, of shape {tuple(held.shape)}, is used in {self._place} past the step's "
+                "inputs, so it would stay what it is now while the model is trained.",
+                remedy=RECOMPUTED
+                if self._origin[0] == "backward"
+                else "Use it as the attribute of the module that registered it, not as a copy of the reference.",
+            )
+        dtype = self._dtype(held.dtype)
+        if held.dim() == 0:
+            return self._emit_one("aten.full.default", ((), held.item()), {"dtype": dtype}, held)
+        if not held.numel():
+            return self._emit_one("aten.full.default", (tuple(held.shape), 0), {"dtype": dtype}, held)
+        return self._constants.value_of(held, TensorType(dtype.name, tuple(held.shape)))
 
     def _call(self, node: fx.Node) -> None:
         target = node.target
@@ -125,6 +159,12 @@ class _Lowering:
             self._env[node] = chosen
         elif target in _PASS_THROUGH:
             self._env[node] = self._single(node.args[0])
+        elif _changes_a_constant(node):
+            raise ProgramError(
+                f"A tensor that is not part of the model's state is changed in {self._place}, and the next step would "
+                "find it changed.",
+                remedy="Register it with register_buffer, so that the step hands it on.",
+            )
         elif target is _aten.copy_.default:
             # Functionalisation ends with copies into mutated inputs; the output lists the new values anyway.
             self._env[node.args[0]] = self._env[node] = self._single(node.args[1])  # type: ignore[index]
@@ -154,15 +194,39 @@ class _Lowering:
                     else "Express it with operators of the allow-list (counterfoil/program/operators.py)."
                 ),
             )
-        if name == "aten.index_put.default" and not (len(node.args) > 3 and node.args[3]):
-            raise ProgramError(
-                f"The operator {name} in {self._place} overwrites elements; with repeated indices the last write "
-                "wins, and which is last differs between machines.",
-                remedy="Use accumulate=True, torch.where, or scatter with a constant.",
-            )
         args = tuple(self._argument(item) for item in node.args)
         kwargs = {key: self._argument(item) for key, item in node.kwargs.items() if key not in _DROPPED_KWARGS}
-        self._env[node] = self._emit(name, args, kwargs, self._computed(node))
+        result = self._computed(node)
+        if "dtype" not in kwargs and self._promotes(name, args, result):
+            args = tuple(self._as_float(given, item) for given, item in zip(node.args, args, strict=True))
+        self._env[node] = self._emit(name, args, kwargs, result)
+
+    def _promotes(self, name: str, args: tuple[Argument, ...], result: Any) -> bool:
+        """Whether an operator makes floating-point numbers of integers alone, or compares these with such a number.
+
+        The library then computes in torch's default dtype; a program has the order's compute dtype.
+        """
+        if name.startswith("aten.where.") or any(self._is_float(item) for item in args):
+            return False
+        compared = name.split(".")[1] in COMPARISONS and any(isinstance(item, float) for item in args)
+        return compared or (isinstance(result, Tensor) and result.is_floating_point())
+
+    def _is_float(self, argument: Argument) -> bool:
+        if isinstance(argument, tuple):
+            return any(self._is_float(item) for item in argument)
+        return isinstance(argument, Value) and self._type_of(argument).floating
+
+    def _as_float(self, given: Any, argument: Argument) -> Argument:
+        if not isinstance(argument, Value):
+            return argument
+        dtype = torch.get_default_dtype()
+        result = given.meta[_TENSOR_INFO].to(dtype)
+        return self._emit_one("aten._to_copy.default", (argument,), {"dtype": self._dtype(dtype)}, result)
+
+    def _type_of(self, value: Value) -> TensorType:
+        known = self._constants[value.number][1] if value.number < 0 else self._types[value.number]
+        assert known is not None
+        return known
 
     def _computed(self, node: fx.Node) -> Any:
         """The results of an operator; None for those that its mask leaves out, which fake tensors may give anyway."""
@@ -223,7 +287,13 @@ class _Lowering:
         outputs = tuple(self._type(item) for item in (result if several else (result,)))
         first = len(self._types)
         phase, path = self._origin
-        self._nodes.append(Node(name, args, tuple(sorted(kwargs.items())), outputs, first, path, phase))
+        node = Node(name, args, tuple(sorted(kwargs.items())), outputs, first, path, phase)
+        undefined = undefined_use(node, [self._type_of(value) for value in node_values(node)])
+        if undefined is not None:
+            raise ProgramError(
+                f"The operator {name} in {self._place} {undefined}.", remedy=_REMEDIES.get(name, _OTHER_OPERATOR)
+            )
+        self._nodes.append(node)
         self._types.extend(outputs)
         values = tuple(None if t is None else Value(first + i) for i, t in enumerate(outputs))
         if several:
@@ -271,33 +341,27 @@ def _operator_name(target: Any) -> str:
     return str(target)
 
 
-def _without_dead_nodes(program: Program) -> Program:
-    """Drop operators whose outputs nobody uses, and number the values again."""
-    needed = {value.number for value in program.updates.values()} | {program.loss.number}
+def _changes_a_constant(node: fx.Node) -> bool:
+    target = node.target
+    if not isinstance(target, torch._ops.OpOverload) or not target._schema.is_mutable:
+        return False
+    written = zip(target._schema.arguments, node.args, strict=False)
+    return any(
+        argument.alias_info is not None
+        and argument.alias_info.is_write
+        and isinstance(given, fx.Node)
+        and given.op == "get_attr"
+        for argument, given in written
+    )
+
+
+def _alive(nodes: Sequence[Node], updates: Mapping[str, Value], loss: Value) -> list[Node]:
+    """Drop operators whose outputs nobody uses."""
+    needed = {value.number for value in updates.values()} | {loss.number}
     alive: list[Node] = []
-    for node in reversed(program.nodes):
+    for node in reversed(nodes):
         numbers = range(node.first_value, node.first_value + len(node.outputs))
         if any(number in needed for number in numbers):
             alive.append(node)
             needed.update(value.number for value in node_values(node))
-    alive.reverse()
-    renumbered = {number: number for number in range(len(program.inputs))}
-    following = len(program.inputs)
-    nodes = []
-    for node in alive:
-        args = tuple(_renumber(item, renumbered) for item in node.args)
-        kwargs = tuple((key, _renumber(item, renumbered)) for key, item in node.kwargs)
-        for position in range(len(node.outputs)):
-            renumbered[node.first_value + position] = following + position
-        nodes.append(Node(node.operator, args, kwargs, node.outputs, following, node.module, node.phase))
-        following += len(node.outputs)
-    updates = {name: Value(renumbered[value.number]) for name, value in program.updates.items()}
-    return Program(program.inputs, tuple(nodes), updates, Value(renumbered[program.loss.number]))
-
-
-def _renumber(argument: Argument, numbers: Mapping[int, int]) -> Argument:
-    if isinstance(argument, Value):
-        return Value(numbers[argument.number])
-    if isinstance(argument, tuple):
-        return tuple(_renumber(item, numbers) for item in argument)
-    return argument
+    return alive[::-1]

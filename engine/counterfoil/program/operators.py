@@ -89,10 +89,9 @@ _EXACT = {
         clone.default _to_copy.default copy.default cat.default stack.default constant_pad_nd.default flip.default
         roll.default repeat.default gather.default index.Tensor index_select.default embedding.default
         select_scatter.default slice_scatter.default diagonal_scatter.default select_backward.default
-        slice_backward.default tril.default triu.default lift_fresh_copy.default upsample_nearest1d.default
-        upsample_nearest2d.default reflection_pad1d.default reflection_pad2d.default replication_pad1d.default
-        replication_pad2d.default reflection_pad3d.default replication_pad3d.default pixel_shuffle.default
-        pixel_unshuffle.default im2col.default
+        slice_backward.default tril.default triu.default lift_fresh_copy.default reflection_pad1d.default
+        reflection_pad2d.default replication_pad1d.default replication_pad2d.default reflection_pad3d.default
+        replication_pad3d.default pixel_shuffle.default pixel_unshuffle.default im2col.default
         view_copy.default permute_copy.default expand_copy.default unfold_copy.default
     """,
     "writes one constant, so repeated indices do not matter": """
@@ -104,6 +103,12 @@ _EXACT = {
     """,
     "rounds to a neighbouring integer or takes the sign, without error": """
         floor.default ceil.default trunc.default round.default sign.default sgn.default frac.default
+    """,
+    "a quotient, correctly rounded, without its fraction: both by definition": """
+        div.Tensor_mode div.Scalar_mode
+    """,
+    "what a division leaves, without error; at most one correctly rounded addition corrects its sign": """
+        fmod.Tensor fmod.Scalar remainder.Tensor remainder.Scalar
     """,
     "counts in integers": """
         arange.default arange.start arange.start_step cumsum.default
@@ -117,8 +122,7 @@ _ROUNDED = {
         sin.default cos.default tan.default asin.default acos.default atan.default sinh.default cosh.default
         tanh.default asinh.default acosh.default atanh.default erf.default erfc.default sigmoid.default logit.default
         pow.Tensor_Scalar pow.Tensor_Tensor pow.Scalar rsqrt.default sqrt.default reciprocal.default
-        div.Tensor div.Scalar div.Tensor_mode div.Scalar_mode atan2.default xlogy.Tensor
-        fmod.Tensor fmod.Scalar remainder.Tensor remainder.Scalar silu.default gelu.default mish.default
+        div.Tensor div.Scalar atan2.default xlogy.Tensor silu.default gelu.default mish.default
         elu.default celu.default selu.default softplus.default _softmax.default _safe_softmax.default
     """,
     "terms": """
@@ -134,7 +138,7 @@ _ROUNDED = {
         binary_cross_entropy_backward.default nll_loss_backward.default nll_loss2d_backward.default
         adaptive_avg_pool1d.default avg_pool1d.default avg_pool2d.default avg_pool3d.default
         _adaptive_avg_pool2d.default _adaptive_avg_pool3d.default
-        upsample_bilinear2d.default upsample_linear1d.default _log_softmax.default logsumexp.default logaddexp.default
+        _log_softmax.default logsumexp.default logaddexp.default
     """,
     "mm": "mm.default addmm.default mv.default addmv.default dot.default",
     "bmm": "bmm.default baddbmm.default",
@@ -144,7 +148,8 @@ _ROUNDED = {
     "mean": "mean.default mean.dim",
     "cumsum": "cumsum.default",
     "prod": "prod.default prod.dim_int",
-    "var": "var.correction std.correction var_mean.correction",
+    "var": "var.correction var_mean.correction",
+    "std": "std.correction",
     "norm": "linalg_vector_norm.default norm.ScalarOpt_dim norm.Scalar",
     "softmax_backward": "_softmax_backward_data.default",
     "log_softmax_backward": "_log_softmax_backward_data.default",
@@ -168,8 +173,7 @@ _ROUNDED = {
         max_pool2d_with_indices_backward.default max_pool3d_with_indices_backward.default
         adaptive_max_pool2d_backward.default avg_pool2d_backward.default avg_pool3d_backward.default
         _adaptive_avg_pool2d_backward.default _adaptive_avg_pool3d_backward.default unfold_backward.default
-        upsample_nearest1d_backward.default upsample_nearest2d_backward.default upsample_bilinear2d_backward.default
-        upsample_linear1d_backward.default reflection_pad1d_backward.default reflection_pad2d_backward.default
+        reflection_pad1d_backward.default reflection_pad2d_backward.default
         replication_pad1d_backward.default replication_pad2d_backward.default col2im.default
     """,
 }
@@ -230,6 +234,13 @@ def _build() -> tuple[dict[str, Operator], dict[str, Operator]]:
 
 
 _PRIMARY, _FALLBACK = _build()
+ROUNDED_UNLESS_INTEGER = (
+    frozenset(
+        name for name, entry in {**_PRIMARY, **_FALLBACK}.items() if entry.operator_class is OperatorClass.ROUNDED
+    )
+    - _DEPENDS_ON_ALPHA
+)
+"""Names of operators that are rounded, and exact where they compute integers (:mod:`counterfoil.program.uses`)."""
 
 
 def is_allowed(name: str) -> bool:

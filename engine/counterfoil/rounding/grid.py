@@ -31,9 +31,9 @@ FLOAT64_SIGNIFICAND_BITS = 52
 OMISSION_SHARE = 4
 """An own value within tau / 4 of a midpoint must be in the trainer's log."""
 CALIBRATED_STEERABLE = 1 / 16
-"""Under calibrated margins honest hardware hardly ever differs by more than tau / 16."""
-GUARANTEED_STEERABLE = 3 / 4
-"""Under guaranteed margins it may differ by up to 3/4 tau, and by proof never by more (docs/numerics.md)."""
+"""Within a calibrated margin honest hardware hardly ever differs by more than tau / 16."""
+PROVEN_STEERABLE = 3 / 4
+"""By proof it never differs by more than 3/4 of the smallest tau that the error bound allows (docs/numerics.md)."""
 ACCEPTANCE_FACTOR = 2
 """A logged direction is taken only when the own value lies within 2 tau of the midpoint."""
 

@@ -1,12 +1,15 @@
-"""Guaranteed margins: m of each rounding site from the a-priori error bound of its operator.
+"""Proven margins: m of each rounding site from the a-priori error bound of its operator.
 
 Every bound has the form ``|computed - exact| <= factor * gamma_n * S`` with ``gamma_n = n u / (1 - n u)`` (Higham 2002,
 section 3.1), u the unit roundoff of the compute dtype, S the operator's scale, and n a number of roundings that follows
 from shapes alone. docs/numerics.md derives n and factor for each family and states what they rest on. Two machines
 differ by at most twice the bound, S is below 2^(E + 1), and the trainer's and the auditor's logs agree when they differ
-by at most 3/4 tau (``OMISSION_SHARE``), so
+by at most 3/4 tau (``OMISSION_SHARE``), so the bound proves every m up to
 
-    m = floor(-log2(4/3 * 2 * 2 * factor * gamma_n)).
+    -log2(4/3 * 2 * 2 * factor * gamma_n).
+
+A bound is that of the form in which the operator is computed: the library's, or one of our own
+(:mod:`counterfoil.program.sums`).
 """
 
 from __future__ import annotations
@@ -20,9 +23,11 @@ from typing import Any
 import torch
 
 from counterfoil.bundle.schema import Precision
+from counterfoil.commit.digest import Digest
 from counterfoil.errors import ProgramError
+from counterfoil.program import sums
 from counterfoil.program.graph import Node, Program, TensorType, map_argument
-from counterfoil.rounding.grid import OMISSION_SHARE
+from counterfoil.rounding.grid import CALIBRATED_STEERABLE, OMISSION_SHARE, PROVEN_STEERABLE
 
 ULPS = 8
 """No library function of one element errs by more units in the last place (SLEEF 1 to 1.5, CUDA at most 5)."""
@@ -31,8 +36,10 @@ FUNCTION = 2 * ULPS
 _UNIT_BITS = {"float64": 53, "float32": 24}
 _SCALE_SLACK = 1.0 + 2.0**-8
 """Scales are sums of magnitudes, computed with a relative error far below this."""
-_MOMENTS = 16
-"""Roundings of a mean and a variance beside those of their sums."""
+_MOMENTS = 32
+"""Roundings of a mean, a variance and what is made of them beside those of their sums: functions and products."""
+_LARGEST_LOGARITHM = 746
+"""Largest magnitude of a logarithm of a float64 number, and of an argument whose exponential is one."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +51,43 @@ class Bound:
 
 
 @dataclass(frozen=True)
+class Margin:
+    """The margin of a rounding site.
+
+    Attributes:
+        bits: m.
+        proven_bits: The largest m, not rounded down, within which the error bound of the site's operator proves that
+            honest machines agree; None where there is no such bound.
+    """
+
+    bits: int
+    proven_bits: float | None = None
+
+    @property
+    def proven(self) -> bool:
+        """Whether honest machines provably agree within the margin."""
+        return self.proven_bits is not None
+
+    @property
+    def steerable(self) -> float:
+        """The share of tau beyond which honest machines do not differ: by the bound, or by experience."""
+        if self.proven_bits is None:
+            return CALIBRATED_STEERABLE
+        return PROVEN_STEERABLE * math.exp2(self.bits - self.proven_bits)
+
+
+@dataclass(frozen=True)
 class Use:
     """One use of an operator: its kind, arguments by name (tensors as their types), and the types of its outputs."""
 
     kind: str
     arguments: Mapping[str, Any]
     outputs: Sequence[TensorType | None]
+
+    @property
+    def own_form(self) -> bool:
+        """Whether it is computed in a form of our own."""
+        return sums.has_own_form(self.kind, self.arguments)
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Shape of a tensor argument."""
@@ -61,50 +99,112 @@ Family = Callable[[Use], Sequence[Bound | None]]
 """Gives the bound of each output; None in the place of one for which none is known."""
 
 
+def gamma(terms: int, compute: str) -> float:
+    """Return gamma_terms in a compute dtype; infinite where it has none."""
+    unit = terms * 2.0 ** -_UNIT_BITS[compute]
+    return unit / (1 - unit) if unit < 0.5 else math.inf
+
+
+def error_bound(bound: Bound, exponent: int, compute: str) -> float:
+    """Return the largest error that a machine can make on an output whose scale has this exponent.
+
+    Args:
+        bound: The bound of the output.
+        exponent: E = floor(log2 S); S itself is below 2^(E + 1).
+        compute: The compute dtype of the profile, by name.
+    """
+    share = bound.factor * _SCALE_SLACK * gamma(bound.terms, compute)
+    return math.ldexp(share, exponent + 1) if math.isfinite(share) else math.inf
+
+
 def margin_bits(bound: Bound, compute: str) -> float:
-    """Return the largest m, not rounded down, for which ``tau = 2^(E - m)`` guarantees the replay."""
-    unit = bound.terms * 2.0 ** -_UNIT_BITS[compute]
-    if unit >= 0.5:
-        return -math.inf
+    """Return the largest m, not rounded down, for which ``tau = 2^(E - m)`` proves that replay agrees."""
     agreement = OMISSION_SHARE / (OMISSION_SHARE - 1)
-    return -math.log2(agreement * 4 * bound.factor * _SCALE_SLACK * unit / (1 - unit))
+    share = agreement * 4 * bound.factor * _SCALE_SLACK * gamma(bound.terms, compute)
+    return -math.log2(share) if math.isfinite(share) else -math.inf
 
 
-def site_margins(program: Program, precision: Precision) -> tuple[int, ...]:
-    """Return m for each rounding site of a program.
+def is_proven(bits: int, bound: Bound, compute: str) -> bool:
+    """Return whether a conforming trainer logs every decision that another conforming machine may take otherwise.
+
+    Args:
+        bits: m.
+        bound: The bound of the output.
+        compute: Name of the compute dtype.
+    """
+    return bits <= margin_bits(bound, compute)
+
+
+_KEPT = 8
+_known: dict[tuple[Digest, Precision], tuple[Margin, ...]] = {}
+
+
+def site_margins(program: Program, precision: Precision) -> tuple[Margin, ...]:
+    """Return the margin of each rounding site of a program.
+
+    Under proven margins a site's m is the smaller one of the profile's and the largest that is proven; a site whose
+    operator has no bound, or one that does not fit the profile's grid, keeps the profile's. Under calibrated margins
+    all sites do.
 
     Raises:
-        ProgramError: Margins are to be guaranteed, and there is no bound for an operator, or it is too large for the
-            profile's grid. The message names the operator and its module.
+        ProgramError: An operator does not take its arguments.
     """
-    if not precision.guaranteed:
-        return tuple(precision.margin_of(site.kind) for site in program.sites)
-    least, most = precision.margin_range
-    bounds: dict[int, Sequence[Bound | None]] = {}
+    # A step makes a new rounder: the last few programs are remembered.
+    key = (program.digest, precision)
+    if key not in _known:
+        margins = _site_margins(program, precision)
+        while len(_known) >= _KEPT:
+            _known.pop(next(iter(_known)), None)
+        _known[key] = margins
+    return _known[key]
+
+
+def _site_margins(program: Program, precision: Precision) -> tuple[Margin, ...]:
+    least, _ = precision.margin_range
+    if not precision.proven:
+        return tuple(Margin(precision.margin_of(site.kind)) for site in program.sites)
+    bounds = {number: node_bounds(program, program.nodes[number]) for number in {site.node for site in program.sites}}
     margins = []
     for site in program.sites:
-        node = program.nodes[site.node]
-        if site.node not in bounds:
-            bounds[site.node] = node_bounds(program, node)
         bound = bounds[site.node][site.output]
-        if bound is None:
-            raise ProgramError(
-                f"No error bound is known for the operator {node.where}, so its margin cannot be guaranteed.",
-                remedy="Order the job with calibrated margins.",
-            )
-        bits = margin_bits(bound, precision.compute)
-        if bits < least:
-            raise ProgramError(
-                f"The operator {node.where} adds {bound.terms:,} terms in {precision.compute}; their error bound is "
-                f"too large for a guaranteed margin at {precision.significand_bits} significand bits.",
-                remedy="Choose a smaller batch, a profile of fewer significand bits, or calibrated margins.",
-            )
-        margins.append(min(math.floor(bits), most))
+        bits = -math.inf if bound is None else margin_bits(bound, precision.compute)
+        if bits >= least:
+            margins.append(Margin(min(math.floor(bits), precision.margin_bits), bits))
+        else:
+            margins.append(Margin(precision.margin_bits))
     return tuple(margins)
 
 
+def own_log_margins(program: Program, precision: Precision) -> tuple[Margin, ...]:
+    """Return the margins of a log that a machine writes for itself: proven where the grid has room for it."""
+    least, _ = precision.margin_range
+    result = []
+    for site, margin in zip(program.sites, site_margins(program, precision), strict=True):
+        bound = node_bounds(program, program.nodes[site.node])[site.output]
+        proven = -math.inf if bound is None else margin_bits(bound, precision.compute)
+        result.append(margin if bound is None else Margin(min(margin.bits, math.floor(max(proven, least))), proven))
+    return tuple(result)
+
+
+def kinds_without_bound(program: Program, precision: Precision) -> tuple[str, ...]:
+    """Return the operator kinds with a rounding site whose margin is not proven, sorted; under calibrated ones all."""
+    margins = site_margins(program, precision)
+    return tuple(sorted({s.kind for s, margin in zip(program.sites, margins, strict=True) if not margin.proven}))
+
+
 def node_bounds(program: Program, node: Node) -> Sequence[Bound | None]:
-    """Return the bound of each output of a rounded operator; None where none is known."""
+    """Return the bound of each output of a rounded operator; None where none is known.
+
+    Raises:
+        ProgramError: The operator does not take such arguments.
+    """
+    try:
+        return bounds_of(_use(program, node))
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        raise ProgramError(f"The operator {node.where} cannot be computed.", detail=str(error)) from error
+
+
+def _use(program: Program, node: Node) -> Use:
     types = program.types
     schema = getattr(getattr(torch.ops.aten, node.operator.split(".")[1]), node.operator.split(".")[2])._schema
     convert = partial(_type_of, types)
@@ -114,7 +214,7 @@ def node_bounds(program: Program, node: Node) -> Sequence[Bound | None]:
         for argument, given in zip(schema.arguments, node.args, strict=False)
     }
     named |= {name: map_argument(given, convert) for name, given in node.kwargs}
-    return bounds_of(Use(node.entry.kind, named, node.outputs))
+    return Use(node.entry.kind, named, node.outputs)
 
 
 def _type_of(types: Sequence[TensorType | None], item: Any) -> Any:
@@ -132,23 +232,52 @@ def _constant(terms: int, factor: float = 1.0) -> Family:
     return lambda use: [Bound(terms, factor)] * len(use.outputs)
 
 
-def _length(use: Use, name: str, dims: Any) -> int:
-    shape = use.shape(name)
-    if dims is None or dims == []:
-        return math.prod(shape)
-    return math.prod(shape[axis] for axis in ([dims] if isinstance(dims, int) else dims)) if shape else 1
+def _sum_terms(use: Use, lengths: Sequence[int]) -> int:
+    """Additions that a term of a sum over axes of these lengths passes, in the form in which it is computed."""
+    return max(sums.blocked_terms(lengths) if use.own_form else math.prod(lengths), 1)
 
 
-def _reduced(extra: int) -> Family:
-    """Reductions over the axes ``dim`` of ``self``: one rounding for each term, and ``extra``."""
-    return lambda use: [Bound(_length(use, "self", use.arguments.get("dim")) + extra)] * len(use.outputs)
+def _sum(use: Use) -> Sequence[Bound]:
+    """Sums: one rounding for each addition."""
+    return [Bound(_sum_terms(use, sums.reduced_lengths(use.arguments)))]
+
+
+def _mean(use: Use) -> Sequence[Bound]:
+    """Means: the division, or the product with a rounded reciprocal."""
+    return [Bound(_sum_terms(use, sums.reduced_lengths(use.arguments)) + FUNCTION)]
+
+
+def _cumsum(use: Use) -> Sequence[Bound]:
+    """Running sums: within blocks, of blocks, and both added."""
+    (n,) = sums.reduced_lengths(use.arguments) or (1,)
+    block = sums.block_length(n)
+    return [Bound(block - (-n // block) + 1 if use.own_form else max(n, 1))]
+
+
+def _prod(use: Use) -> Sequence[Bound]:
+    """Products of significands, and the power of two by which the last is multiplied."""
+    return [Bound(math.prod(sums.reduced_lengths(use.arguments)) + 2 * FUNCTION)]
+
+
+def _vector_norm(use: Use) -> Sequence[Bound]:
+    """Norms, whose terms are not negative: a relative error. That of a power is divided again by its root."""
+    lengths, order = sums.reduced_lengths(use.arguments), sums.norm_order(use.arguments)
+    if order in (0.0, math.inf, -math.inf):
+        return [Bound(1)]  # counts, and the largest or smallest element
+    if order in (1.0, 2.0):
+        # Each block's norm takes a square and a root.
+        stages = 2 * max(len(lengths), 1) if use.own_form else 1
+        return [Bound(_sum_terms(use, lengths) + stages * (FUNCTION + 2))]
+    size = abs(order)
+    n = math.prod(lengths)
+    powers = sums.blocked_terms(lengths) + FUNCTION * (size + 1) + math.log(max(n, 2))
+    return [Bound(math.ceil(powers / size) + FUNCTION + 2)]
 
 
 def _matrix(use: Use) -> Sequence[Bound]:
     """Matrix products: the inner length; three more for alpha, beta and what is added."""
-    name = next(n for n in ("mat2", "batch2", "vec", "tensor") if n in use.arguments)
-    shape = use.shape(name)
-    return [Bound(shape[0 if len(shape) == 1 else -2] + 3)]
+    n = sums.inner_length(use.arguments)
+    return [Bound((sums.in_parts(n, sums.part_length(n)) if use.own_form else n) + 3)]
 
 
 def _convolution(use: Use) -> Sequence[Bound]:
@@ -162,47 +291,45 @@ def _convolution(use: Use) -> Sequence[Bound]:
 
 def _convolution_backward(use: Use) -> Sequence[Bound]:
     """Gradients of convolutions: output channels times kernel positions; batch times positions, twice."""
-    weight, g, x = use.shape("weight"), use.shape("grad_output"), use.shape("input")
-    transposed = use.arguments["transposed"]
+    weight, g = use.shape("weight"), use.shape("grad_output")
     kernel = math.prod(weight[2:])
-    to_input = (weight[1] if transposed else weight[0] // use.arguments["groups"]) * kernel
-    positions = g[0] * math.prod((x if transposed else g)[2:])
-    return [Bound(max(to_input, 1)), Bound(max(positions, 1)), Bound(max(g[0] * math.prod(g[2:]), 1))]
-
-
-def _vector_norm(use: Use) -> Sequence[Bound | None]:
-    """Norms of order 1 and 2, whose terms are not negative: a relative error."""
-    order = use.arguments.get("ord", use.arguments.get("p"))
-    if order not in (1, 2, None):
-        return [None]
-    return [Bound(_length(use, "self", use.arguments.get("dim")) + 4)]
+    to_input = (weight[1] if use.arguments["transposed"] else weight[0] // use.arguments["groups"]) * kernel
+    parts = sums.WeightParts(use.arguments)
+    positions = parts.terms if use.own_form else parts.positions
+    to_bias = _sum_terms(use, sums.channel_lengths(g))
+    return [Bound(max(to_input, 1)), Bound(max(positions, 1)), Bound(to_bias)]
 
 
 def _softmax(use: Use) -> Sequence[Bound]:
     """Softmax: the sum of exponentials, whose arguments err by their distance from the largest."""
-    n = use.shape("self")[use.arguments["dim"]] if use.shape("self") else 1
-    return [Bound(n + n.bit_length() + 2 * FUNCTION + 16)]
+    n = _axis_length(use, "self")
+    return [Bound(_sum_terms(use, [n]) + n.bit_length() + 2 * FUNCTION + 16)]
+
+
+def _axis_length(use: Use, name: str) -> int:
+    shape = use.shape(name)
+    return shape[use.arguments["dim"]] if shape else 1
 
 
 def _log_softmax(use: Use) -> Sequence[Bound]:
     """Log softmax and logsumexp: as softmax; the logarithm's error is absolute, and S is at least log n >= log 2."""
-    n = _length(use, "self", use.arguments.get("dim"))
-    return [Bound(n + n.bit_length() + 3 * FUNCTION + 16, 1.5)]
+    lengths = sums.reduced_lengths(use.arguments)
+    return [Bound(_sum_terms(use, lengths) + math.prod(lengths).bit_length() + 3 * FUNCTION + 16, 1.5)]
 
 
 def _gradient_along(extra: int) -> Family:
     """Gradients of softmax and log softmax: the sum along the axis."""
-    return lambda use: [Bound(_length(use, "grad_output", use.arguments["dim"]) + extra)]
+    return lambda use: [Bound(_sum_terms(use, [_axis_length(use, "grad_output")]) + extra)]
 
 
-def _division(use: Use) -> Sequence[Bound | None]:
-    """Division; one that rounds to an integer jumps, so there is no bound for it."""
-    return [Bound(FUNCTION) if use.arguments.get("rounding_mode") is None else None]
+def _softplus(extra: int) -> Family:
+    """Softplus and its gradient: beta times x is rounded before the exponential, unless beta is a power of two."""
 
+    def family(use: Use) -> Sequence[Bound]:
+        exact = abs(math.frexp(float(use.arguments["beta"]))[0]) == 0.5
+        return [Bound(extra + (0 if exact else _LARGEST_LOGARITHM))]
 
-def _softplus(use: Use) -> Sequence[Bound | None]:
-    """Softplus, relative to the result if nothing is rounded before the exponential."""
-    return [Bound(2 * FUNCTION + 8) if use.arguments["beta"] == 1 else None] * len(use.outputs)
+    return family
 
 
 def _elu_backward(use: Use) -> Sequence[Bound]:
@@ -212,139 +339,127 @@ def _elu_backward(use: Use) -> Sequence[Bound]:
 
 
 def _variance(use: Use) -> Sequence[Bound]:
-    """Variances and deviations by two passes or Welford's updates; var_mean's second output is the mean."""
-    n = _length(use, "self", use.arguments.get("dim"))
+    """Variances and deviations in two passes; var_mean's second output is the mean."""
+    lengths = sums.reduced_lengths(use.arguments)
+    count = math.prod(lengths)
     correction = use.arguments.get("correction")
-    kept = n - (1 if correction is None else correction)
-    factor = 16.0 * n / kept if kept > 0 else 16.0
-    return [Bound(n + _MOMENTS, factor), Bound(n + _MOMENTS)][: len(use.outputs)]
+    kept = count - (1 if correction is None else correction)
+    factor = 3.0 * count / kept if kept > 0 else 3.0
+    terms = sums.blocked_terms(lengths) + _MOMENTS
+    return [Bound(terms, factor), Bound(terms)][: len(use.outputs)]
 
 
-def _batch_norm(use: Use) -> Sequence[Bound | None]:
+def _batch_norm(use: Use) -> Sequence[Bound]:
     """Batch norm: result, mean, reciprocal deviation, running mean, running variance."""
-    n = _per_channel(use.shape("input")) + _MOMENTS
-    if use.kind == "_native_batch_norm_legit_no_training":
-        return [Bound(16, 2.0), None, None]
-    if "running_mean" in use.arguments and not use.arguments["training"]:
-        return [None] * len(use.outputs)
-    return [Bound(n, 16.0), Bound(n), Bound(n, 8.0), Bound(n), Bound(n, 16.0)][: len(use.outputs)]
+    if not use.own_form:  # in evaluation: what is saved is empty, and running statistics stay as they are
+        return [Bound(FUNCTION + 16, 2.0), *[Bound(1)] * 4][: len(use.outputs)]
+    n = sums.blocked_terms(sums.channel_lengths(use.shape("input"))) + _MOMENTS
+    return [Bound(n, 2.0), Bound(n), Bound(n), Bound(n), Bound(n, 4.0)][: len(use.outputs)]
 
 
-def _per_channel(shape: Sequence[int]) -> int:
-    return max(math.prod(shape) // max(shape[1], 1), 1)
-
-
-def _batch_norm_backward(use: Use) -> Sequence[Bound | None]:
-    """Gradients of batch norm in training: batch times positions."""
-    if not use.arguments["train"]:
-        return [None, None, None]
-    n = _per_channel(use.shape("input")) + _MOMENTS
-    return [Bound(n, 5.0), Bound(n, 2.0), Bound(n)]
+def _batch_norm_backward(use: Use) -> Sequence[Bound]:
+    """Gradients of batch norm: batch times positions."""
+    n = sums.blocked_terms(sums.channel_lengths(use.shape("input")))
+    return [Bound(n + _MOMENTS + FUNCTION, 2.0), Bound(n + _MOMENTS, 1.0), Bound(max(n, 1))]
 
 
 def _layer_norm(use: Use) -> Sequence[Bound]:
     """Layer norm: result, mean, reciprocal deviation; a row is what batch norm's channel is."""
-    n = math.prod(use.arguments["normalized_shape"]) + _MOMENTS
-    return [Bound(n, 16.0), Bound(n), Bound(n, 8.0)]
+    n = sums.blocked_terms([int(n) for n in use.arguments["normalized_shape"]]) + _MOMENTS
+    return [Bound(n, 2.0), Bound(n), Bound(n)]
 
 
 def _layer_norm_backward(use: Use) -> Sequence[Bound]:
     """Gradients of layer norm: a row for the input's, all rows for weight and bias."""
-    length = math.prod(use.arguments["normalized_shape"])
-    rows = max(math.prod(use.shape("input")) // max(length, 1), 1)
-    return [Bound(length + _MOMENTS, 8.0), Bound(rows + _MOMENTS, 2.0), Bound(rows)]
+    shape = use.shape("input")
+    outer = len(shape) - len(use.arguments["normalized_shape"])
+    length, rows = sums.blocked_terms(shape[outer:]), sums.blocked_terms(shape[:outer])
+    return [Bound(length + _MOMENTS + FUNCTION, 2.0), Bound(rows + 8), Bound(max(rows, 1))]
+
+
+def _group_lengths(use: Use) -> list[int]:
+    return [use.arguments["C"] // max(use.arguments["group"], 1), use.arguments["HxW"]]
 
 
 def _group_norm(use: Use) -> Sequence[Bound]:
     """Group norm: as layer norm, a row for each sample and group."""
-    n = math.prod(use.shape("input")) // max(use.arguments["N"] * use.arguments["group"], 1) + _MOMENTS
-    return [Bound(n, 16.0), Bound(n), Bound(n, 8.0)]
+    n = sums.blocked_terms(_group_lengths(use)) + _MOMENTS
+    return [Bound(n, 2.0), Bound(n), Bound(n)]
 
 
 def _group_norm_backward(use: Use) -> Sequence[Bound]:
-    """Gradients of group norm: a sample's group for the input's, batch times positions for weight and bias."""
-    n = math.prod(use.shape("input")) // max(use.arguments["N"] * use.arguments["group"], 1) + _MOMENTS
-    positions = use.arguments["N"] * use.arguments["HxW"]
-    return [Bound(n, 8.0), Bound(positions + _MOMENTS, 4.0), Bound(positions)]
+    """Gradients of group norm: a sample's group for the input's, batch and positions for weight and bias."""
+    length = sums.blocked_terms(_group_lengths(use))
+    rows = sums.blocked_terms([use.arguments["N"], use.arguments["HxW"]])
+    return [Bound(length + _MOMENTS + FUNCTION, 2.0), Bound(rows + 8), Bound(max(rows, 1))]
 
 
 def _loss(use: Use) -> Sequence[Bound]:
-    """Losses: one rounding for each term that is added, and those of a term."""
-    terms = math.prod(use.shape("target"))
-    reduction = use.arguments["reduction"]
-    count = terms if reduction else 1
+    """Losses: one rounding for each addition, and those of a term."""
+    lengths = sums.loss_terms(use.arguments)
+    count = _sum_terms(use, lengths)
     if use.kind.startswith("nll"):
         # Both the sum of the terms and that of their weights.
-        return [Bound(2 * count + 3), Bound(count)]
-    largest = max((a for a in use.arguments.values() if isinstance(a, TensorType) and a.floating), key=_elements)
+        return [Bound(2 * count + FUNCTION + 3), Bound(count)]
+    of_a_term = 2 * FUNCTION + 16 if use.kind == "binary_cross_entropy" else 8
     # The scale of a sum counts the terms along the first axis only.
-    rows = largest.shape[0] if largest.shape else 1
-    factor = max(1.0, terms / max(rows, 1)) if reduction == 2 else 1.0
-    return [Bound(count + 8, factor)]
+    rows = max(lengths[0] if lengths else 1, 1)
+    factor = max(1.0, math.prod(lengths) / rows) if use.arguments["reduction"] == 2 else 1.0
+    return [Bound(count + of_a_term + FUNCTION, 1.0 if use.kind == "binary_cross_entropy" else factor)]
 
 
-def _elements(tensor: TensorType) -> int:
-    return tensor.elements
+def _meeting(extra: int) -> Family:
+    """Sums over repeated indices: what can meet, in groups and groups of them, and what was there."""
+
+    def family(use: Use) -> Sequence[Bound]:
+        met = sums.meeting(use.kind, use.arguments)
+        return [Bound((sums.in_parts(met, sums.block_length(met)) if use.own_form else met) + extra)]
+
+    return family
 
 
-def _embedding_backward(use: Use) -> Sequence[Bound]:
-    """Embedding gradient: at most all rows meet."""
-    return [Bound(math.prod(use.shape("indices")) + 1)]
+def _average(use: Use) -> Sequence[Bound]:
+    """Average pooling: the window's terms, and a division for each axis that is averaged by itself."""
+    lengths = sums.windows(use.kind, use.arguments)
+    override = use.arguments.get("divisor_override")
+    # With a divisor of one's own the result may be larger than the terms that the scale is made of.
+    factor = 1.0 if override is None else max(1.0, math.prod(lengths) / abs(override))
+    if use.own_form:
+        return [Bound(sum(lengths) + FUNCTION * (len(lengths) + 1), factor)]
+    return [Bound(math.prod(lengths) + FUNCTION, factor)]
 
 
-def _index_put(use: Use) -> Sequence[Bound]:
-    """Sums over repeated indices: at most all of them meet, and what was there."""
-    shapes = [index.shape for index in use.arguments["indices"] if index is not None]
-    axes = max(len(shape) for shape in shapes)
-    aligned = [(1,) * (axes - len(shape)) + shape for shape in shapes]
-    return [Bound(math.prod(max(lengths) for lengths in zip(*aligned, strict=True)) + 1)]
-
-
-def _scatter_add(use: Use) -> Sequence[Bound]:
-    """The same along one axis."""
-    shape = use.shape("index")
-    return [Bound((shape[use.arguments["dim"]] if shape else 1) + 1)]
-
-
-def _index_add(use: Use) -> Sequence[Bound]:
-    """The same with a factor."""
-    return [Bound(math.prod(use.shape("index")) + 2)]
-
-
-def _average(use: Use) -> Sequence[Bound | None]:
-    """Average pooling: the window's terms and the division."""
-    if use.arguments.get("divisor_override") is not None:
-        return [None]
-    spatial = len(use.shape("self")) - 2
-    kernel = use.arguments["kernel_size"]
-    return [Bound(math.prod(kernel if len(kernel) > 1 else list(kernel) * spatial) + 1)]
-
-
-def _adaptive_average(use: Use) -> Sequence[Bound]:
-    """Adaptive average pooling: windows of at most ceil(in / out) + 1 along each axis."""
-    size = use.arguments["output_size"]
-    lengths = use.shape("self")[-len(size) :]
-    return [Bound(math.prod(-(-n // max(out, 1)) + 1 for n, out in zip(lengths, size, strict=True)) + 1)]
-
-
-def _windows(use: Use) -> Sequence[Bound | None]:
+def _pool_windows(use: Use) -> Sequence[Bound]:
     """Gradients of pooling: the windows over one element."""
-    if use.arguments.get("divisor_override") is not None:
-        return [None]
-    kernel = use.arguments["kernel_size"]
-    stride = use.arguments.get("stride") or kernel
-    spatial = len(use.shape("self")) - 2
-    kernels, strides = (list(v) if len(v) > 1 else list(v) * spatial for v in (kernel, stride))
-    return [Bound(math.prod(-(-k // s) for k, s in zip(kernels, strides, strict=True)) + 1)]
+    axes = sums.pool_axes(use.kind)
+    kernel = sums.spatial(use.arguments["kernel_size"], axes)
+    stride = sums.spatial(use.arguments["stride"] or kernel, axes)
+    dilation = sums.spatial(use.arguments.get("dilation") or [1], axes)
+    override = use.arguments.get("divisor_override")
+    return [Bound(math.prod(map(sums.covering, kernel, stride, dilation)) + FUNCTION, max(1.0, 1 / abs(override or 1)))]
 
 
 def _adaptive_windows(use: Use) -> Sequence[Bound]:
-    """Gradients of adaptive average pooling: at most ceil(out / in) + 1 windows along each axis."""
+    """Gradients of adaptive pooling: at most ceil(out / in) + 1 windows along each axis."""
+    axes = sums.pool_axes(use.kind)
     g, x = use.shape("grad_output"), use.shape("self")
-    axes = 2 if "2d" in use.kind else 3
     covering = math.prod(-(-out // max(n, 1)) + 1 for out, n in zip(g[-axes:], x[-axes:], strict=True))
     # The scale takes at least 8 windows for granted.
-    return [Bound(covering + 1, max(1.0, covering / 8))]
+    return [Bound(covering + FUNCTION, max(1.0, covering / 8))]
+
+
+def _padding(use: Use) -> Sequence[Bound]:
+    """Gradients of padding: the places that an element was copied to."""
+    pairs = list(use.arguments["padding"])
+    by_axis = [sum(pairs[i : i + 2]) for i in range(0, len(pairs), 2)]
+    return [Bound(math.prod(3 if use.kind.startswith("reflection") else 1 + max(n, 0) for n in by_axis))]
+
+
+def _overlapping(use: Use) -> Sequence[Bound]:
+    """Windows put back: as many as lie over one element."""
+    if use.kind == "unfold_backward":
+        return [Bound(sums.covering(use.arguments["size"], use.arguments["step"], 1))]
+    return [Bound(math.prod(sums.spatial(use.arguments["kernel_size"], 2)))]
 
 
 def _each(names: str, family: Family) -> dict[str, Family]:
@@ -355,23 +470,26 @@ _FAMILIES: dict[str, Family] = {
     **_each("mm addmm mv addmv dot bmm baddbmm", _matrix),
     "convolution": _convolution,
     "convolution_backward": _convolution_backward,
-    **_each("sum cumsum", _reduced(0)),
-    "mean": _reduced(1),
+    "sum": _sum,
+    "cumsum": _cumsum,
+    "mean": _mean,
+    "prod": _prod,
     **_each("linalg_vector_norm norm", _vector_norm),
     **_each("var std var_mean", _variance),
     # Library functions: relative to the result.
     **_each(
         "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc "
-        "pow rsqrt sqrt reciprocal atan2",
+        "pow rsqrt sqrt reciprocal atan2 div",
         _constant(FUNCTION),
     ),
-    "div": _division,
     # Functions made of them: relative to the result, which has no cancellation.
-    **_each("sigmoid silu glu xlogy elu celu selu", _constant(FUNCTION + 8)),
-    "softplus": _softplus,
+    **_each("sigmoid silu glu xlogy elu celu selu binary_cross_entropy_backward", _constant(FUNCTION + 8)),
+    "softplus": _softplus(2 * FUNCTION + 8),
+    "softplus_backward": _constant(FUNCTION + 16),
     "mish": _constant(4 * FUNCTION),
     # Functions with cancellation: relative to arguments and result together.
-    **_each("gelu logit", _constant(FUNCTION + 16)),
+    "gelu": _constant(FUNCTION + 16),
+    "logit": _constant(3 * FUNCTION),
     "logaddexp": _constant(3 * FUNCTION + 16, 1.5),
     **_each("_softmax _safe_softmax", _softmax),
     **_each("_log_softmax logsumexp", _log_softmax),
@@ -384,8 +502,8 @@ _FAMILIES: dict[str, Family] = {
         _constant(8),
     ),
     "elu_backward": _elu_backward,
-    "softplus_backward": _constant(FUNCTION + 16),
-    **_each("gelu_backward silu_backward", _constant(2 * FUNCTION + 16)),
+    **_each("gelu_backward silu_backward glu_backward", _constant(2 * FUNCTION + 16)),
+    "mish_backward": _constant(10 * FUNCTION),
     "_softmax_backward_data": _gradient_along(4),
     "_log_softmax_backward_data": _gradient_along(FUNCTION + 4),
     **_each(
@@ -397,20 +515,23 @@ _FAMILIES: dict[str, Family] = {
     "native_layer_norm_backward": _layer_norm_backward,
     "native_group_norm": _group_norm,
     "native_group_norm_backward": _group_norm_backward,
-    **_each("nll_loss_forward nll_loss2d_forward mse_loss smooth_l1_loss huber_loss", _loss),
-    "embedding_dense_backward": _embedding_backward,
-    "index_put": _index_put,
-    "scatter_add": _scatter_add,
-    "index_add": _index_add,
+    **_each("nll_loss_forward nll_loss2d_forward mse_loss smooth_l1_loss huber_loss binary_cross_entropy", _loss),
+    "embedding_dense_backward": _meeting(FUNCTION),
+    "index_add": _meeting(2),
+    **_each("index_put scatter_add", _meeting(1)),
     **_each("avg_pool1d avg_pool2d avg_pool3d", _average),
-    **_each("adaptive_avg_pool1d _adaptive_avg_pool2d _adaptive_avg_pool3d", _adaptive_average),
-    **_each("max_pool2d_with_indices_backward max_pool3d_with_indices_backward", _windows),
-    **_each("avg_pool2d_backward avg_pool3d_backward", _windows),
+    **_each("adaptive_avg_pool1d _adaptive_avg_pool2d _adaptive_avg_pool3d", _average),
+    **_each("max_pool2d_with_indices_backward max_pool3d_with_indices_backward", _pool_windows),
+    **_each("avg_pool2d_backward avg_pool3d_backward", _pool_windows),
     **_each("_adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward", _adaptive_windows),
+    "adaptive_max_pool2d_backward": _adaptive_windows,
+    **_each("reflection_pad1d_backward reflection_pad2d_backward", _padding),
+    **_each("replication_pad1d_backward replication_pad2d_backward", _padding),
+    **_each("unfold_backward col2im", _overlapping),
 }
-"""What is not here (docs/numerics.md says why) can be ordered with calibrated margins only."""
+"""Every rounded kind of the allow-list; docs/numerics.md has the derivations."""
 
 
-def guaranteed_kinds() -> frozenset[str]:
-    """The operator kinds for which a bound is known, at least for some of their uses."""
+def bounded_kinds() -> frozenset[str]:
+    """The operator kinds for which a bound is known."""
     return frozenset(_FAMILIES)

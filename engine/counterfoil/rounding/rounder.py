@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,9 +19,7 @@ from counterfoil.program.graph import Node, Program
 from counterfoil.program.places import Place
 from counterfoil.rounding.grid import (
     ACCEPTANCE_FACTOR,
-    CALIBRATED_STEERABLE,
     FLOAT64_BIAS,
-    GUARANTEED_STEERABLE,
     LARGEST_EXPONENT,
     OMISSION_SHARE,
     ZERO_SCALE,
@@ -29,7 +27,7 @@ from counterfoil.rounding.grid import (
     is_explained,
     scale_exponent,
 )
-from counterfoil.rounding.guaranteed import site_margins
+from counterfoil.rounding.guaranteed import Margin, site_margins
 from counterfoil.rounding.infinities import Infinities, finite_outputs, hold_infinity, without_infinities
 from counterfoil.rounding.kernel_cpu import CpuKernel, mix_values
 from counterfoil.rounding.kernel_torch import TorchKernel
@@ -38,7 +36,7 @@ from counterfoil.rounding.magnitude import using
 from counterfoil.rounding.neighbours import neighbours
 from counterfoil.rounding.result import Rounded
 from counterfoil.rounding.scale import Scale
-from counterfoil.rounding.scale_profiles import rule_for
+from counterfoil.rounding.scale_kinds import rule_for
 from counterfoil.rounding.workers import Workers
 
 _MASK64 = 2**64 - 1
@@ -55,6 +53,19 @@ def place_key(key: int, place: int) -> int:
 
 
 @dataclass(frozen=True)
+class Values:
+    """Values of single elements of one rounding site.
+
+    Attributes:
+        indices: int64 ``[k]``, ascending: flat C-order indices.
+        values: float64 ``[k]``.
+    """
+
+    indices: npt.NDArray[np.int64]
+    values: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class Observation:
     """What happened at one rounding site, kept for a closer look.
 
@@ -63,6 +74,7 @@ class Observation:
         output: Which of its outputs.
         arguments: Its arguments by name.
         grid: The grid that was used.
+        scale: This machine's own S.
         key: The fingerprint key of the place.
         before: ``[n]``: the output before rounding, flat.
         after: ``[n]``: the same after rounding, the trainer's directions applied.
@@ -73,6 +85,7 @@ class Observation:
     output: int
     arguments: dict[str, Any]
     grid: Grid
+    scale: float
     key: int
     before: Tensor
     after: Tensor
@@ -107,7 +120,7 @@ class SiteCounts:
         contradictions: Entries that no honest trainer writes, and a scale exponent that the own scale does not explain.
         omissions: Own values within a quarter of the margin that the trainer did not log.
         steerable: Accepted entries whose own value is so far from the midpoint that honest hardware agrees on the
-            direction: a sixteenth of a calibrated margin, three quarters of a guaranteed one.
+            direction: a sixteenth of a calibrated margin, and as a bound proves.
         steered: Corrections among these.
         ties: Accepted entries whose own value is the midpoint itself, frequent where inputs are small integers.
         broken_ties: Corrections among these. They say nothing alone: where sums are not exact, the direction of a tie
@@ -222,7 +235,7 @@ class Rounder:
 
     def _scales(self, node: Node, arguments: dict[str, Any], outputs: list[Tensor | None]) -> tuple[list[float], bool]:
         """Return S of each output, 0 for one without a site, and whether infinities that the arguments hold pass."""
-        rule = rule_for(node.entry, self._precision)
+        rule = rule_for(node.entry)
         described = zip(outputs, node.outputs, strict=True)
         sites = {n for n, (out, kind) in enumerate(described) if out is not None and kind is not None and kind.floating}
 
@@ -238,7 +251,7 @@ class Rounder:
             return measured(without_infinities(arguments), finite_outputs(outputs)), True
 
     def _grid(self, node: Node, exponent: int) -> Grid:
-        return Grid.of(exponent, self._precision, self._margins[self._site])
+        return Grid.of(exponent, self._precision, self._margins[self._site].bits)
 
     def _checked(self, node: Node, flat: Tensor, grid: Grid, tau: float) -> Rounded:
         key = self._site_key
@@ -313,8 +326,23 @@ class ReplayingRounder(Rounder):
         *,
         keep_log: bool = False,
         observe: int | None = None,
+        own_margins: Sequence[Margin] | None = None,
     ) -> None:
+        """Replay with the trainer's log.
+
+        Args:
+            program: The program of a step.
+            precision: The precision profile.
+            kernels: The rounding kernels.
+            keep_log: Keep an own log too.
+            observe: Keep what happens at the place of this number.
+            own_margins: Margins of the sites of an own log: of the one that is kept, or else of the one that is
+                followed; None for the order's.
+        """
         super().__init__(program, precision, kernels)
+        if own_margins is not None and not keep_log:
+            self._margins = tuple(own_margins)
+        self._kept_margins = self._margins if own_margins is None else tuple(own_margins)
         self.observation: Observation | None = None
         """With ``observe`` what happened at that place, if it is a rounding site."""
         self.watched: Watched | None = None
@@ -326,13 +354,14 @@ class ReplayingRounder(Rounder):
         self.own_logs: list[SiteLog] = []
         """With ``keep_log`` the own log of each site: what another replay must follow to give the same values."""
         self._keep_log = keep_log
-        self._steerable = GUARANTEED_STEERABLE if precision.guaranteed else CALIBRATED_STEERABLE
         self._logs: Sequence[SiteLog] = ()
+        self._forced: Mapping[int, Values] = {}
 
-    def follow(self, key: int, logs: Sequence[SiteLog]) -> None:
-        """Start a step with the trainer's log of it."""
+    def follow(self, key: int, logs: Sequence[SiteLog], forced: Mapping[int, Values] | None = None) -> None:
+        """Start a step with the trainer's log of it; ``forced`` holds values that replace the own ones, by site."""
         self.begin_step(key)
         self._logs = logs
+        self._forced = forced or {}
         self.counts = []
         self.own_logs = []
         self.observation = None
@@ -371,7 +400,8 @@ class ReplayingRounder(Rounder):
         unrounded = flat.clone() if self._program.site_places[self._site] == self._observe else None
         logged = torch.from_numpy(log.indices).to(flat.device)
         own = flat[logged].double().cpu().numpy()
-        rounded = self._checked(node, flat, grid, grid.tau if self._keep_log else grid.tau / OMISSION_SHARE)
+        kept = replace(grid, margin_bits=self._kept_margins[self._site].bits).tau
+        rounded = self._checked(node, flat, grid, kept if self._keep_log else grid.tau / OMISSION_SHARE)
         if grid.exponent != ZERO_SCALE and not self._keep_log:
             counts.omissions += len(np.setdiff1d(rounded.indices, log.indices, assume_unique=True))
         changed = np.zeros(len(log.indices), np.bool_)
@@ -381,7 +411,8 @@ class ReplayingRounder(Rounder):
             after, distance = _directed(own, before, log.ups, grid)
             changed = after != before
             accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
-            steerable, ties = accepted & (distance > self._steerable * grid.tau), distance == 0
+            share = self._margins[self._site].steerable
+            steerable, ties = accepted & (distance > share * grid.tau), distance == 0
             counts.steerable += int(np.count_nonzero(steerable))
             counts.steered += int(np.count_nonzero(steerable & changed))
             counts.ties += int(np.count_nonzero(ties))
@@ -389,11 +420,9 @@ class ReplayingRounder(Rounder):
             counts.contradictions += int(np.count_nonzero(~accepted))
             counts.corrections += int(np.count_nonzero(changed))
             if changed.any():
-                where, old, new = log.indices[changed], before[changed], after[changed]
-                flat[torch.from_numpy(where).to(flat.device)] = torch.from_numpy(new).to(flat)
-                key = np.uint64(self._site_key)
-                difference = int(mix_values(new, where, key)) - int(mix_values(old, where, key))
-                fingerprint = (fingerprint + difference) & _MASK64
+                fingerprint = self._put(flat, Values(log.indices[changed], after[changed]), fingerprint)
+        if self._site in self._forced:
+            fingerprint = self._put(flat, self._forced[self._site], fingerprint)
         if self._keep_log:
             self.own_logs.append(_merged(grid.exponent, rounded, log.indices[changed], log.ups[changed]))
         if unrounded is not None:
@@ -402,12 +431,21 @@ class ReplayingRounder(Rounder):
                 output=self._program.sites[self._site].output,
                 arguments=self._arguments(),
                 grid=grid,
+                scale=self._scale,
                 key=self._site_key,
                 before=unrounded,
                 after=flat.clone(),
                 fingerprint=fingerprint,
             )
         return fingerprint
+
+    def _put(self, flat: Tensor, chosen: Values, fingerprint: int) -> int:
+        """Put other values in the place of single elements; returns the fingerprint that follows."""
+        where = torch.from_numpy(chosen.indices).to(flat.device)
+        old, key = flat[where].double().cpu().numpy(), np.uint64(self._site_key)
+        flat[where] = torch.from_numpy(chosen.values).to(flat)
+        difference = int(mix_values(chosen.values, chosen.indices, key)) - int(mix_values(old, chosen.indices, key))
+        return (fingerprint + difference) & _MASK64
 
 
 def _merged(exponent: int, rounded: Rounded, indices: npt.NDArray[np.int64], ups: npt.NDArray[np.bool_]) -> SiteLog:

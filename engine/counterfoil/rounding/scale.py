@@ -18,12 +18,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from counterfoil.program import sums
 from counterfoil.rounding.magnitude import along, energy
 
 Arguments = Mapping[str, Any]
 Outputs = Sequence[Tensor | None]
 Scale = Tensor | float | None
 Rule = Callable[[Arguments, Outputs], Sequence[Scale]]
+
+_SQUARED_ERROR = 2.0**-12
+"""Above every gamma_n that fits a profile, so that an error that is squared is below it times the squared size."""
 
 _RULES: dict[str, Rule] = {}
 
@@ -319,14 +323,15 @@ def _prod(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
 
 @_named("var")
 def _var(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
-    """Variances: deviations are differences of values as large as max|x|, so their squares err by its square."""
-    x = arguments["self"]
-    top = largest(x)
-    # var_mean returns (variance, mean); std divides the variance's error by itself, so the larger of both bounds it.
-    scales = [top * top if index == 0 and len(outputs) == 2 else _add(top, top * top) for index in range(len(outputs))]
-    if len(outputs) == 2:
-        scales[1] = top
-    return scales
+    """Variances: an error relative to the result, and the square of the mean's; var_mean gives the mean as well."""
+    top = largest(arguments["self"])
+    return [_add(largest(outputs[0]), top * top * _SQUARED_ERROR), top][: len(outputs)]
+
+
+@_named("std")
+def _std(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
+    """Deviations: where all values are nearly the same, the mean's error is what is left of them."""
+    return [_add(largest(arguments["self"]), largest(outputs[0]))]
 
 
 @_named("norm")
@@ -352,19 +357,6 @@ def _times(values: Tensor, weight: Tensor | None) -> Tensor:
     return values if weight is None else values * weight.abs()
 
 
-def deviation(ratio: Tensor, count: int) -> Tensor:
-    """Return half a bound on a normalised element, ``abs(x - mean) rstd``.
-
-    It is at most 2 max abs x * rstd, and at most the root of their number: the squares of n normalised elements sum to
-    n at most. One more covers the rounding of mean and rstd, up to ratios of 2^20.
-
-    Args:
-        ratio: Largest magnitude of x times rstd.
-        count: Number of elements, n.
-    """
-    return ratio.clamp(max=1.0 + math.sqrt(count))
-
-
 @_named("batch_norm")
 def _batch_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Batch norm: the size before the mean is taken off, times the factor that follows.
@@ -386,24 +378,26 @@ def _batch_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     ]
     if len(outputs) == 5:
         scales.append(_add(largest(arguments["running_mean"]), _top(top)))
-        scales.append(_add(largest(arguments["running_var"]), _top(top / save_rstd), _top(top * top) * 2.0**-20))
+        scales.append(_add(largest(arguments["running_var"]), _top(top / save_rstd), _top(top * top) * _SQUARED_ERROR))
     return scales
 
 
 @_named("batch_norm_backward")
 def _batch_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Gradients of batch norm: sizes before g's mean and g's projection on x are taken off."""
-    g, x, weight = arguments["grad_out"], arguments["input"], arguments["weight"]
-    rstd = arguments["save_invstd"]
-    if not arguments["train"]:
-        rstd = torch.rsqrt(arguments["running_var"] + arguments["eps"])
-    g_sizes, x_sizes = along(g, 1), along(x, 1)
-    # Libraries may sum g x and g and take the mean's share off, so x's norm stands where the centred one's would.
+    g, x, weight, trained = (arguments[name] for name in ("grad_out", "input", "weight", "train"))
+    if trained:
+        mean, rstd = arguments["save_mean"], arguments["save_invstd"]
+    else:
+        mean, rstd = arguments["running_mean"], torch.rsqrt(arguments["running_var"] + arguments["eps"])
+    # The gradients are sums of g and of g (x - mean): what is taken off x is exact but for its last bit.
+    g_sizes = along(g, 1)
+    x_sizes = along(x - mean.reshape(1, -1, *[1] * (x.dim() - 2)), 1)
     x_norm = x_sizes.norm * rstd
     scales: list[Scale] = [None, None, None]
     if outputs[0] is not None:
         count = max(x.numel() // max(x.shape[1], 1), 1)
-        projection = deviation(x_sizes.largest * rstd, count) * g_sizes.norm * x_norm / count
+        projection = x_sizes.largest * rstd * g_sizes.norm * x_norm / count if trained else 0.0
         scales[0] = _top(_times(rstd * (2.0 * g_sizes.largest + projection), weight))
     if outputs[1] is not None:
         scales[1] = _top(g_sizes.norm * x_norm)
@@ -438,17 +432,23 @@ def _layer_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
 @_named("layer_norm_backward")
 def _layer_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Gradients of layer norm: rows for the input's, columns for weight and bias."""
-    shape = arguments["normalized_shape"]
-    g, x = _rows(arguments["grad_out"], shape), _rows(arguments["input"], shape)
     rstd = arguments["rstd"].flatten()
-    factor = largest(arguments["weight"]) if arguments["weight"] is not None else 1.0
-    spread = 1.0 + along(x, 0).largest * rstd
-    columns = _top(along(g, 1).total)
+    g, x = (arguments[name].reshape(rstd.numel(), -1) for name in ("grad_out", "input"))
+    normalised = (x - arguments["mean"].reshape(-1, 1)) * rstd[:, None]
+    g_columns = along(g, 1)
     return [
-        None if outputs[0] is None else _top(along(g, 0).largest * rstd * spread) * factor,
-        None if outputs[1] is None else columns * _top(spread),
-        None if outputs[2] is None else columns,
+        None if outputs[0] is None else _row_gradient(g, normalised, rstd, arguments["weight"]),
+        None if outputs[1] is None else _top(g_columns.norm * along(normalised, 1).norm),
+        None if outputs[2] is None else _top(g_columns.total),
     ]
+
+
+def _row_gradient(g: Tensor, normalised: Tensor, rstd: Tensor, weight: Tensor | None) -> Tensor | float:
+    """Scale of the input's gradient: g ``[rows, n]``, its mean, and its projection on the normalised row."""
+    g_sizes, sizes = along(g, 0), along(normalised, 0)
+    projection = sizes.largest * g_sizes.norm * sizes.norm / max(g.shape[1], 1)
+    factor = 1.0 if weight is None else largest(weight)
+    return _top(rstd * (2.0 * g_sizes.largest + projection)) * factor
 
 
 def _group_rows(x: Tensor, arguments: Arguments) -> Tensor:
@@ -464,16 +464,18 @@ def _group_norm(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
 @_named("group_norm_backward")
 def _group_norm_backward(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     """Gradients of group norm."""
-    g, x = arguments["grad_out"], arguments["input"]
-    rstd = arguments["rstd"].flatten()
-    spread = 1.0 + along(_group_rows(x, arguments), 0).largest * rstd
-    factor = largest(arguments["weight"]) if arguments["weight"] is not None else 1.0
-    sums = _top(along(g, 1).total)
-    return [
-        None if outputs[0] is None else _top(along(_group_rows(g, arguments), 0).largest * rstd * spread) * factor,
-        None if outputs[1] is None else sums * _top(spread),
-        None if outputs[2] is None else sums,
-    ]
+    g, rstd = arguments["grad_out"], arguments["rstd"].flatten()
+    x = _group_rows(arguments["input"], arguments)
+    normalised = (x - arguments["mean"].reshape(-1, 1)) * rstd[:, None]
+    g_channels = along(g, 1)
+    scales: list[Scale] = [None, None, None]
+    if outputs[0] is not None:
+        scales[0] = _row_gradient(_group_rows(g, arguments), normalised, rstd, arguments["weight"])
+    if outputs[1] is not None:
+        scales[1] = _top(g_channels.norm * along(normalised.reshape(g.shape), 1).norm)
+    if outputs[2] is not None:
+        scales[2] = _top(g_channels.total)
+    return scales
 
 
 @_named("loss")
@@ -518,13 +520,9 @@ def _overlap(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     if "kernel_size" in arguments:
         kernel = arguments["kernel_size"]
         stride = arguments.get("stride") or kernel
-        windows = math.prod(
-            float(-(-k // s)) for k, s in zip(_pair(kernel, stride), _pair(stride, kernel), strict=True)
-        )
+        dilation = arguments.get("dilation") or [1]
+        axes = max(map(len, (kernel, stride, dilation)))
+        windows = float(math.prod(map(sums.covering, *(sums.spatial(v, axes) for v in (kernel, stride, dilation)))))
     elif outputs[0] is not None and outputs[0].numel():
         windows = float(max(1, -(-g.numel() // outputs[0].numel()))) * 8.0
     return [largest(g) * windows]
-
-
-def _pair(value: Sequence[int], other: Sequence[int]) -> list[int]:
-    return list(value) if len(value) == max(len(value), len(other)) else list(value) * len(other)

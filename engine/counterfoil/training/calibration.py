@@ -157,7 +157,7 @@ def calibrate(
             steps = min(steps, manifest.steps)
             interpreter = Interpreter(program, torch_device, COMPUTE_DTYPES[manifest.precision.compute])
             interpreter.check_types()
-            measuring = _Measuring(program, replace(manifest.precision, guaranteed=False), kernels)
+            measuring = _Measuring(program, replace(manifest.precision, proven=False), kernels)
             yield CalibrationStarted(steps)
             state: Mapping[str, Tensor] = order.initial
             for step in range(1, steps + 1):
@@ -176,7 +176,7 @@ def calibrate(
             kinds = measuring.kinds()
             # A kind that never differed keeps the default, so it is not listed.
             margins = tuple((kind.kind, kind.margin_bits) for kind in kinds if kind.largest)
-            precision = replace(manifest.precision, guaranteed=False, margins=margins)
+            precision = replace(manifest.precision, proven=False, margins=margins)
             calibrated = replace(manifest, precision=precision)
             if out is not None:
                 _write(contents, calibrated, out)

@@ -184,10 +184,6 @@ def draft_order(
         data_root=state_root(data),
         initial_root=state_root(initial),
     )
-    try:
-        site_margins(program, manifest.precision)
-    except ProgramError as error:
-        raise DataError(error.sentence, remedy=error.remedy) from error
     draft = OrderDraft(manifest, program, schedule, scalars, data, initial)
     try:
         check_inputs(manifest, program, initial)

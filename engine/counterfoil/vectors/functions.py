@@ -197,6 +197,8 @@ def following() -> dict[str, Any]:
         ("the trainer's scale is zero", [1.5, 0.3], (None, [], [])),
         ("the own scale is zero", [0.0, -0.0], (0, [], [])),
         ("both scales are zero", [0.0, -0.0], (None, [], [])),
+        ("infinities that the argument holds", [-math.inf, largest, middle, math.inf], (0, [2], [True])),
+        ("an entry for an infinity", [-math.inf, largest], (0, [0], [True])),
     ]
     kernels = Kernels(_CPU, 1)
     try:
@@ -220,7 +222,7 @@ def _follow(
     return {
         "case": what,
         "values": _hexes(values),
-        "scale": _hex(max(map(abs, values))),
+        "scale": _hex(max(abs(value) for value in values if math.isfinite(value))),
         "log": {"exponent": theirs, "indices": indices, "ups": ups},
         "rounded": _hexes(result.tolist()),
         "corrections": counts.corrections,

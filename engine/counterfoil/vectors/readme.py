@@ -26,11 +26,11 @@ are in C order and little-endian; `null` in the place of a scale's exponent stan
 | `signatures.json` | a secret key that everybody knows, and a statement | key id, the bytes that are signed, the envelope |
 | `philox.json` | counters and keys; draws | words; numbers in [0, 1) |
 | `rounding.json` | values, p, G and the exponent E of the scale | the grid points nearest to them |
-| `following.json` | own values, own scale and the trainer's log of a site | rounded values, corrections, contradictions, omissions |
+| `following.json` | own values (infinities are such as an argument holds), own scale and the trainer's log of a site | rounded values, corrections, contradictions, omissions |
 | `logs.json` | sites; bytes that are no log | the log's bytes; a refusal |
 | `fingerprints.json` | order digest, step, place and elements (of steps' values, floating-point ones float64) | fingerprints |
 | `convolution.cfoil`, `.json` | a run of three steps: convolutions, batch norm, linear layer, cross entropy, SGD with momentum; calibrated margins. The trainer's machine took the first logged decision of step 2 the other way than rounding to nearest would | below; without the log, step 2 comes out different |
-| `transformer.cfoil`, `.json` | a run of three steps: attention, layer norm, GELU, dropout, Adam; guaranteed margins | below |
+| `transformer.cfoil`, `.json` | a run of three steps: attention, layer norm, GELU, dropout, Adam; proven margins | below |
 
 The JSON beside a run has the order digest, the program's digest, the run root, the trainer's key id, operator, elements and
 margin m of each rounding site, the number of places, and for each step: the state root (of every step, also those that the run does

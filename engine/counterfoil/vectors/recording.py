@@ -134,8 +134,8 @@ def write_run(path: Path, draft: OrderDraft, turned: int | None = None) -> dict[
         "key_id": key.public.key_id,
         "turned_step": turned,
         "sites": [
-            {"operator": program.nodes[site.node].operator, "elements": site.elements, "margin_bits": bits}
-            for site, bits in zip(program.sites, site_margins(program, manifest.precision), strict=True)
+            {"operator": program.nodes[site.node].operator, "elements": site.elements, "margin_bits": margin.bits}
+            for site, margin in zip(program.sites, site_margins(program, manifest.precision), strict=True)
         ],
         "places": len(program.places),
         "steps": steps,

@@ -255,6 +255,10 @@
             <translation>Werte um das erste abweichende Element</translation>
         </message>
         <message>
+            <source>What the step read</source>
+            <translation>Was der Schritt las</translation>
+        </message>
+        <message>
             <source>Where</source>
             <translation>Wo</translation>
         </message>
@@ -275,6 +279,10 @@
             <translation>keine</translation>
         </message>
         <message>
+            <source>not replayed</source>
+            <translation>nicht nachgerechnet</translation>
+        </message>
+        <message>
             <source>not rounded</source>
             <translation>nicht gerundet</translation>
         </message>
@@ -285,6 +293,10 @@
         <message>
             <source>output {0}; inputs {1}</source>
             <translation>Ausgabe {0}; Eingaben {1}</translation>
+        </message>
+        <message>
+            <source>rows of {0} that were not ordered</source>
+            <translation>Zeilen von {0}, die nicht bestellt waren</translation>
         </message>
         <message>
             <source>the step itself</source>
@@ -431,12 +443,8 @@
             <translation>Exakt gerechnete Elemente</translation>
         </message>
         <message>
-            <source>Error, in margins</source>
-            <translation>Fehler, in Toleranzen</translation>
-        </message>
-        <message>
-            <source>Exact arithmetic</source>
-            <translation>Exakte Arithmetik</translation>
+            <source>Error, in bounds</source>
+            <translation>Fehler, in Schranken</translation>
         </message>
         <message>
             <source>Exact value</source>
@@ -445,6 +453,10 @@
         <message>
             <source>Exact, nearest float64</source>
             <translation>Exakt, nächstes float64</translation>
+        </message>
+        <message>
+            <source>Finding</source>
+            <translation>Befund</translation>
         </message>
         <message>
             <source>Replay</source>
@@ -1191,6 +1203,10 @@
             <translation>Anfangszustand</translation>
         </message>
         <message>
+            <source>Margins</source>
+            <translation>Toleranzen</translation>
+        </message>
+        <message>
             <source>Not known</source>
             <translation>Nicht bekannt</translation>
         </message>
@@ -1307,8 +1323,16 @@
             <translation>noch nichts: Dieser Auftrag wurde nicht ausgeführt</translation>
         </message>
         <message>
+            <source>proven for every operator</source>
+            <translation>für jeden Operator bewiesen</translation>
+        </message>
+        <message>
             <source>state digested every {0}, stored every {1} steps</source>
             <translation>Zustand alle {0} Schritte festgelegt, alle {1} gespeichert</translation>
+        </message>
+        <message>
+            <source>without a proven bound: {0}</source>
+            <translation>ohne bewiesene Schranke: {0}</translation>
         </message>
         <message>
             <source>{0} entries, {1}</source>
@@ -2428,8 +2452,8 @@
             <translation>Alle {0} Schritte wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers.</translation>
         </message>
         <message>
-            <source>An earlier difference could be rounding within the margin; this one cannot.</source>
-            <translation>Ein früherer Unterschied könnte Rundung innerhalb der Toleranz sein; dieser nicht.</translation>
+            <source>An earlier difference could be rounding on other hardware; this one cannot.</source>
+            <translation>Ein früherer Unterschied könnte Rundung auf anderer Hardware sein; dieser nicht.</translation>
         </message>
         <message>
             <source>An empty passphrase protects nothing.</source>
@@ -2444,6 +2468,10 @@
             <translation>Bitten Sie den Trainer um einen Lauf dieses Auftrags.</translation>
         </message>
         <message>
+            <source>Ask the trainer for a run that Counterfoil recorded.</source>
+            <translation>Bitten Sie den Trainer um einen Lauf, den Counterfoil aufgezeichnet hat.</translation>
+        </message>
+        <message>
             <source>Ask the trainer for the file again.</source>
             <translation>Bitten Sie den Trainer noch einmal um die Datei.</translation>
         </message>
@@ -2452,16 +2480,40 @@
             <translation>Bitten Sie den Trainer um den Lauf dieses Auftrags.</translation>
         </message>
         <message>
+            <source>At the operator {0} and later {1} element{2} were rounded to the other side of a midpoint than here, which conforming hardware may do; but the trainer left that out of its log, in which a conforming recorder writes down every such decision. With these values the step comes out as the trainer signed it. For a single step nobody is accused.</source>
+            <translation>Beim Operator {0} und danach wurde zur anderen Seite einer Mitte gerundet als hier (Anzahl der Elemente: {1}), was normgerechte Hardware darf; aber der Trainer ließ das in seinem Protokoll aus, in dem eine normgerechte Aufzeichnung jede solche Entscheidung festhält. Mit diesen Werten kommt der Schritt so heraus, wie der Trainer ihn unterschrieben hat. Für einen einzelnen Schritt wird niemandem etwas vorgeworfen.</translation>
+        </message>
+        <message>
             <source>At the operator {0} the trainer's log says that a value was rounded one way, and its fingerprint that it was rounded the other way: what it signed contradicts itself.</source>
             <translation>Beim Operator {0} sagt das Protokoll des Trainers, ein Wert sei in die eine Richtung gerundet, und sein Fingerabdruck, er sei in die andere gerundet: Was er unterschrieben hat, widerspricht sich.</translation>
         </message>
         <message>
-            <source>At the operator {0}, whose inputs agree, the trainer's fingerprint shows {1} other value{2} than the exact one{3}, which no hardware within the margin gives.</source>
-            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, zeigt der Fingerabdruck des Trainers andere Werte als die exakten (Anzahl: {1}), die keine Hardware innerhalb der Toleranz liefert.</translation>
+            <source>At the operator {0}, whose inputs agree, the trainer's fingerprint belongs to other values, and does not tell to which. {1} elements lie so close to a midpoint between two grid points that conforming hardware may round them to either side, and the calibrated margin is too small for all of them to be in the log. Nobody is accused; order the job with proven margins.</source>
+            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, gehört der Fingerabdruck des Trainers zu anderen Werten und verrät nicht, zu welchen. {1} Elemente liegen so nahe an einer Mitte zwischen zwei Rasterpunkten, dass normgerechte Hardware sie nach beiden Seiten runden darf, und die kalibrierte Toleranz ist zu klein, als dass sie alle im Protokoll stünden. Niemandem wird etwas vorgeworfen; bestellen Sie mit bewiesenen Toleranzen.</translation>
         </message>
         <message>
-            <source>At the operator {0}, whose inputs agree, {1} {2} elements were recomputed exactly, and this machine's values are right, to {3} of the margin. The trainer's fingerprint belongs to other values.</source>
-            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, wurden {1} Elemente exakt nachgerechnet, und die Werte dieses Rechners sind richtig, auf {3} der Toleranz. Der Fingerabdruck des Trainers gehört zu anderen Werten.</translation>
+            <source>At the operator {0}, whose inputs agree, the trainer's fingerprint shows {1} other value{2} than the exact one{3}, which no conforming hardware gives.</source>
+            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, zeigt der Fingerabdruck des Trainers andere Werte als die exakten (Anzahl: {1}), die keine normgerechte Hardware liefert.</translation>
+        </message>
+        <message>
+            <source>At the operator {0}, whose inputs agree, the trainer's log gives a scale that no hardware computes from these inputs, and its fingerprint belongs to other values.</source>
+            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, nennt das Protokoll des Trainers eine Größenordnung, die keine Hardware aus diesen Eingaben errechnet, und sein Fingerabdruck gehört zu anderen Werten.</translation>
+        </message>
+        <message>
+            <source>At the operator {0}, whose inputs agree, {1} {2} elements were recomputed exactly, and this machine's values are right, to {3} of the error bound. The trainer's fingerprint belongs to other values, and no rounding on conforming hardware explains it.</source>
+            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, wurden {1} Elemente exakt nachgerechnet, und die Werte dieses Rechners sind richtig, auf {3} der Fehlerschranke. Der Fingerabdruck des Trainers gehört zu anderen Werten, und keine Rundung auf normgerechter Hardware erklärt das.</translation>
+        </message>
+        <message>
+            <source>At {0} operators of this step the trainer rounded values to the other side of a midpoint and left these decisions out of its log, which no conforming recorder does.</source>
+            <translation>Bei {0} Operatoren dieses Schritts hat der Trainer Werte zur anderen Seite einer Mitte gerundet und diese Entscheidungen in seinem Protokoll ausgelassen, was keine normgerechte Aufzeichnung tut.</translation>
+        </message>
+        <message>
+            <source>Before that, step {0} came out different from the trainer's; a verdict would name a file that is no more, but the dispute capsule of that step stands by itself.</source>
+            <translation>Davor kam Schritt {0} anders heraus als beim Trainer; ein Urteil würde eine Datei nennen, die es nicht mehr gibt, aber die Streitfallkapsel dieses Schritts steht für sich.</translation>
+        </message>
+        <message>
+            <source>Check the disk or the network share, or copy the file to another disk, and start again.</source>
+            <translation>Prüfen Sie den Datenträger oder die Netzwerkfreigabe, oder kopieren Sie die Datei auf einen anderen Datenträger, und beginnen Sie von vorn.</translation>
         </message>
         <message>
             <source>Checking the data file: {0} %.</source>
@@ -2486,6 +2538,14 @@
         <message>
             <source>Choose one such as 0.99.</source>
             <translation>Wählen Sie etwa 0.99.</translation>
+        </message>
+        <message>
+            <source>Close other programs, use fewer threads or another device, or take a machine with more memory.</source>
+            <translation>Schließen Sie andere Programme, nehmen Sie weniger Threads oder ein anderes Gerät, oder einen Rechner mit mehr Speicher.</translation>
+        </message>
+        <message>
+            <source>Copy the file to a place where nobody else writes to it, and start again with the copy.</source>
+            <translation>Kopieren Sie die Datei an einen Ort, an dem niemand sonst sie verändert, und beginnen Sie mit der Kopie von vorn.</translation>
         </message>
         <message>
             <source>Counterfoil itself failed: {0}: {1}</source>
@@ -2560,6 +2620,14 @@
             <translation>Auf diesem Rechner ist kein CUDA-Gerät benutzbar.</translation>
         </message>
         <message>
+            <source>No error bound is known for the operator {0}, so how far hardware may honestly differ there is not known, and neither side can be shown to be wrong.</source>
+            <translation>Für den Operator {0} ist keine Fehlerschranke bekannt, daher auch nicht, wie weit sich Hardware dort redlich unterscheiden darf, und keiner Seite lässt sich ein Fehler nachweisen.</translation>
+        </message>
+        <message>
+            <source>Nobody is to blame for what such a file says.</source>
+            <translation>Was eine solche Datei sagt, wird niemandem vorgeworfen.</translation>
+        </message>
+        <message>
             <source>Nothing can be concluded about the training.</source>
             <translation>Über das Training lässt sich nichts schließen.</translation>
         </message>
@@ -2608,6 +2676,10 @@
             <translation>Rechnen Sie den Lauf auf einem anderen Rechner nach; endet er auch dort, so fragen Sie den Trainer, wie es weiterging.</translation>
         </message>
         <message>
+            <source>Rounding decisions that lie within the error bound of a midpoint were left out of the log in {0} steps ({1} and {2}), which no conforming recorder does.</source>
+            <translation>Rundungsentscheidungen, die innerhalb der Fehlerschranke einer Mitte liegen, fehlen im Protokoll von {0} Schritten ({1} und {2}), was bei keiner normgerechten Aufzeichnung vorkommt.</translation>
+        </message>
+        <message>
             <source>Segments are chosen by --segments or by --confidence, not by both.</source>
             <translation>Segmente werden mit --segments oder mit --confidence gewählt, nicht mit beiden.</translation>
         </message>
@@ -2622,6 +2694,10 @@
         <message>
             <source>Some values lie close enough to a midpoint for hardware to round them differently, but rounding them to the other side does not lead to what the trainer signed.</source>
             <translation>Einige Werte liegen so nahe an einer Mitte, dass Hardware sie verschieden rundet; sie zur anderen Seite zu runden führt aber nicht zu dem, was der Trainer unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>Start again on another device, for instance cpu; if it fails there too, restart the machine.</source>
+            <translation>Beginnen Sie auf einem anderen Gerät von vorn, etwa cpu; wenn es auch dort versagt, starten Sie den Rechner neu.</translation>
         </message>
         <message>
             <source>Step {0} came out different from the trainer's, but the audit was stopped before a second replay of it could confirm this machine's result. Audit the run again.</source>
@@ -2640,8 +2716,8 @@
             <translation>Schritt {0} kann nicht nachgerechnet werden, obwohl der Trainer ihn aufgezeichnet hat.</translation>
         </message>
         <message>
-            <source>Step {0} is not what was ordered: replayed from the agreed state before it, it gives other values than the trainer signed (in {1}). A second replay with every reduction in another order{2} this machine's result.</source>
-            <translation>Schritt {0} ist nicht, was bestellt war: Vom anerkannten Zustand davor aus nachgerechnet, ergibt er andere Werte, als der Trainer unterschrieben hat (in: {1}). Eine zweite Nachrechnung mit anderer Reihenfolge jeder Summe{2} das Ergebnis dieses Rechners.</translation>
+            <source>Step {0} is not what was ordered: replayed from the agreed state before it, it gives other values than the trainer signed (in {1}). A second replay with every reduction in another order and exact arithmetic confirm this machine's result.</source>
+            <translation>Schritt {0} ist nicht, was bestellt war: Vom anerkannten Zustand davor aus nachgerechnet, ergibt er andere Werte, als der Trainer unterschrieben hat (in: {1}). Eine zweite Nachrechnung mit anderer Reihenfolge jeder Summe und exakte Arithmetik bestätigen das Ergebnis dieses Rechners.</translation>
         </message>
         <message>
             <source>The audit was stopped after {0} of {1} steps; all of these match.</source>
@@ -2652,12 +2728,16 @@
             <translation>Der schlechte Anteil {0} ist kein Anteil.</translation>
         </message>
         <message>
+            <source>The device failed in the middle of a computation.</source>
+            <translation>Das Gerät hat mitten in einer Berechnung versagt.</translation>
+        </message>
+        <message>
             <source>The device {0} is not supported.</source>
             <translation>Das Gerät {0} wird nicht unterstützt.</translation>
         </message>
         <message>
-            <source>The exact values of {0} element{1} lie within the margin of a midpoint between two grid points; rounded to the other side there, the step comes out as the trainer signed it. The margin was too small for one of the two machines. Nobody is accused; calibrate the order again, or order guaranteed margins.</source>
-            <translation>Die exakten Werte (Anzahl der Elemente: {0}) liegen innerhalb der Toleranz einer Mitte zwischen zwei Rasterpunkten; zur anderen Seite gerundet kommt der Schritt so heraus, wie der Trainer ihn unterschrieben hat. Die Toleranz war für einen der beiden Rechner zu klein. Niemandem wird etwas vorgeworfen; kalibrieren Sie den Auftrag neu, oder bestellen Sie garantierte Toleranzen.</translation>
+            <source>The exact values of {0} element{1} lie so close to a midpoint between two grid points that conforming hardware may round them to either side; rounded to the other side there, the step comes out as the trainer signed it. The calibrated margin was too small for one of the two machines. Nobody is accused; order the job with proven margins.</source>
+            <translation>Die exakten Werte (Anzahl der Elemente: {0}) liegen so nahe an einer Mitte zwischen zwei Rasterpunkten, dass normgerechte Hardware sie nach beiden Seiten runden darf; zur anderen Seite gerundet kommt der Schritt so heraus, wie der Trainer ihn unterschrieben hat. Die kalibrierte Toleranz war für einen der beiden Rechner zu klein. Niemandem wird etwas vorgeworfen; bestellen Sie mit bewiesenen Toleranzen.</translation>
         </message>
         <message>
             <source>The file has an HDF5 superblock of version {0}; a {1}'s is 2 or 3.</source>
@@ -2688,6 +2768,10 @@
             <translation>Die Datei wurde für den Auftrag {0} gemacht; der Auftrag des Auftraggebers ist {1}.</translation>
         </message>
         <message>
+            <source>The file {0} changed while it was read: {1} is not what it was before.</source>
+            <translation>Die Datei {0} wurde verändert, während sie gelesen wurde. Nicht mehr wie zuvor: {1}.</translation>
+        </message>
+        <message>
             <source>The key file {0} cannot be read.</source>
             <translation>Die Schlüsseldatei {0} ist nicht lesbar.</translation>
         </message>
@@ -2706,6 +2790,14 @@
         <message>
             <source>The key in {0} needs its passphrase.</source>
             <translation>Der Schlüssel in {0} braucht sein Passwort.</translation>
+        </message>
+        <message>
+            <source>The operator {0} has one defined result, the same on every machine, and this machine's is another, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
+            <translation>Der Operator {0} hat ein festgelegtes Ergebnis, dasselbe auf jedem Rechner, und das dieses Rechners ist ein anderes; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+        </message>
+        <message>
+            <source>The operator {0}, whose inputs agree, has one defined result, the same on every machine. This machine's is that result, and the trainer's fingerprint belongs to others.</source>
+            <translation>Der Operator {0}, dessen Eingaben übereinstimmen, hat ein festgelegtes Ergebnis, dasselbe auf jedem Rechner. Dieser Rechner liefert es, und der Fingerabdruck des Trainers gehört zu anderen Werten.</translation>
         </message>
         <message>
             <source>The order {0} is the client's.</source>
@@ -2728,6 +2820,10 @@
             <translation>Der öffentliche Schlüssel ist kein Ed25519-Schlüssel.</translation>
         </message>
         <message>
+            <source>The random numbers that the trainer used at step {0} at the operator {1} are not those that the order's seed gives. They follow from integer arithmetic, which is the same on every machine.</source>
+            <translation>Die Zufallszahlen, die der Trainer in Schritt {0} beim Operator {1} verwendet hat, sind nicht die, die der Startwert des Auftrags ergibt. Sie folgen aus ganzzahliger Arithmetik, die auf jedem Rechner dieselbe ist.</translation>
+        </message>
+        <message>
             <source>The recorded steps have the run root {0}, but the trainer signed {1}: the bundle was damaged or altered after it was signed.</source>
             <translation>Die aufgezeichneten Schritte haben die Laufwurzel {0}, der Trainer hat aber {1} unterschrieben: Das Bündel wurde nach der Unterschrift beschädigt oder verändert.</translation>
         </message>
@@ -2740,12 +2836,24 @@
             <translation>Das Rundungsprotokoll ist ehrlich</translation>
         </message>
         <message>
+            <source>The rounding log of step {0} cannot be read, although its digest is part of what the trainer signed. {1} A trainer answers for what it signed.</source>
+            <translation>Das Rundungsprotokoll von Schritt {0} ist nicht lesbar, obwohl sein Hash zu dem gehört, was der Trainer unterschrieben hat. {1} Ein Trainer steht für das ein, was er unterschreibt.</translation>
+        </message>
+        <message>
+            <source>The rows of {0} that the trainer used at step {1} are not the ordered ones. The order commits to its data and to the rows of every step, so no arithmetic is needed to tell.</source>
+            <translation>Die Zeilen von {0}, die der Trainer in Schritt {1} verwendet hat, sind nicht die bestellten. Der Auftrag legt seine Daten und die Zeilen jedes Schritts fest, sodass das ohne Arithmetik feststeht.</translation>
+        </message>
+        <message>
             <source>The run commits to another state before its first step than the initial state that was ordered.</source>
             <translation>Der Lauf legt sich vor seinem ersten Schritt auf einen anderen Zustand fest als auf den bestellten Anfangszustand.</translation>
         </message>
         <message>
             <source>The run has the segments 1 to {0}.</source>
             <translation>Der Lauf hat die Segmente 1 bis {0}.</translation>
+        </message>
+        <message>
+            <source>The run has {0} fingerprints for each step; a step of its program has {1}.</source>
+            <translation>Der Lauf hat {0} Fingerabdrücke je Schritt; ein Schritt seines Programms hat {1}.</translation>
         </message>
         <message>
             <source>The run has {0} segments; {1} were asked for.</source>
@@ -2778,6 +2886,10 @@
         <message>
             <source>The run's claim names no Ed25519 public key.</source>
             <translation>Die Erklärung des Laufs nennt keinen öffentlichen Ed25519-Schlüssel.</translation>
+        </message>
+        <message>
+            <source>The secret of an Ed25519 key is 32 bytes.</source>
+            <translation>Das Geheimnis eines Ed25519-Schlüssels hat 32 Bytes.</translation>
         </message>
         <message>
             <source>The segments {0} cannot be read.</source>
@@ -2824,6 +2936,10 @@
             <translation>Der Baumkopf gilt nicht dem Auftrag und dem Verlauf, von denen er spricht.</translation>
         </message>
         <message>
+            <source>The system failed to read {0}, which says nothing about the file itself.</source>
+            <translation>Das System konnte {0} nicht lesen, was über die Datei selbst nichts aussagt.</translation>
+        </message>
+        <message>
             <source>The trainer signed a run of the order {0}, but the file holds the order {1}.</source>
             <translation>Der Trainer hat einen Lauf des Auftrags {0} unterschrieben, die Datei enthält aber den Auftrag {1}.</translation>
         </message>
@@ -2836,8 +2952,8 @@
             <translation>Die Unterschrift des Trainers ist gültig</translation>
         </message>
         <message>
-            <source>The trainer's values at the operator {0} are the exact ones. This machine's are off by up to {1} times the margin, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
-            <translation>Die Werte des Trainers beim Operator {0} sind die exakten. Die dieses Rechners liegen um bis zu das {1}-Fache der Toleranz daneben; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+            <source>The trainer's values at the operator {0} are right. This machine's are off the exact ones by up to {1} times the error bound, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
+            <translation>Die Werte des Trainers beim Operator {0} sind richtig. Die dieses Rechners liegen um bis zu das {1}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>The tree head names another public key than the one that signed it.</source>
@@ -2880,8 +2996,8 @@
             <translation>Die Gruppen der Datei ({0}) sind tiefer als {1} verschachtelt.</translation>
         </message>
         <message>
-            <source>There is no exact value to hold the operator {0} against, because {1}: the second replay decides.</source>
-            <translation>Es gibt keinen exakten Wert, an dem der Operator {0} zu messen wäre ({1}): Die zweite Nachrechnung entscheidet.</translation>
+            <source>There is no exact value to hold the operator {0} against, because {1}, so neither side can be shown to be wrong.</source>
+            <translation>Zum Operator {0} gibt es keinen exakten Wert zum Vergleich ({1}), daher lässt sich keiner Seite ein Fehler nachweisen.</translation>
         </message>
         <message>
             <source>There is no key file {0}.</source>
@@ -2908,12 +3024,20 @@
             <translation>Dieser Rechner rechnet falsch ({0}); aus einer Nachrechnung auf ihm lässt sich daher nichts schließen.</translation>
         </message>
         <message>
+            <source>This machine does not give the same values again when it replays the step, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
+            <translation>Dieser Rechner liefert beim Nachrechnen des Schritts nicht noch einmal dieselben Werte; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+        </message>
+        <message>
             <source>This machine has no device {0}.</source>
             <translation>Dieser Rechner hat kein Gerät {0}.</translation>
         </message>
         <message>
-            <source>This machine's values at the operator {0} are off the exact ones by up to {1} times the margin, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
-            <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1}-Fache der Toleranz neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+            <source>This machine has too little memory left for the job.</source>
+            <translation>Dieser Rechner hat zu wenig freien Speicher für die Aufgabe.</translation>
+        </message>
+        <message>
+            <source>This machine's values at the operator {0} are off the exact ones by up to {1} times the error bound, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
+            <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>Two datasets of the {0} share the same place, which is not allowed.</source>
@@ -2948,12 +3072,8 @@
             <translation>Was unterschrieben wurde, ist nicht die Erklärung eines Laufs.</translation>
         </message>
         <message>
-            <source>and exact arithmetic confirm</source>
-            <translation>und exakte Arithmetik bestätigen</translation>
-        </message>
-        <message>
-            <source>confirms</source>
-            <translation>bestätigt</translation>
+            <source>With these values the steps come out as the trainer signed them.</source>
+            <translation>Mit diesen Werten kommen die Schritte so heraus, wie der Trainer sie unterschrieben hat.</translation>
         </message>
         <message>
             <source>fingerprints</source>
@@ -2990,6 +3110,50 @@
         <message>
             <source>state, loss and fingerprints</source>
             <translation>Zustand, Verlust und Fingerabdrücke</translation>
+        </message>
+        <message>
+            <source>the bundle</source>
+            <translation>das Bündel</translation>
+        </message>
+        <message>
+            <source>the capsule</source>
+            <translation>die Kapsel</translation>
+        </message>
+        <message>
+            <source>the data file</source>
+            <translation>die Datendatei</translation>
+        </message>
+        <message>
+            <source>the file</source>
+            <translation>die Datei</translation>
+        </message>
+        <message>
+            <source>the fingerprints of step {0}</source>
+            <translation>die Fingerabdrücke von Schritt {0}</translation>
+        </message>
+        <message>
+            <source>the initial state</source>
+            <translation>der Anfangszustand</translation>
+        </message>
+        <message>
+            <source>the per-step scalars</source>
+            <translation>die Skalare der Schritte</translation>
+        </message>
+        <message>
+            <source>the program</source>
+            <translation>das Programm</translation>
+        </message>
+        <message>
+            <source>the rounding log of step {0}</source>
+            <translation>das Rundungsprotokoll von Schritt {0}</translation>
+        </message>
+        <message>
+            <source>the schedule</source>
+            <translation>der Ablauf</translation>
+        </message>
+        <message>
+            <source>the stored state of step {0}</source>
+            <translation>der gespeicherte Zustand von Schritt {0}</translation>
         </message>
         <message>
             <source>{0} declares {1} bytes of data and does not hold as many.</source>
@@ -3186,8 +3350,8 @@
             <translation>Jeder nachgerechnete Schritt ergab Bit für Bit das Ergebnis des Trainers. Die anderen Schritte wurden nicht betrachtet. {0}</translation>
         </message>
         <message>
-            <source>Exact arithmetic</source>
-            <translation>Exakte Arithmetik</translation>
+            <source>Finding</source>
+            <translation>Befund</translation>
         </message>
         <message>
             <source>First different operator</source>
@@ -3248,6 +3412,10 @@
         <message>
             <source>Rounding log</source>
             <translation>Rundungsprotokoll</translation>
+        </message>
+        <message>
+            <source>Rows that were not ordered</source>
+            <translation>Zeilen, die nicht bestellt waren</translation>
         </message>
         <message>
             <source>Run root</source>
@@ -3362,8 +3530,8 @@
             <translation>Elemente</translation>
         </message>
         <message>
-            <source>error, in margins</source>
-            <translation>Fehler, in Toleranzen</translation>
+            <source>error, in bounds</source>
+            <translation>Fehler, in Schranken</translation>
         </message>
         <message>
             <source>exact value</source>
@@ -3376,6 +3544,10 @@
         <message>
             <source>not known</source>
             <translation>nicht bekannt</translation>
+        </message>
+        <message>
+            <source>not replayed</source>
+            <translation>nicht nachgerechnet</translation>
         </message>
         <message>
             <source>replay</source>
@@ -3527,8 +3699,16 @@
     <context>
         <name>words</name>
         <message>
-            <source>The trainer is not accused. A second replay gave the same result as the first, but exact arithmetic explains the difference without the trainer.</source>
-            <translation>Dem Trainer wird nichts vorgeworfen. Eine zweite Nachrechnung ergab dasselbe wie die erste, aber exakte Arithmetik erklärt den Unterschied ohne den Trainer.</translation>
+            <source>The trainer is not accused. A second replay gave the same result as the first, but nothing proves that the trainer's is one that no sound machine gives.</source>
+            <translation>Dem Trainer wird nichts vorgeworfen. Eine zweite Nachrechnung ergab dasselbe wie die erste, aber nichts beweist, dass kein einwandfreier Rechner das Ergebnis des Trainers liefert.</translation>
+        </message>
+        <message>
+            <source>The trainer signed a rounding log for step {0} that cannot be read, so nobody can replay the step. The trainer answers for what it signed.</source>
+            <translation>Der Trainer hat für Schritt {0} ein Rundungsprotokoll unterschrieben, das nicht lesbar ist, sodass niemand den Schritt nachrechnen kann. Der Trainer steht für das ein, was er unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>This is confirmed. In several steps, the last of them step {0}, the trainer rounded values the other way and left that out of its log, where every sound recorder writes it down.</source>
+            <translation>Das ist bestätigt. In mehreren Schritten, zuletzt in Schritt {0}, hat der Trainer Werte zur anderen Seite gerundet und das in seinem Protokoll ausgelassen, wo jede einwandfreie Aufzeichnung es festhält.</translation>
         </message>
         <message>
             <source>This is confirmed. Starting from the state that the trainer signed before step {0}, the ordered step gives another result than the trainer signed after it. A second replay, with every sum taken in another order, gave the same result as the first, so this machine's arithmetic does not explain the difference: what was run in this step is not what was ordered.</source>
@@ -3643,8 +3823,8 @@
             <translation>Aktualisierung</translation>
         </message>
         <message>
-            <source>{0} of {1} elements were computed exactly. One margin is {2}.</source>
-            <translation>{0} von {1} Elementen wurden exakt gerechnet. Eine Toleranz ist {2}.</translation>
+            <source>{0} of {1} elements were computed exactly. The error bound is {2}.</source>
+            <translation>{0} von {1} Elementen wurden exakt berechnet. Die Fehlerschranke ist {2}.</translation>
         </message>
     </context>
 </TS>

@@ -18,10 +18,11 @@ from counterfoil.signing import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
-from support.bent_recorder import bent, rounding_site, within_margin
+from support.bent_recorder import bent, nearest_midpoint, rounding_site
 from support.bundles import same_state
 from support.capsules import DISPUTED, adjudicated, crafted, evidence_of, read, record_cheat, save
 from support.jobs import Job, audited, digits_order, record_job, record_run, replaced
+from support.precisions import CALIBRATED, PROVEN
 
 
 @pytest.fixture(scope="module")
@@ -182,25 +183,25 @@ def test_a_machine_that_is_always_off_in_the_same_way_accuses_nobody(
     assert not report.dispute.accuses
 
 
-def bent_job(folder: Path, draft: OrderDraft, key: SigningKey, step: int, **settings: Any) -> Job:
-    """A run in which one value of a convolution was rounded to the other side, within the margin, and not logged."""
-    site = rounding_site(draft.program, "convolution")
-    with replaced(recorder, "RecordingRounder", bent("Within", step=step, site=site, choose=within_margin)):
+def bent_job(folder: Path, draft: OrderDraft, key: SigningKey, step: int | range, **settings: Any) -> Job:
+    """A run in which one value of a batch norm was rounded to the other side, within the bound, and not logged."""
+    site = rounding_site(draft.program, "_native_batch_norm_legit_functional")
+    with replaced(recorder, "RecordingRounder", bent("Within", step=step, site=site, choose=nearest_midpoint)):
         return record_job(folder, draft, key, **settings)
 
 
 def test_rounding_within_the_margin_accuses_nobody(tmp_path: Path, trainer_key: SigningKey) -> None:
-    job = bent_job(tmp_path, digits_order(), trainer_key, 3)
+    job = bent_job(tmp_path, digits_order(precision=CALIBRATED, batch_size=32), trainer_key, 3)
     finished = audited(job.run).events[-1]
     assert finished.evidence is None, "nobody is accused, so there is nothing to hand on"  # type: ignore[union-attr]
     report = adjudicated(save(crafted(job.run, 3), tmp_path / "crafted.cfoil"))
     assert report.outcome is AdjudicationOutcome.INCONCLUSIVE
-    assert "The margin was too small" in report.reason
+    assert "The calibrated margin was too small" in report.reason
 
 
 def test_a_margin_case_on_the_way_does_not_hide_the_disputed_step(tmp_path: Path, trainer_key: SigningKey) -> None:
     """commit_every 3: rounding explains step 4, and the labels of step 5 were flipped."""
-    draft = digits_order(commit_every=3, checkpoint_every=6)
+    draft = digits_order(commit_every=3, checkpoint_every=6, precision=CALIBRATED, batch_size=32)
     job = bent_job(tmp_path, draft, trainer_key, 4, tamper=LabelFlip(5))
     contents = evidence_of(job.run)
     assert (contents.agreed_step, contents.step) == (3, 5)
@@ -210,6 +211,19 @@ def test_a_margin_case_on_the_way_does_not_hide_the_disputed_step(tmp_path: Path
     assert report.dispute is not None
     assert report.dispute.step == 5
     assert report.checks[CheckNumber.REPLAY - 1].detail == "0 of 2 replayed steps match; step 5 does not."
+
+
+def test_decisions_left_out_of_the_log_in_step_after_step_are_no_matter_for_a_capsule(
+    tmp_path: Path, trainer_key: SigningKey
+) -> None:
+    """No single step shows them; each of them alone accuses nobody."""
+    job = bent_job(tmp_path, digits_order(precision=PROVEN), trainer_key, range(2, 7))
+    finished = audited(job.run).events[-1]
+    assert finished.report.dispute.accuses  # type: ignore[union-attr]
+    assert finished.evidence is None  # type: ignore[union-attr]
+    report = adjudicated(save(crafted(job.run, 2), tmp_path / "crafted.cfoil"))
+    assert report.outcome is AdjudicationOutcome.INCONCLUSIVE
+    assert "left that out of its log" in report.reason
 
 
 def test_stopping_concludes_nothing(capsule: Path) -> None:

@@ -9,30 +9,31 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterfoil.audit import arbiter, steps
-from counterfoil.audit.arbiter import exact_rounding, midpoint_distance
+from counterfoil.audit import arbiter, explain, steps
+from counterfoil.audit.disputed import is_defined, midpoint_distance, rounded_between, tolerance
 from counterfoil.audit.events import Right
 from counterfoil.audit.outcome import Outcome
 from counterfoil.audit.verdict import sign_verdict, verify_verdict
 from counterfoil.exact.numbers import MP
 from counterfoil.execution.interpreter import native
 from counterfoil.rounding.grid import Grid
+from counterfoil.rounding.guaranteed import own_log_margins, site_margins
 from counterfoil.rounding.neighbours import neighbours
 from counterfoil.training import recorder
-from counterfoil.training.tamper import LabelFlip
-from support.bent_recorder import Bent, bent, rounding_site, within_margin
-from support.jobs import audited, digits_order, record_job, record_run, replaced
+from support.bent_recorder import Bent, bent, nearest_midpoint, rounding_site
+from support.jobs import Job, audited, digits_order, record_job, record_run, replaced
+from support.precisions import CALIBRATED, PROVEN
 from support.pretender import record_pretender
 
 
 @pytest.fixture
 def bend(tmp_path, digits_job, trainer_key):
-    """Records a run of the job with a bent recorder, and audits it."""
+    """Records a run of a job with a bent recorder, and audits it."""
 
-    def run(kind: type[Bent], **settings: Any):
+    def run(kind: type[Bent], job: Job = digits_job, **settings: Any):
         with replaced(recorder, "RecordingRounder", kind):
-            path = record_run(digits_job.order, tmp_path / "bent.cfoil", trainer_key)
-        return audited(path, digits_job.order, **settings)
+            path = record_run(job.order, tmp_path / "bent.cfoil", trainer_key)
+        return audited(path, job.order, **settings)
 
     return run
 
@@ -40,18 +41,6 @@ def bend(tmp_path, digits_job, trainer_key):
 @pytest.fixture(scope="module")
 def program():
     return digits_order().program
-
-
-def closest(count: int) -> Callable[[np.ndarray, np.ndarray, Grid], dict[int, float]]:
-    """Round the elements closest to a midpoint, exact ties apart, to the other side."""
-
-    def choose(before: np.ndarray, after: np.ndarray, grid: Grid) -> dict[int, float]:
-        beside = neighbours(before, after, grid)
-        distance = np.where(beside.distance == 0, np.inf, np.abs(beside.distance))
-        chosen = np.argsort(distance)[:count]
-        return {int(index): float(beside.other[index]) for index in chosen}
-
-    return choose
 
 
 # The trainer is wrong.
@@ -134,50 +123,125 @@ def test_state_that_does_not_follow_from_its_own_fingerprints(tmp_path, digits_j
     assert "does not follow from what it signed on the way" in report.dispute.finding.sentence
 
 
-# The margin was too small.
+# Conforming hardware may round to either side.
+
+BATCH_NORM = "_native_batch_norm_legit_functional"
+"""Its bound is far above the calibrated margin, so that a conforming recorder may well miss a decision there."""
 
 
-def test_rounding_within_the_margin_accuses_nobody(bend, program):
-    result = bend(bent("Within", site=rounding_site(program, "convolution"), choose=within_margin))
-    report = result.report
+def test_rounding_within_the_bound_accuses_nobody(bend, program, calibrated_job):
+    kind = bent("Within", site=rounding_site(program, BATCH_NORM), choose=nearest_midpoint)
+    report = bend(kind, calibrated_job).report
     assert report.outcome is Outcome.INCONCLUSIVE
     finding = report.dispute.finding
     assert finding.right is Right.MARGIN
-    assert "The margin was too small" in report.reason
+    assert "The calibrated margin was too small" in report.reason
     assert finding.elements[0].midpoint <= 1
+    assert finding.bound > finding.margin, "the element lies beyond the margin, and within what hardware may err by"
     # With these values the replay goes on, and the later steps are judged.
     assert report.mismatched_steps == (3,)
     assert report.steps_replayed == 6
 
 
-def test_control_without_the_arbiter_it_would_be_an_accusation(monkeypatch, bend, program):
-    monkeypatch.setattr(arbiter, "MOST_ROUNDS", 0)
-    report = bend(bent("Within", site=rounding_site(program, "convolution"), choose=within_margin)).report
+def test_control_by_the_margin_alone_it_would_be_an_accusation(monkeypatch, bend, program, calibrated_job):
+    monkeypatch.setattr(arbiter, "tolerance", lambda error, grid: grid.tau)
+    kind = bent("Within", site=rounding_site(program, BATCH_NORM), choose=nearest_midpoint)
+    report = bend(kind, calibrated_job).report
     assert report.outcome is Outcome.DISPUTED
+    assert report.dispute.finding.elements[0].midpoint > 1
 
 
-def test_several_operators_may_be_rounded_to_the_other_side(bend):
+def test_several_operators_may_be_rounded_to_the_other_side(bend, calibrated_job):
     done = []
 
     def first_two(before: np.ndarray, after: np.ndarray, grid: Grid) -> dict[int, float]:
-        beside = neighbours(before, after, grid)
-        close = np.flatnonzero(np.abs(beside.distance) <= grid.tau / 2)
-        if len(done) == 2 or not len(close):
+        index, value = next(iter(nearest_midpoint(before, after, grid).items()))
+        if len(done) == 2 or abs(before[index] - after[index] - (value - after[index]) / 2) > 8 * grid.tau:
             return {}
-        done.append(int(close[0]))
-        return {int(close[0]): float(beside.other[close[0]])}
+        done.append(index)
+        return {index: value}
 
     class Twice(Bent):
         choose = staticmethod(first_two)
 
         @property
         def site(self) -> int:  # type: ignore[override]
-            return self._site
+            kind = self._program.nodes[self._program.sites[self._site].node].entry.kind
+            return self._site if kind == BATCH_NORM else -1
 
-    report = bend(Twice).report
+    report = bend(Twice, calibrated_job).report
     assert len(done) == 2
     assert (report.outcome, report.dispute.finding.right) == (Outcome.INCONCLUSIVE, Right.MARGIN)
     assert "2 elements" in report.dispute.finding.sentence
+
+
+def some(count: int) -> Callable[[np.ndarray, np.ndarray, Grid], dict[int, float]]:
+    """Set some elements to zero."""
+
+    def choose(before: np.ndarray, after: np.ndarray, grid: Grid) -> dict[int, float]:
+        return {int(index): 0.0 for index in np.flatnonzero(after)[: 7 * count : 7]}
+
+    return choose
+
+
+def test_where_it_is_not_known_which_elements_differ_and_some_may_nobody_is_accused(
+    monkeypatch, bend, program, calibrated_job
+):
+    """As on a machine whose error bound is so large that there are more such elements than subsets can be tried of."""
+    monkeypatch.setattr(explain, "MOST_UNLOGGED", 0)
+    monkeypatch.setattr(arbiter, "error_bound", lambda bound, exponent, compute: 2.0 ** (exponent - 37))
+    kind = bent("Some", site=rounding_site(program, BATCH_NORM), choose=some(40))
+    report = bend(kind, calibrated_job).report
+    assert (report.outcome, report.dispute.finding.right) == (Outcome.INCONCLUSIVE, Right.UNKNOWN)
+    assert "so close to a midpoint" in report.reason
+    assert "order the job with proven margins" in report.reason
+
+
+@pytest.mark.parametrize("precision", [CALIBRATED, PROVEN])
+def test_control_where_few_may_have_or_all_would_be_logged_it_is_proof(tmp_path, trainer_key, bend, program, precision):
+    job = record_job(tmp_path, digits_order(precision=precision), trainer_key)
+    kind = bent("Some", site=rounding_site(program, BATCH_NORM), choose=some(40))
+    report = bend(kind, job).report
+    assert (report.outcome, report.dispute.finding.right) == (Outcome.DISPUTED, Right.REPLAY)
+    assert "no rounding on conforming hardware explains it" in report.dispute.finding.sentence
+
+
+def test_a_single_value_in_a_large_tensor_may_fit_by_chance(monkeypatch, bend, program, calibrated_job):
+    monkeypatch.setattr(explain, "MOST_UNLOGGED", 0)
+    monkeypatch.setattr(arbiter, "error_bound", lambda bound, exponent, compute: 2.0 ** (exponent - 37))
+    kind = bent("One", site=rounding_site(program, BATCH_NORM), choose=some(1))
+    assert bend(kind, calibrated_job).report.outcome is Outcome.DISPUTED
+    monkeypatch.setattr(arbiter, "SURE", 8191)
+    kind = bent("Another", site=rounding_site(program, BATCH_NORM), choose=some(1))
+    assert bend(kind, calibrated_job).report.dispute.finding.right is Right.UNKNOWN
+
+
+# A decision that a conforming recorder logs.
+
+
+def test_a_decision_left_out_of_the_log_once_accuses_nobody(bend, program, proven_job):
+    kind = bent("Once", site=rounding_site(program, BATCH_NORM), choose=nearest_midpoint)
+    report = bend(kind, proven_job).report
+    assert (report.outcome, report.dispute.finding.right) == (Outcome.INCONCLUSIVE, Right.OMISSION)
+    assert "left that out of its log" in report.reason
+    assert (report.mismatched_steps, report.steps_replayed) == ((3,), 6)
+
+
+def test_at_too_many_operators_of_one_step_it_accuses(monkeypatch, bend, program, proven_job):
+    class Everywhere(Bent):
+        choose = staticmethod(nearest_midpoint)
+
+        @property
+        def site(self) -> int:  # type: ignore[override]
+            kind = self._program.nodes[self._program.sites[self._site].node].entry.kind
+            return self._site if kind == BATCH_NORM and self._program.sites[self._site].elements > 8 else -1
+
+    assert bend(Everywhere, proven_job).report.dispute.finding.right is Right.OMISSION
+    Everywhere.steps_begun = 0
+    monkeypatch.setattr(arbiter, "MOST_OMISSIONS", 2)
+    report = bend(Everywhere, proven_job).report
+    assert (report.outcome, report.dispute.finding.right) == (Outcome.DISPUTED, Right.REPLAY)
+    assert "At 2 operators of this step" in report.dispute.finding.sentence
 
 
 # The auditor's machine is off.
@@ -231,11 +295,24 @@ def test_where_one_value_differs_the_trainer_is_shown_to_be_right(monkeypatch, d
     assert element.trainer == pytest.approx(element.exact_nearest, abs=1e-6)
 
 
+@pytest.mark.parametrize(("margins", "confirmed"), [(own_log_margins, True), (site_margins, False)])
+def test_a_second_replay_within_the_bound_confirms_the_first(
+    monkeypatch, tmp_path, calibrated_job, trainer_key, margins, confirmed
+):
+    """Its batch norms differ by many calibrated margins, within their error bound; the own log allows for that."""
+    run = record_pretender(calibrated_job.order, tmp_path / "run.cfoil", trainer_key, step=2)
+    monkeypatch.setattr(steps, "perturbed", lambda name: off((BATCH_NORM,), 2.0**-36))
+    monkeypatch.setattr(steps, "own_log_margins", margins)
+    report = audited(run, calibrated_job.order).report
+    assert report.dispute.confirmed is confirmed
+    assert (report.outcome is Outcome.DISPUTED) is confirmed
+
+
 def test_control_the_same_run_on_sound_arithmetic(digits_job):
     assert audited(digits_job.run, digits_job.order).report.outcome is Outcome.VERIFIED
 
 
-def test_an_operator_without_an_exact_form_leaves_it_to_the_second_replay(monkeypatch, poisoned, digits_job):
+def test_an_operator_without_an_exact_form_accuses_nobody(monkeypatch, poisoned, digits_job):
     from counterfoil.exact import NotExactError
 
     def none(*_: Any) -> Any:
@@ -243,9 +320,20 @@ def test_an_operator_without_an_exact_form_leaves_it_to_the_second_replay(monkey
 
     monkeypatch.setattr(arbiter, "exact_output", none)
     report = audited(poisoned, digits_job.order).report
-    assert (report.outcome, report.dispute.finding.right) == (Outcome.DISPUTED, Right.UNKNOWN)
-    assert "because nobody has written down its exact form" in report.dispute.finding.sentence
-    assert "exact arithmetic" not in report.reason
+    assert (report.outcome, report.dispute.finding.right) == (Outcome.INCONCLUSIVE, Right.UNKNOWN)
+    assert "because nobody has written down its exact form" in report.reason
+
+
+def test_an_operator_without_a_bound_accuses_nobody(monkeypatch, poisoned, digits_job):
+    monkeypatch.setattr(arbiter, "node_bounds", lambda program, node: [None] * len(node.outputs))
+    report = audited(poisoned, digits_job.order).report
+    assert (report.outcome, report.dispute.finding.right) == (Outcome.INCONCLUSIVE, Right.UNKNOWN)
+    assert "No error bound is known for the operator aten.nll_loss_forward.default" in report.reason
+
+
+def test_a_bound_that_says_nothing_accuses_nobody(monkeypatch, poisoned, digits_job):
+    monkeypatch.setattr(arbiter, "error_bound", lambda bound, exponent, compute: float("inf"))
+    assert audited(poisoned, digits_job.order).report.dispute.finding.right is Right.UNKNOWN
 
 
 # In other programs, and in the verdict.
@@ -265,8 +353,9 @@ def test_a_language_model(tmp_path: Path, gpt2_job, trainer_key):
     assert report.dispute.finding.right is Right.REPLAY
 
 
-def test_the_verdict_signs_the_finding(bend, program, trainer_key):
-    report = bend(bent("Within", site=rounding_site(program, "convolution"), choose=within_margin)).report
+def test_the_verdict_signs_the_finding(bend, program, calibrated_job, trainer_key):
+    kind = bent("Within", site=rounding_site(program, BATCH_NORM), choose=nearest_midpoint)
+    report = bend(kind, calibrated_job).report
     verdict = verify_verdict(sign_verdict(report, trainer_key), trainer_key.public)
     assert verdict.outcome is Outcome.INCONCLUSIVE
     finding = verdict.predicate["dispute"]["finding"]
@@ -284,18 +373,47 @@ GRID = Grid(exponent=0, significand_bits=24, guard_bits=8, margin_bits=44)
 @pytest.mark.parametrize(
     ("value", "rounded", "distance"),
     [
-        (0.75, 0.75, 2.0**-25 / GRID.tau),
-        (0.75 + 2.0**-25, 0.75, 0.0),
-        (0.75 + 3 * 2.0**-25, 0.75 + 2.0**-23, 0.0),
-        (0.75 + 2.0**-25 + 2.0**-44, 0.75 + 2.0**-24, 1.0),
-        (-(0.75 + 2.0**-25 - 2.0**-45), -0.75, 0.5),
-        (0.0, 0.0, 2.0**-32 / GRID.tau),
-        (2.0**-40, 0.0, (2.0**-32 - 2.0**-40) / GRID.tau),
+        (0.75, (0.75, 0.75), 2.0**-25),
+        (0.75 + 2.0**-25, (0.75, 0.75 + 2.0**-24), 0.0),
+        (0.75 + 3 * 2.0**-25, (0.75 + 2.0**-24, 0.75 + 2.0**-23), 0.0),
+        (0.75 + 2.0**-25 + 2.0**-44, (0.75, 0.75 + 2.0**-24), 2.0**-44),
+        (0.75 + 2.0**-25 + 2.0**-43, (0.75 + 2.0**-24, 0.75 + 2.0**-24), 2.0**-43),
+        (-(0.75 + 2.0**-25 - 2.0**-45), (-0.75 - 2.0**-24, -0.75), 2.0**-45),
+        (1.0 - 2.0**-25, (1.0 - 2.0**-24, 1.0), 0.0),
+        (0.0, (0.0, 0.0), 2.0**-32),
+        (2.0**-40, (0.0, 0.0), 2.0**-32 - 2.0**-40),
     ],
 )
-def test_exact_rounding_and_distance_to_the_midpoint(value, rounded, distance):
-    assert exact_rounding(MP.mpf(value), GRID) == rounded
-    assert midpoint_distance(MP.mpf(value), GRID) == pytest.approx(distance)
+def test_what_a_value_within_the_bound_may_be_rounded_to(value, rounded, distance):
+    exact = MP.mpf(value)
+    assert rounded_between(exact, 2.0**-44, GRID) == rounded
+    assert float(midpoint_distance(exact, GRID)) == distance
+
+
+def test_no_bound_is_finer_than_what_a_decision_hangs_on():
+    tiny = Grid(exponent=-300, significand_bits=24, guard_bits=8, margin_bits=44)
+    assert tolerance(2.0**-340, tiny) == 2.0**-156
+    assert tolerance(2.0**-50, GRID) == 2.0**-50
+
+
+@pytest.mark.parametrize(
+    ("exact", "compute", "defined"),
+    [
+        (MP.mpf(1) / 3, "float64", 1 / 3),
+        (MP.mpf(1) / 3, "float32", float(np.float32(1 / 3))),
+        (MP.mpf(1) + MP.ldexp(1, -53), "float64", 1.0),
+        (MP.mpf(1) + 3 * MP.ldexp(1, -53), "float64", 1.0 + 2.0**-51),
+        (MP.mpf(0), "float64", -0.0),
+        (MP.ldexp(3, -1075), "float64", 2.0**-1073),
+        (MP.ldexp(1, 128), "float32", float("inf")),
+        (-MP.ldexp(1, 1024), "float64", float("-inf")),
+        (MP.inf, "float64", float("inf")),
+        (MP.nan, "float64", float("nan")),
+    ],
+)
+def test_the_defined_result_of_an_exact_operator(exact, compute, defined):
+    assert is_defined(defined, exact, compute)
+    assert not is_defined(float(np.nextafter(0.0 if np.isnan(defined) else defined, 5.0)), exact, compute)
 
 
 def test_the_elements_that_are_recomputed_cover_first_close_and_spread():
@@ -309,10 +427,7 @@ def test_the_elements_that_are_recomputed_cover_first_close_and_spread():
     assert arbiter._sample(distance[:7], 400).tolist() == list(range(7))
 
 
-def test_guaranteed_margins_are_arbitrated_as_well(tmp_path, trainer_key):
-    from counterfoil.bundle.schema import Precision
-
-    draft = digits_order(precision=Precision(guaranteed=True))
-    job = record_job(tmp_path, draft, trainer_key, tamper=LabelFlip(2))
-    report = audited(job.run, job.order).report
+def test_proven_margins_are_arbitrated_as_well(tmp_path, proven_job, trainer_key):
+    run = record_pretender(proven_job.order, tmp_path / "run.cfoil", trainer_key, step=2)
+    report = audited(run, proven_job.order).report
     assert (report.outcome, report.dispute.finding.right) == (Outcome.DISPUTED, Right.REPLAY)

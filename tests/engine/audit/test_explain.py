@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.audit import explain as module
-from counterfoil.audit.explain import explain, mixed, pair_or_triple, subset, unmixed
+from counterfoil.audit.explain import explain, mixed, pair_or_triple, subsets, unmixed
 from counterfoil.rounding.grid import Grid
 from counterfoil.rounding.kernel_cpu import CpuKernel, mix_values
 from counterfoil.rounding.neighbours import neighbours, on_grid, quanta
+from counterfoil.rounding.rounder import Values
 from counterfoil.rounding.workers import Workers
 from support.rounding_reference import quantum, round_element
 
@@ -38,9 +39,15 @@ def fingerprint(values: np.ndarray) -> int:
     return int(mix_values(values, np.arange(len(values)), np.uint64(KEY)))
 
 
-def told(before: np.ndarray, after: np.ndarray, trainer: np.ndarray, logged: np.ndarray = NONE, grid: Grid = GRID):
+def explained(before: np.ndarray, after: np.ndarray, trainer: np.ndarray, logged: np.ndarray = NONE):
+    """What the fingerprint tells when every unlogged element within twice the margin may be rounded either way."""
     difference = (fingerprint(trainer) - fingerprint(after)) % 2**64
-    return explain(before, after, grid, KEY, difference, logged)
+    close = np.flatnonzero(np.abs(neighbours(before, after, GRID).distance) <= 2 * GRID.tau)
+    return explain(before, after, GRID, KEY, difference, np.setdiff1d(close, logged))
+
+
+def told(before: np.ndarray, after: np.ndarray, trainer: np.ndarray, logged: np.ndarray = NONE):
+    return explained(before, after, trainer, logged).values
 
 
 # The mixing function.
@@ -172,11 +179,11 @@ def test_searches_by_sum():
     numbers = np.random.default_rng(0).integers(0, 2**64, 40, dtype=np.uint64)
     for chosen in ([0], [39], [1, 2], [0, 5, 17, 22, 39], list(range(40))):
         total = int(numbers[chosen].sum(dtype=np.uint64))
-        assert subset(numbers, total).tolist() == chosen
+        assert [found.tolist() for found in subsets(numbers, total)] == [chosen]
         small = pair_or_triple(numbers, total)
         assert (None if small is None else small.tolist()) == (chosen if len(chosen) in (2, 3) else None)
-    assert subset(numbers, 12345) is None
-    assert subset(numbers[:0], 12345) is None
+    assert subsets(numbers, 12345) == subsets(numbers[:0], 12345) == []
+    assert len(subsets(np.array([3, 4, 4, 3], np.uint64), 7)) > 1
     assert pair_or_triple(numbers[:1], int(numbers[0])) is None
 
 
@@ -190,9 +197,33 @@ def test_what_may_be_honest_rounding_comes_before_a_single_value_that_fits_by_ch
     before, after = close_to_midpoints(5000, [3, 90], 0.5 * GRID.tau)
     trainer = after.copy()
     trainer[[3, 90]] = neighbours(before, after, GRID).other[[3, 90]]
-    by_chance = module.Explanation(np.array([7], np.int64), np.array([1.5]))
+    by_chance = Values(np.array([7], np.int64), np.array([1.5]))
     monkeypatch.setattr(module, "_single", lambda *_: by_chance)
     assert told(before, after, trainer).indices.tolist() == [3, 90]
     # Control: where no honest rounding explains the difference, the single value does.
     trainer[500] += 1.0
     assert told(before, after, trainer) is by_chance
+
+
+# Whether rounding is excluded.
+
+
+def test_where_every_subset_was_tried_rounding_is_excluded():
+    before, after = close_to_midpoints(5000, [3, 90], 0.5 * GRID.tau)
+    trainer = after.copy()
+    trainer[[7, 2000]] = 0.5, -0.25
+    assert explained(before, after, trainer) == module.Explanation(None, True)
+    # Control: with the two elements rounded to the other side it is what happened.
+    trainer = after.copy()
+    trainer[[3, 90]] = neighbours(before, after, GRID).other[[3, 90]]
+    assert not explained(before, after, trainer).rounding_excluded
+
+
+def test_where_there_are_too_many_to_try_it_is_not_excluded():
+    many = list(range(0, 400))
+    before, after = close_to_midpoints(5000, many, 0.5 * GRID.tau)
+    trainer = after.copy()
+    trainer[[700, 2000]] = 0.5, -0.25
+    assert explained(before, after, trainer) == module.Explanation(None, False)
+    # Control: the log mentions all but a few of them.
+    assert explained(before, after, trainer, np.array(many[20:])).rounding_excluded

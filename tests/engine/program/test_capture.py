@@ -264,14 +264,6 @@ def test_control_flow_or_shapes_that_depend_on_values(function):
     assert "inner" in message
 
 
-def test_a_constant_tensor_that_is_no_buffer():
-    constant = torch.arange(3.0)
-    message = refused(lambda x: x + constant)
-    assert "constant tensor of shape (3,)" in message
-    assert "'inner'" in message
-    assert "register_buffer" in message
-
-
 def test_a_constant_number_is_part_of_the_program():
     constant = torch.tensor(2.5)
     program = capture_on(Wrapped(lambda x: x * constant), (4, 3)).program

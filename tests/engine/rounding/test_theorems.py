@@ -68,7 +68,7 @@ def gamma(n: int) -> Fraction:
 
 @given(st.integers(0, 2**32), st.sampled_from([3, 50, 700]), st.sampled_from([0, 20, 40]))
 @settings(max_examples=60, deadline=None)
-def test_guaranteed_margin_makes_replay_identical(seed: int, n: int, cancellation: int) -> None:
+def test_a_large_enough_margin_makes_replay_identical(seed: int, n: int, cancellation: int) -> None:
     """Dot products in two orders: with tau from the bound, the auditor always lands on the trainer's value."""
     rng = np.random.default_rng(seed)
     a, b = rng.standard_normal(n), rng.standard_normal(n)

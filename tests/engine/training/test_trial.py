@@ -181,14 +181,14 @@ RECIPES: dict[str, Callable[[Precision], OrderDraft]] = {
     ),
 }
 COARSE_AND_FINE = ("float64-24", "float64-18", "float32-bfloat16")
-GUARANTEED = replace(Precision(), guaranteed=True)
+CALIBRATED = replace(Precision(), proven=False)
 
 
 @pytest.mark.parametrize(
     ("name", "precision"),
     [
         *((name, PROFILES[profile]) for name in ("digits-cnn", "gpt2", "logistic") for profile in COARSE_AND_FINE),
-        *((name, GUARANTEED) for name in ("digits-cnn", "gpt2", "logistic")),
+        *((name, CALIBRATED) for name in ("digits-cnn", "gpt2", "logistic")),
         ("vgg11", PROFILES["float64-24"]),
         ("resnet", PROFILES["float64-18"]),
     ],

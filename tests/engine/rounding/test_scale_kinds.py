@@ -1,22 +1,21 @@
-"""Scale rules of the profiles: in float32, on every rounded operator, and where they replace the usual ones."""
+"""Scale rules in float32, on every rounded operator, and those of single kinds in the place of their group's."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.schema import PROFILES, Precision
+from counterfoil.bundle.schema import PROFILES
 from counterfoil.execution.interpreter import native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
-from counterfoil.program.operators import allowed_names, classify
+from counterfoil.program.operators import classify
 from counterfoil.rounding import scale
 from counterfoil.rounding.grid import ZERO_SCALE, scale_exponent
-from counterfoil.rounding.scale_profiles import rule_for
+from counterfoil.rounding.scale_kinds import rule_for
 from support.operator_calls import ATEN, CALLS, OTHER_CALLS, Call, listed, operation_of, t
 
 BFLOAT16 = PROFILES["float32-bfloat16"]
@@ -41,7 +40,7 @@ def test_float32_results_are_bounded_and_stay_within_a_quarter_of_the_margin(cal
     name, args, kwargs = call[0], in_float32(call[1]), {key: in_float32(value) for key, value in call[2].items()}
     operation = operation_of((name, args, kwargs))
     outputs = listed(native(operation, list(args), dict(kwargs)))
-    scales = rule_for(classify(name, alpha=0.3), BFLOAT16)(operation.named(args, kwargs), outputs)
+    scales = rule_for(classify(name, alpha=0.3))(operation.named(args, kwargs), outputs)
     for position, output in enumerate(outputs):
         if output is None or not output.is_floating_point() or output.numel() == 0:
             continue
@@ -80,24 +79,20 @@ def test_a_gradient_is_measured_by_the_gradient_that_arrives(kind: str) -> None:
     for factor in (1.0, 2.0**-20):
         given = [args[0] * factor, *args[1:]]
         outputs = listed(native(operation, given, dict(kwargs)))
-        sizes.append(rule_for(classify(name), BFLOAT16)(operation.named(given, kwargs), outputs)[0])
+        sizes.append(rule_for(classify(name))(operation.named(given, kwargs), outputs)[0])
     assert float(sizes[1]) == pytest.approx(2.0**-20 * float(sizes[0]), rel=1e-9)
 
 
-def test_the_usual_rules_hold_for_the_usual_profile() -> None:
-    for name in allowed_names():
-        entry = classify(name, alpha=0.3)
-        if entry.scale:
-            assert rule_for(entry, Precision()) is scale.rule(entry.scale)
-    entry = classify("aten.gelu.default")
-    assert rule_for(entry, replace(Precision(), guaranteed=True)) is scale.rule("inputs")
-    assert rule_for(entry, BFLOAT16) is scale.rule("output")
+def test_gelu_and_logit_are_measured_by_the_terms_that_they_add() -> None:
+    for kind in ("gelu", "logit"):
+        assert rule_for(classify(f"aten.{kind}.default")) is scale.rule("inputs")
+    assert rule_for(classify("aten.exp.default")) is scale.rule("output")
 
 
 def test_small_gradients_survive_gelu_on_bfloat16s_grid() -> None:
     g, x = t(64).float() * 2.0**-12, t(64, number=1).float() * 4
     out = ATEN.gelu_backward(g, x)
-    (close,) = rule_for(classify("aten.gelu_backward.default"), BFLOAT16)(
+    (close,) = rule_for(classify("aten.gelu_backward.default"))(
         {"grad_output": g, "self": x, "approximate": "none"}, [out]
     )
     (usual,) = scale.rule("inputs")({"grad_output": g, "self": x}, [out])

@@ -1,0 +1,89 @@
+"""Operators of class exact against their definitions, bit for bit, on every instruction set and number of threads."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from counterfoil.exact import defined_kinds, exact_output
+from counterfoil.program.operators import UNIFORM, OperatorClass, allowed_names, classify
+from counterfoil.program.uses import INTEGER_KINDS, ROUNDED_UNLESS_INTEGER
+from support.exact_calls import Call, all_calls, digest
+
+CALLS = all_calls()
+TESTS = Path(__file__).parents[2]
+CAPABILITIES = ("default", "avx2", "avx512")
+THREADS = (1, 2, 3)
+
+
+def names_of_class_exact() -> set[str]:
+    """Every listed name that is exact in one of its uses; Philox has known answers of its own (test_philox.py)."""
+    always = {name for name in allowed_names() if classify(name).operator_class is OperatorClass.EXACT}
+    integer = {name for name in ROUNDED_UNLESS_INTEGER if name.split(".")[1] in INTEGER_KINDS}
+    return (always | integer) - {UNIFORM}
+
+
+def test_every_exact_operator_has_a_definition_and_a_call() -> None:
+    names = names_of_class_exact()
+    assert {name.split(".")[1] for name in names} == defined_kinds()
+    assert names == {call.name for call in CALLS}
+
+
+def defined(call: Call) -> list[Any]:
+    """The results of a call by its definition."""
+    operation, args, kwargs, results = call.run()
+    assert operation.node.entry.operator_class is OperatorClass.EXACT
+    found = []
+    for position, result in enumerate(results):
+        value = exact_output(operation.node, operation.named(args, kwargs), position).value
+        assert value is not None
+        count = min(call.period or result.numel(), result.numel())
+        with np.errstate(over="raise"):
+            elements = np.array([value(index) for index in range(count)], result.numpy().dtype)
+        repeated = np.tile(elements, -(-result.numel() // max(count, 1)))[: result.numel()]
+        found.append(repeated.reshape(result.shape))
+    return found
+
+
+EXPECTED: list[list[str]] = []
+
+
+def expected() -> list[list[str]]:
+    if not EXPECTED:
+        EXPECTED.extend([digest(array) for array in defined(call)] for call in CALLS)
+    return EXPECTED
+
+
+def describe(index: int) -> str:
+    call = CALLS[index]
+    shown = [tuple(a.shape) if hasattr(a, "shape") else a for a in call.args]
+    return f"{call.name} {shown} {call.kwargs}"
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES)
+def test_the_library_gives_what_is_defined(capability: str) -> None:
+    environment = {
+        **os.environ,
+        "ATEN_CPU_CAPABILITY": capability,
+        "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path]),
+    }
+    environment.pop("OMP_NUM_THREADS", None)
+    command = [sys.executable, "-m", "support.library_results", *map(str, THREADS)]
+    output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    report = json.loads(output)
+    if capability == "default":
+        assert report["capability"] == "DEFAULT"  # the switch works
+    wrong = [
+        f"{threads} threads: {describe(index)}"
+        for threads, digests in report["digests"].items()
+        for index, (got, want) in enumerate(zip(digests, expected(), strict=True))
+        if got != want
+    ]
+    assert wrong == []

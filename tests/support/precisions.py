@@ -1,0 +1,10 @@
+"""Precision profiles of both sorts of margins."""
+
+from __future__ import annotations
+
+from counterfoil.bundle.schema import Precision
+
+CALIBRATED = Precision(proven=False)
+"""Margins that are measured: at many sites smaller than what the error bound asks."""
+PROVEN = Precision(proven=True)
+"""Margins that follow from the error bound of each site."""
