@@ -36,7 +36,7 @@ def lookup3_all(strings: Sequence[bytes]) -> list[int]:
     if len(strings) <= _FEW:
         return [lookup3(data) for data in strings]
     # The longest come first, so that those with a block left are always the first few.
-    order = sorted(range(len(strings)), key=[len(data) for data in strings].__getitem__, reverse=True)
+    order = sorted(range(len(strings)), key=list(map(len, strings)).__getitem__, reverse=True)
     found = [0] * len(strings)
     first = 0
     while first < len(order):
@@ -51,7 +51,7 @@ def lookup3_all(strings: Sequence[bytes]) -> list[int]:
 
 def _descending(strings: Sequence[bytes]) -> list[int]:
     """Return the lookup3 of each byte string, where none is longer than the one before."""
-    sizes = [len(data) for data in strings]
+    sizes = list(map(len, strings))
     lengths = np.array(sizes, np.int64)
     blocks = -(-lengths // _BLOCK_BYTES)
     words = np.frombuffer(

@@ -11,8 +11,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from counterfoil.bundle.hdf5.checksum import lookup3_all
-from counterfoil.bundle.hdf5.format import Link, parse_link
+from counterfoil.bundle.hdf5.names import Link, Names
 from counterfoil.bundle.hdf5.source import CHECKSUM_BYTES, UNDEFINED, Source, check_sums, check_values
 from counterfoil.errors import BundleError
 
@@ -85,11 +84,12 @@ def _levels() -> tuple[tuple[int, int, int], ...]:
 _LEVELS = _levels()
 
 
-def read_members(source: Source, groups: Sequence[tuple[str, int, int]], most: int) -> list[list[Link]]:
+def read_members(source: Source, names: Names, groups: Sequence[tuple[str, int, int]], most: int) -> list[list[Link]]:
     """Return the members of each of some groups.
 
     Args:
         source: The file.
+        names: Reads its names.
         groups: Path, address of the heap and address of the B-tree of each.
         most: How many members there may be in all.
 
@@ -101,10 +101,10 @@ def read_members(source: Source, groups: Sequence[tuple[str, int, int]], most: i
     found = [_Group(path, heap) for path, heap, _ in groups]
     _read_headers(source, found, [tree for _, _, tree in groups])
     if sum(group.members for group in found) > most:
-        raise BundleError(f"The file holds more than {most} objects in its large groups.")
+        raise BundleError(f"The file's large groups hold more objects than the {most} that are still allowed.")
     _read_trees(source, found)
     _read_blocks(source, found)
-    return _cut(found)
+    return _cut(names, found)
 
 
 def _read_headers(source: Source, groups: Sequence[_Group], trees: Sequence[int]) -> None:
@@ -140,6 +140,8 @@ def _heap_root(header: bytes, group: _Group) -> _Block:
 def _read_trees(source: Source, groups: Sequence[_Group]) -> None:
     """Replace every node by its records and children, level by level, until records are left, in their order."""
     while nodes := [(group, node) for group in groups for node in group.tree if isinstance(node, _Node)]:
+        if sum(node.records for _, node in nodes) > sum(group.members for group in groups):
+            raise BundleError("A B-tree of the file has more records than it says.")
         blocks = []
         for group, node in nodes:
             most, count_bytes, total_bytes = _LEVELS[node.depth]
@@ -158,8 +160,6 @@ def _read_trees(source: Source, groups: Sequence[_Group]) -> None:
                 else:
                     items.append(item)
             group.tree = items
-            if sum(len(item) // _RECORD_BYTES for item in items if isinstance(item, bytes)) > group.members:
-                raise BundleError(f"The B-tree of the group {group.path} has more records than it says.")
 
 
 def _expand(block: bytes, node: _Node, group: _Group) -> list[bytes | _Node]:
@@ -231,7 +231,7 @@ def _children(block: _Block, table: bytes) -> list[_Block]:
     return children
 
 
-def _cut(groups: Sequence[_Group]) -> list[list[Link]]:
+def _cut(names: Names, groups: Sequence[_Group]) -> list[list[Link]]:
     """Cut the members out of the heaps; their hashes must be those of the B-trees, in ascending order."""
     links: list[list[Link]] = []
     hashes: list[int] = []
@@ -241,7 +241,7 @@ def _cut(groups: Sequence[_Group]) -> list[list[Link]]:
         last = 0
         records = b"".join(item for item in group.tree if isinstance(item, bytes))
         if len(records) != group.members * _RECORD_BYTES:
-            raise BundleError(f"The B-tree of the group {group.path} has fewer records than it says.")
+            raise BundleError(f"The B-tree of the group {group.path} does not have as many records as it says.")
         for hash_value, kind, offset, length in _RECORD.iter_unpack(records):
             place = bisect_right(starts, offset) - 1
             start = starts[place] if place >= 0 else offset + 1
@@ -250,10 +250,8 @@ def _cut(groups: Sequence[_Group]) -> list[list[Link]]:
             if kind or inside < _BLOCK_START.size + CHECKSUM_BYTES or inside + length > len(block) or hash_value < last:
                 raise BundleError(f"The B-tree of the group {group.path} is damaged: a record names no member.")
             last = hash_value
-            members.append(parse_link(block[inside : inside + length], group.path))
+            members.append(names.read(block[inside : inside + length], group.path))
             hashes.append(hash_value)
         links.append(members)
-    names = [link.name or b"\0" for members in links for link in members]
-    if lookup3_all(names) != hashes:
-        raise BundleError("The file is damaged: a name does not have the hash by which it is found.")
+    names.check_hashes([name for members in links for name, _ in members], hashes)
     return links

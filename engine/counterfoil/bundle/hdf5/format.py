@@ -20,10 +20,13 @@ from counterfoil.errors import BundleError
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 """First bytes of every HDF5 file."""
 SUPERBLOCK_BYTES = 48
+ADDRESS_BYTES = 8
 MAX_HEADER_BYTES = 4096
 """Length of one block of an object header; none that Counterfoil writes comes near it."""
 MAX_BLOCKS = 16
 """Blocks of one object header."""
+MAX_MESSAGES = 32
+"""Messages of one object header, empty ones too; a group of more than eight members keeps them elsewhere."""
 MAX_RANK = 32
 """As in HDF5."""
 MAX_DATA_BYTES = 2**62
@@ -98,13 +101,6 @@ class Message(NamedTuple):
     shared: bool
 
 
-class Link(NamedTuple):
-    """A member of a group: its name, and where its object header lies."""
-
-    name: bytes
-    address: int
-
-
 @dataclass(frozen=True)
 class DatasetInfo:
     """Dtype name (``bool`` for a bit field of 8 bits) and shape of a dataset."""
@@ -123,13 +119,13 @@ class GroupHeader:
     """What the object header of a group says.
 
     Attributes:
-        links: The members that are named in the header itself.
+        links: The content of the link messages: the members that are named in the header itself.
         dense: Where the heap and the B-tree of the members lie, when there are many.
         attributes: The content of the attribute messages.
         more_attributes: Whether there are attributes elsewhere.
     """
 
-    links: tuple[Link, ...]
+    links: tuple[bytes, ...]
     dense: tuple[int, int] | None
     attributes: tuple[bytes, ...]
     more_attributes: bool
@@ -203,7 +199,7 @@ def check_times(block: bytes, path: str) -> None:
 
 
 def parse_messages(block: bytes, first: int, path: str) -> list[Message]:
-    """Cut a block of an object header into its messages; what is empty is left out.
+    """Cut a block of an object header into its messages, empty ones too.
 
     Args:
         block: The whole block.
@@ -211,9 +207,9 @@ def parse_messages(block: bytes, first: int, path: str) -> list[Message]:
         path: Of the object, for sentences.
 
     Raises:
-        BundleError: A message does not end within the block, or has flags that no bundle has.
+        BundleError: A message does not end within the block or has flags that no bundle has, or there are too many.
     """
-    messages = []
+    messages: list[Message] = []
     at, end = first, len(block) - CHECKSUM_BYTES
     # Up to three bytes too few for another message may be left at the end.
     while at + 4 <= end:
@@ -223,9 +219,10 @@ def parse_messages(block: bytes, first: int, path: str) -> list[Message]:
             raise BundleError(f"The object header of {path} is damaged: a message does not end within it.")
         if flags & ~(_KNOWN_FLAGS | _SHARED):
             raise BundleError(f"The object header of {path} has a message with flags that no bundle has.")
-        if kind != NIL:
-            messages.append(Message(kind, block[at : at + size], at, bool(flags & _SHARED)))
+        messages.append(Message(kind, block[at : at + size], at, bool(flags & _SHARED)))
         at += size
+        if len(messages) > MAX_MESSAGES:
+            raise BundleError(f"{path} has an object header of more than {MAX_MESSAGES} messages.")
     return messages
 
 
@@ -245,6 +242,7 @@ def parse_object(messages: Sequence[Message], path: str) -> GroupHeader | Datase
     Raises:
         BundleError: It is neither a group nor a dataset of Counterfoil's.
     """
+    messages = [message for message in messages if message.kind != NIL]
     kinds = {message.kind for message in messages}
     if kinds & {LINK_INFO, LINK, GROUP_INFO, OLD_GROUP}:
         return _group(messages, path)
@@ -254,14 +252,14 @@ def parse_object(messages: Sequence[Message], path: str) -> GroupHeader | Datase
 
 
 def _group(messages: Sequence[Message], path: str) -> GroupHeader:
-    links: list[Link] = []
+    links: list[bytes] = []
     attributes: list[bytes] = []
     single: dict[int, bytes] = {}
     for message in messages:
         if message.shared:
             _foreign(path, message)
         if message.kind == LINK:
-            links.append(parse_link(message.body, path))
+            links.append(message.body)
         elif message.kind == ATTRIBUTE:
             attributes.append(message.body)
         elif message.kind in (LINK_INFO, GROUP_INFO, ATTRIBUTE_INFO) and message.kind not in single:
@@ -328,8 +326,16 @@ def parse_space(body: bytes, path: str) -> tuple[int, ...]:
     return lengths
 
 
-def parse_link(body: bytes, path: str) -> Link:
-    """Read a link (section IV.A.2.g), of which only hard links are allowed; ``path`` is the group's."""
+def parse_link(body: bytes, path: str) -> bytes:
+    """Return the name that a link message gives (section IV.A.2.g); the address of the object are its last 8 bytes.
+
+    Args:
+        body: The content of the message.
+        path: Of the group, for sentences.
+
+    Raises:
+        BundleError: It is no hard link, or of a form that Counterfoil does not write.
+    """
     # Creation orders (flag 4) are never kept, and names are at most 200 bytes long, so their length is one byte.
     if len(body) < 4 or body[0] != 1 or body[1] & ~0x18:
         raise BundleError(f"The group {path} has a link of a form that no bundle has.")
@@ -344,9 +350,9 @@ def parse_link(body: bytes, path: str) -> Link:
     if kind:
         shown = name.decode("ascii", "backslashreplace")
         raise BundleError(f"{shown!r} in {path} is a link to somewhere else; a bundle holds hard links only.")
-    if len(body) != at + 1 + length + 8:
+    if len(body) != at + 1 + length + ADDRESS_BYTES:
         _damaged(path, "link")
-    return Link(name, int.from_bytes(body[-8:], "little"))
+    return name
 
 
 def parse_text_attribute(body: bytes, length: int) -> tuple[bytes, bytes] | None:

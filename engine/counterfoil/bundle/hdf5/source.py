@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import add
 
 import numpy as np
 
@@ -45,30 +46,40 @@ class Source:
         Raises:
             BundleError: They lie outside the file, or more was taken than a file can hold.
         """
-        self.claim_metadata(address, count)
+        self.claim_metadata([address], [count])
         data = self._read_at(address, count)
         if len(data) != count:
             raise BundleError("The file became shorter while it was read.")
         return data
 
-    def claim_metadata(self, address: int, count: int) -> None:
-        """Take bytes that were peeked at; raises BundleError like :meth:`take`."""
-        if not self.claim(address, count):
-            raise BundleError(f"The structure of the file names {count} bytes from byte {address}: outside the file.")
-        self._metadata_bytes += count
+    def claim_metadata(self, addresses: Sequence[int], counts: Sequence[int]) -> None:
+        """Take bytes that were peeked at, at some addresses; raises BundleError like :meth:`take`."""
+        outside = self.claim(addresses, counts)
+        if outside is not None:
+            raise BundleError(
+                f"The structure of the file names {counts[outside]} bytes from byte {addresses[outside]}, "
+                "which lie outside the file."
+            )
+        self._metadata_bytes += sum(counts)
         if self._metadata_bytes > min(self.size, MAX_METADATA_BYTES):
             raise BundleError("The structure of the file is larger than that of any bundle, or names a place twice.")
 
-    def claim(self, address: int, count: int) -> bool:
-        """Note that ``count`` bytes belong to one thing and to nothing else; :meth:`check_disjoint` compares.
+    def claim(self, addresses: Sequence[int], counts: Sequence[int]) -> int | None:
+        """Note that bytes belong to one thing each and to nothing else; :meth:`check_disjoint` compares.
+
+        Args:
+            addresses: Where each thing begins.
+            counts: How many bytes it has.
 
         Returns:
-            Whether they lie within the file.
+            The number of the first that does not lie within the file; None when all do.
         """
-        end = address + count
-        self._starts.append(address)
-        self._ends.append(end)
-        return end <= self.size
+        ends = list(map(add, addresses, counts))
+        if ends and max(ends) > self.size:
+            return next(number for number, end in enumerate(ends) if end > self.size)
+        self._starts += addresses
+        self._ends += ends
+        return None
 
     def check_disjoint(self) -> None:
         """Refuse bytes that were taken for two things: a small file would read as a huge one.
