@@ -259,6 +259,22 @@ def test_a_root_over_other_digests_is_refused(tmp_path: Path) -> None:
         reader.check_order_contents()
 
 
+def test_a_data_file_made_by_h5py_alone(tmp_path: Path) -> None:
+    """As docs/bundle-format.md says that it can be made."""
+    import h5py
+
+    data = {"labels": np.arange(12).reshape(4, 3), "x": np.ones(5, np.float32), "y": np.zeros(3, np.uint8)}
+    with h5py.File(tmp_path / "d.cfdata", "w", libver=("v110", "v110")) as file:
+        file.attrs["format"] = np.array(b"counterfoil-data-1", "S32")
+        group = file.create_group("data")
+        for name, array in data.items():
+            group.create_dataset(name, data=array)
+    with DataFile.open(tmp_path / "d.cfdata") as opened:
+        rows = check(opened, manifest_of(data))
+        for name, array in data.items():
+            np.testing.assert_array_equal(rows[name][np.arange(len(array))], array)
+
+
 @pytest.mark.parametrize("settings", [{}, {"chunks": (1000,)}, {"compression": "gzip", "shuffle": True}])
 def test_a_data_file_of_other_tools(tmp_path: Path, settings: dict[str, object]) -> None:
     """Whoever makes a data file with h5py alone can; the data must lie in one piece, as they are."""
