@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.counterfoil-is-set-up
 DEMO ?= counterfoil-demo
+# One process for each core, with one thread each; a file's tests stay together, since they share recorded runs.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 .PHONY: help setup demo screenshots translations lint test test-all bench bench-paper bench-accuracy clean
 
@@ -45,10 +47,10 @@ lint: setup
 	$(BIN)/lint-imports
 
 test: lint
-	$(BIN)/python -m pytest -m "not slow" --cov --cov-report=term
+	$(PYTEST) -m "not slow" --cov --cov-report=term
 
 test-all: lint
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(PYTEST) --cov --cov-report=term
 
 bench: setup
 	$(BIN)/python -m benchmarks

@@ -1,8 +1,12 @@
 """``python -m benchmarks.false_accusations``: honest runs, replayed on many machines; nobody may be accused.
 
-Every job is recorded on this machine and on two imitated ones, signed, and audited from the files: under every
-imitation of other hardware (:mod:`counterfoil.execution.perturbed`), on other numbers of threads, with other
-instruction sets (in a process of its own, since libraries choose theirs at start), and on a GPU where there is one.
+Every job is recorded on this machine and on imitated ones, signed, and audited from the files: under every imitation of
+other hardware (:mod:`counterfoil.execution.perturbed`), on other numbers of threads, with other instruction sets (in a
+process of its own, since libraries choose theirs at start), and on a GPU where there is one.
+
+All of it takes long, so it can be stopped and cut: ``--results FILE`` keeps each replay as it ends and goes on after
+those that the file has; ``--part 1/4`` does a quarter. Parts may run at the same time and into one file. What is
+written to the page (``--write``) is counted from the whole file.
 """
 
 from __future__ import annotations
@@ -16,8 +20,8 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -34,8 +38,13 @@ from counterfoil.training.recorder import record
 
 START, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 STEPS = 8
-RECORDED_ON = (None, "jitter", IMITATIONS[-1])
+RECORDED_ON = (None, "rewritten", "rewritten-1", IMITATIONS[-1])
 """The trainer's machine: this one, or imitated ones."""
+FOR_IMITATED = (
+    "this machine, 1 thread", "4 threads", "reversed", "split", "jitter", "rewritten", "rewritten-1", "shuffled-1",
+    "shuffled-3", "split-8", "jitter-1", "shuffled-5+split-4+jitter-3", "reversed+rewritten", IMITATIONS[-1],
+)  # fmt: skip
+"""On which machines the runs of imitated trainers are replayed: what differs is who follows whose log."""
 INSTRUCTION_SETS: Mapping[str, Mapping[str, str]] = {
     "no vector instructions": {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41"},
     "SSE4.2 in matrix products": {"MKL_ENABLE_INSTRUCTIONS": "SSE4_2"},
@@ -69,7 +78,8 @@ class Replay:
 
     Attributes:
         job: Name of the job.
-        machine: Name of the machine.
+        trainer: Which machine the trainer's imitated; empty for this one.
+        machine: Name of the auditor's machine.
         outcome: What was concluded; anything but VERIFIED accuses or doubts an honest trainer.
         steps: Steps replayed.
         values: Values rounded.
@@ -80,9 +90,11 @@ class Replay:
         disputed: Steps that came out different.
         steerable: Entries where honest hardware agrees on the direction.
         steered: Entries among these whose direction differed.
+        seconds: How long it took.
     """
 
     job: str
+    trainer: str
     machine: str
     outcome: str
     steps: int
@@ -94,6 +106,7 @@ class Replay:
     disputed: int
     steerable: int
     steered: int
+    seconds: float = 0.0
 
     @property
     def clean(self) -> bool:
@@ -139,6 +152,7 @@ def _account(job: str, machine: Machine, report: AuditReport) -> Replay:
     steering = report.steering
     return Replay(
         job=job,
+        trainer="",
         machine=machine.name,
         outcome=report.outcome.value,
         steps=report.steps_replayed,
@@ -163,16 +177,63 @@ def _replay_in_a_process(job: str, order: Path, run: Path, machine: Machine) -> 
     return Replay(**{**json.loads(done.stdout), "machine": machine.name})
 
 
-def measure(jobs: Iterable[str], steps: int) -> Iterator[Replay]:
-    """Record every job honestly, and replay it on every machine."""
-    for job in jobs:
-        for perturbation in RECORDED_ON:
-            with tempfile.TemporaryDirectory() as folder:
-                order, run = record_honestly(Path(folder), job, steps, perturbation)
-                # A run of an imitated trainer is replayed on a few machines: what differs is who follows whose log.
-                chosen = machines() if perturbation is None else machines()[:1] + machines()[3:6]
-                for machine in chosen:
-                    yield replay(job, order, run, machine)
+Key = tuple[str, str, str]
+"""Job, trainer and machine."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A run, and the machines that it is replayed on.
+
+    Attributes:
+        job: Name of the job.
+        trainer: Which machine the trainer's imitates; None for this one.
+        machines: Where it is replayed.
+    """
+
+    job: str
+    trainer: str | None
+    machines: tuple[Machine, ...]
+
+    def key(self, machine: Machine) -> Key:
+        """What tells its replay on a machine from all others."""
+        return self.job, self.trainer or "", machine.name
+
+
+def units(jobs: Iterable[str]) -> list[Unit]:
+    """Return every run that is to be recorded, with where it is replayed."""
+    every = machines()
+    some = tuple(machine for machine in every if machine.name in FOR_IMITATED or machine.device != "cpu")
+    return [Unit(job, trainer, every if trainer is None else some) for job in jobs for trainer in RECORDED_ON]
+
+
+def measure(chosen: Iterable[Unit], steps: int, done: Collection[Key] = ()) -> Iterator[Replay]:
+    """Record runs honestly, and replay each on its machines, but for the replays that are done."""
+    for unit in chosen:
+        left = [machine for machine in unit.machines if unit.key(machine) not in done]
+        if not left:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            order, run = record_honestly(Path(folder), unit.job, steps, unit.trainer)
+            for machine in left:
+                begun = time.perf_counter()
+                found = replay(unit.job, order, run, machine)
+                yield replace(found, trainer=unit.trainer or "", seconds=round(time.perf_counter() - begun, 2))
+
+
+def read_results(file: Path) -> list[Replay]:
+    """Return the replays that a file of results has, in the order of the jobs."""
+    if not file.exists():
+        return []
+    found = [Replay(**json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
+    order = {job: number for number, job in enumerate(JOBS)}
+    return sorted(found, key=lambda one: order[one.job])
+
+
+def append_result(file: Path, found: Replay) -> None:
+    """Add a replay to a file of results; a short line is written whole, whoever else writes."""
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(asdict(found)) + "\n")
 
 
 def table(found: Sequence[Replay]) -> str:
@@ -205,7 +266,7 @@ def summary(found: Sequence[Replay], seconds: float, command: str) -> str:
     names = ", ".join(dict.fromkeys(row.machine for row in found))
     where = (
         f"Machines: {names}. Runs were recorded on this machine and replayed on all of these; and on machines imitated "
-        f"by `{RECORDED_ON[1]}` and `{RECORDED_ON[2]}`, and replayed on four of these."
+        f"by {' and '.join(f'`{name}`' for name in RECORDED_ON[1:])}, and replayed on {len(FOR_IMITATED)} of these."
         f"{'' if 'cuda' in names else ' No GPU was at hand.'}"
     )
     clean = sum(row.clean for row in found)
@@ -230,11 +291,20 @@ def write_between_markers(page: Path, text: str) -> None:
     page.write_text(f"{before}{START}\n{text}\n{END}{after}", encoding="utf-8")
 
 
+def _part(text: str) -> tuple[int, int]:
+    part, parts = (int(number) for number in text.split("/"))
+    if not 1 <= part <= parts:
+        raise ValueError(text)
+    return part, parts
+
+
 def main() -> None:
     """Measure, print the table, and write it into a page if asked. Ends with 1 if anybody was accused or doubted."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.false_accusations", description=__doc__)
     parser.add_argument("--steps", type=int, default=STEPS, help=f"steps of each job (default {STEPS})")
     parser.add_argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS), help="which jobs (default all)")
+    parser.add_argument("--results", type=Path, help="keep results in this file, and go on after those that it has")
+    parser.add_argument("--part", type=_part, default=(1, 1), help="which part of how many, for instance 1/4")
     parser.add_argument("--write", type=Path, help="the page to write into, between its markers")
     parser.add_argument("--replay", nargs=3, metavar=("JOB", "ORDER", "RUN"), help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -242,14 +312,20 @@ def main() -> None:
         job, order, run = options.replay
         print(json.dumps(asdict(replay(job, Path(order), Path(run), Machine("a process")))))
         return
-    begun = time.perf_counter()
-    found = []
-    for one in measure(options.jobs, options.steps):
+    part, parts = options.part
+    found = read_results(options.results) if options.results else []
+    keys = {(one.job, one.trainer, one.machine) for one in found}
+    for one in measure(units(options.jobs)[part - 1 :: parts], options.steps, keys):
         found.append(one)
+        if options.results:
+            append_result(options.results, one)
         note = "" if one.clean else f" <- {one}"
-        print(f"{one.job}, {one.machine}: {one.outcome}, {one.corrections} corrections{note}", flush=True)
+        trainer = f" by {one.trainer}" if one.trainer else ""
+        print(f"{one.job}{trainer}, {one.machine}: {one.outcome}, {one.corrections} corrections{note}", flush=True)
+    if options.results:
+        found = read_results(options.results)
     command = f"python -m benchmarks.false_accusations --steps {options.steps}"
-    text = summary(found, time.perf_counter() - begun, command)
+    text = summary(found, sum(one.seconds for one in found), command)
     print(text)
     if options.write is not None:
         write_between_markers(options.write, text)

@@ -51,7 +51,7 @@ def _recurrent_objective(model: nn.Module, batch: Mapping[str, Tensor]) -> Tenso
     return functional.cross_entropy(model(batch["images"].to(torch.float32) * 0.0625), batch["labels"])
 
 
-def own_model(steps: int) -> OrderDraft:
+def own_model(steps: int, precision: Precision | None = None) -> OrderDraft:
     """Order a model that no recipe knows."""
     images, labels = load_digits()
     model, rule = Recurrent(), AdamW()
@@ -67,6 +67,7 @@ def own_model(steps: int) -> OrderDraft:
         data={"images": images[:400], "labels": labels[:400]},
         seed=3,
         checkpoint_every=4,
+        precision=precision,
     )
 
 
@@ -87,13 +88,15 @@ def _colour_images() -> tuple[np.ndarray, np.ndarray]:
     return rng.integers(0, 256, (64, 3, 16, 16), dtype=np.uint8), np.arange(64, dtype=np.int64) * 7 % 10
 
 
-def _resnet(steps: int, layout: ResNetLayout) -> OrderDraft:
-    return order_resnet(*_colour_images(), model=layout, steps=steps, batch_size=8, checkpoint_every=4)
+def _resnet(steps: int, layout: ResNetLayout, precision: Precision | None = None) -> OrderDraft:
+    settings = {"steps": steps, "batch_size": 8, "checkpoint_every": 4}
+    return order_resnet(*_colour_images(), model=layout, precision=precision, **settings)
 
 
-def _vgg(steps: int) -> OrderDraft:
+def _vgg(steps: int, precision: Precision | None = None) -> OrderDraft:
     layout = VggLayout(16, 7, 0.5, ((4,), (8, 8)))
-    return order_vgg(*_colour_images(), layout=layout, steps=steps, batch_size=8, checkpoint_every=4)
+    settings = {"steps": steps, "batch_size": 8, "checkpoint_every": 4}
+    return order_vgg(*_colour_images(), layout=layout, precision=precision, **settings)
 
 
 def _logistic(steps: int, precision: Precision | None = None) -> OrderDraft:
@@ -103,19 +106,31 @@ def _logistic(steps: int, precision: Precision | None = None) -> OrderDraft:
     )
 
 
-JOBS: Mapping[str, Callable[[int], OrderDraft]] = {
+Job = Callable[[int, Precision | None], OrderDraft]
+_EITHER: Mapping[str, Job] = {
     "digits-cnn": _digits,
-    "digits-cnn, float32-bfloat16": lambda steps: _digits(steps, BFLOAT16),
-    "digits-cnn, calibrated margins": lambda steps: _digits(steps, CALIBRATED),
-    "resnet, basic blocks": lambda steps: _resnet(steps, ResNetLayout(BasicBlock, (1, 1, 1, 1), 4)),
-    "resnet, bottlenecks": lambda steps: _resnet(steps, ResNetLayout(Bottleneck, (1, 1, 1, 1), 4)),
+    "resnet, basic blocks": lambda steps, precision: _resnet(
+        steps, ResNetLayout(BasicBlock, (1, 1, 1, 1), 4), precision
+    ),
+    "resnet, bottlenecks": lambda steps, precision: _resnet(
+        steps, ResNetLayout(Bottleneck, (1, 1, 1, 1), 4), precision
+    ),
     "vgg11": _vgg,
     "logistic": _logistic,
-    "logistic, calibrated margins": lambda steps: _logistic(steps, CALIBRATED),
     "gpt2": _gpt2,
-    "gpt2, float32-bfloat16": lambda steps: _gpt2(steps, BFLOAT16),
-    "gpt2, calibrated margins": lambda steps: _gpt2(steps, CALIBRATED),
     "own model (LSTM)": own_model,
     "every operator": every_operator,
 }
-"""How to order each job, given the number of steps."""
+"""How to order each job under either margin, given the number of steps and the precision."""
+
+
+def _under(job: Job, precision: Precision | None) -> Callable[[int], OrderDraft]:
+    return lambda steps: job(steps, precision)
+
+
+JOBS: Mapping[str, Callable[[int], OrderDraft]] = {
+    **{name: _under(job, None) for name, job in _EITHER.items()},
+    **{f"{name}, calibrated margins": _under(job, CALIBRATED) for name, job in _EITHER.items()},
+    **{f"{name}, float32-bfloat16": _under(_EITHER[name], BFLOAT16) for name in ("digits-cnn", "gpt2")},
+}
+"""How to order each job, given the number of steps; margins are proven unless the name says otherwise."""

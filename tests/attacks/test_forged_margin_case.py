@@ -15,7 +15,7 @@ from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, nearest_midpoint, rounding_site
 from support.jobs import audited, digits_order, record_run, replaced
 
-BATCH_NORM = "_native_batch_norm_legit_functional"
+CONVOLUTION = "convolution"
 """Where a calibrated margin is smaller than the error bound asks, so that a conforming recorder may miss a decision."""
 
 
@@ -25,7 +25,7 @@ def program():
 
 
 def test_control_a_true_margin_case_accuses_nobody(tmp_path, calibrated_job, trainer_key, program):
-    kind = bent("Within", site=rounding_site(program, BATCH_NORM), choose=nearest_midpoint)
+    kind = bent("Within", site=rounding_site(program, CONVOLUTION), choose=nearest_midpoint)
     with replaced(recorder, "RecordingRounder", kind):
         run = record_run(calibrated_job.order, tmp_path / "run.cfoil", trainer_key)
     report = audited(run, calibrated_job.order).report
@@ -34,7 +34,7 @@ def test_control_a_true_margin_case_accuses_nobody(tmp_path, calibrated_job, tra
 
 def test_a_forged_fingerprint_does_not_turn_fraud_into_rounding(tmp_path, calibrated_job, trainer_key, program):
     """A poisoned step whose first fingerprint is forged to look as if one value had been rounded to the other side."""
-    kind = bent("Forger", site=rounding_site(program, BATCH_NORM), choose=nearest_midpoint)
+    kind = bent("Forger", site=rounding_site(program, CONVOLUTION), choose=nearest_midpoint)
 
     class Forger(kind):  # type: ignore[valid-type, misc]
         def _round(self, node: Any, exponent: int, flat: Tensor) -> int:
@@ -57,7 +57,7 @@ def test_a_forged_fingerprint_does_not_turn_fraud_into_rounding(tmp_path, calibr
 
 
 def test_a_true_margin_case_does_not_hide_a_later_fraud(tmp_path, calibrated_job, trainer_key, program):
-    kind = bent("Within", step=2, site=rounding_site(program, BATCH_NORM), choose=nearest_midpoint)
+    kind = bent("Within", step=2, site=rounding_site(program, CONVOLUTION), choose=nearest_midpoint)
     with replaced(recorder, "RecordingRounder", kind):
         run = record_run(calibrated_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(5))
     result = audited(run, calibrated_job.order)
@@ -69,7 +69,7 @@ def test_a_true_margin_case_does_not_hide_a_later_fraud(tmp_path, calibrated_job
 
 
 def test_a_true_margin_case_does_not_hide_fraud_in_the_same_step(tmp_path, calibrated_job, trainer_key, program):
-    kind = bent("Within", step=3, site=rounding_site(program, BATCH_NORM), choose=nearest_midpoint)
+    kind = bent("Within", step=3, site=rounding_site(program, CONVOLUTION), choose=nearest_midpoint)
     with replaced(recorder, "RecordingRounder", kind):
         run = record_run(calibrated_job.order, tmp_path / "run.cfoil", trainer_key, tamper=LabelFlip(3))
     report = audited(run, calibrated_job.order).report

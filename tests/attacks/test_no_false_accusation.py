@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from benchmarks.false_accusations import (
     END,
+    FOR_IMITATED,
     START,
     Machine,
     Replay,
+    append_result,
     machines,
+    measure,
+    read_results,
     record_honestly,
     replay,
     summary,
+    units,
     write_between_markers,
 )
 from benchmarks.honest_jobs import JOBS
@@ -26,12 +32,19 @@ from counterfoil.audit.outcome import Outcome
 from counterfoil.execution.interpreter import native
 from counterfoil.execution.perturbed import IMITATIONS
 from counterfoil.program.operators import OperatorClass
+from support.error_bounds import rounded_names
 from support.jobs import replaced
 
-QUICK_JOBS = ("digits-cnn", "logistic, calibrated margins", "gpt2, float32-bfloat16")
+QUICK_JOBS = ("digits-cnn", "logistic, calibrated margins", "gpt2, float32-bfloat16", "every operator")
 QUICK_MACHINES = ("2 threads", "shuffled-1", "split-3", "reversed+jitter", IMITATIONS[-1])
 IN_PROCESS = tuple(machine for machine in machines() if machine.instruction_set is None and machine.device == "cpu")
 OTHER_SETS = tuple(machine for machine in machines() if machine.instruction_set is not None)
+
+
+def rounded_kinds() -> set[str]:
+    return {name.split(".")[1] for name in rounded_names()}
+
+
 Recorded = Callable[[str], tuple[Path, Path]]
 
 
@@ -109,8 +122,9 @@ def test_control_a_machine_beyond_the_margin_is_noticed(recorded, job):
 
 def counted(**fields) -> Replay:
     base = {
-        "job": "a job", "machine": "a machine", "outcome": "VERIFIED", "steps": 3, "values": 10, "entries": 5,
-        "corrections": 1, "contradictions": 0, "omissions": 0, "disputed": 0, "steerable": 4, "steered": 0,
+        "job": "a job", "trainer": "", "machine": "a machine", "outcome": "VERIFIED", "steps": 3, "values": 10,
+        "entries": 5, "corrections": 1, "contradictions": 0, "omissions": 0, "disputed": 0, "steerable": 4,
+        "steered": 0,
     }  # fmt: skip
     return Replay(**base | fields)
 
@@ -135,3 +149,46 @@ def test_only_what_stands_between_the_markers_is_replaced(tmp_path):
     page.write_text(f"before\n{START}\nold\n{END}\nafter\n", encoding="utf-8")
     write_between_markers(page, "new")
     assert page.read_text(encoding="utf-8") == f"before\n{START}\nnew\n{END}\nafter\n"
+
+
+# Stopping and cutting.
+
+
+def test_every_replay_is_in_one_part():
+    every = units(JOBS)
+    assert sorted(JOBS) == sorted({unit.job for unit in every})
+    keys = [unit.key(machine) for unit in every for machine in unit.machines]
+    assert len(set(keys)) == len(keys)
+    parts = [unit for part in range(4) for unit in every[part::4]]
+    assert sorted(map(str, parts)) == sorted(map(str, every))
+
+
+def test_at_least_a_thousand_replays_and_every_imitation_as_a_trainer_or_an_auditor():
+    every = units(JOBS)
+    assert sum(len(unit.machines) for unit in every) >= 1000
+    assert {machine.perturbation for unit in every for machine in unit.machines} == {None, *IMITATIONS}
+    assert set(FOR_IMITATED) <= {machine.name for machine in machines()}
+
+
+def test_results_are_kept_and_not_measured_again(tmp_path):
+    file = tmp_path / "results.jsonl"
+    first = replace(units(["logistic"])[0], machines=machines()[:2])
+    found = list(measure([first], 2))
+    assert [one.machine for one in found] == [machine.name for machine in machines()[:2]]
+    append_result(file, found[0])
+    kept = read_results(file)
+    assert kept == found[:1]
+    keys = {(one.job, one.trainer, one.machine) for one in kept}
+    (again,) = measure([first], 2, keys)
+    assert again.machine == found[1].machine
+    assert not list(measure([first], 2, {first.key(machine) for machine in first.machines}))
+
+
+def test_every_kind_of_rounded_operator_is_replayed():
+    """Under every imitation: what its last bits are decides nothing."""
+    replayed = {site.kind for job in JOBS for site in JOBS[job](1).program.sites}
+    assert rounded_kinds() - replayed == CAPTURED_AS_OTHERS
+
+
+CAPTURED_AS_OTHERS = {"adaptive_avg_pool1d", "avg_pool1d", "selu"}
+"""Torch takes these apart itself while a step is captured."""

@@ -26,8 +26,8 @@ def attack(tmp_path, trainer_key):
     """Audits a run of twelve steps with unlogged flips in some, and poisoned labels in step 9 if it is a fraud."""
 
     def run(precision: Any, flips: range, *, fraud: bool) -> AuditReport:
-        draft = digits_order(precision=precision, steps=12, batch_size=32)
-        site = rounding_site(draft.program, "_native_batch_norm_legit_functional")
+        draft = digits_order(precision=precision, steps=12)
+        site = rounding_site(draft.program, "convolution")
         settings = {"tamper": LabelFlip(FRAUD)} if fraud else {}
         with replaced(recorder, "RecordingRounder", bent("Flips", step=flips, site=site, choose=nearest_midpoint)):
             job = record_job(tmp_path, draft, trainer_key, **settings)

@@ -75,11 +75,3 @@ def worst(call: Call, *results: list[Any]) -> tuple[float, int]:
                 error = abs(MP.mpf(flat[index]) - exact) if math.isfinite(flat[index]) else MP.inf
                 most = max(most, float(error / MP.mpf(allowed)))
     return most, seen
-
-
-LEAVING = {
-    name
-    for name in rounded_names()
-    if name.split(".")[1] in ("fmod", "remainder") or "upsample" in name or name.endswith("_mode")
-}
-"""Operators that are about to leave the rounded ones: they decide something discrete."""

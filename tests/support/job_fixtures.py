@@ -22,9 +22,7 @@ def digits_job(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey
 
 @pytest.fixture(scope="session")
 def calibrated_job(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) -> Job:
-    """In batches so large that some results lie within the error bound of a midpoint, and beyond the margin."""
-    draft = digits_order(precision=CALIBRATED, batch_size=32)
-    return record_job(tmp_path_factory.mktemp("calibrated"), draft, trainer_key)
+    return record_job(tmp_path_factory.mktemp("calibrated"), digits_order(precision=CALIBRATED), trainer_key)
 
 
 @pytest.fixture(scope="session")

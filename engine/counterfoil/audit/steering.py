@@ -6,9 +6,11 @@ Two kinds of entries leave honest hardware no choice, and are called *steerable*
 
 * The own value is farther from the midpoint than honest hardware differs: a sixteenth of a calibrated margin, or
   what the error bound of a proven one allows.
-* The own value is the midpoint itself, at a site with several such ties where nearly every close decision is one. Sums
-  that are exact give ties, for instance of pixels times weights; sums that are not would scatter around the midpoint,
-  and hit it by chance. Exact sums are the same on all hardware, and so is the direction, ties to even.
+* The own value is the midpoint itself, at a site of sums or of sums of products with several such ties where nearly
+  every close decision is one. Sums that are exact give ties, for instance of pixels times weights; sums that are not
+  would scatter around the midpoint, and hit it by chance. Exact sums are the same on all hardware, and so is the
+  direction, ties to even. Not so ``x - 0.7 y``: where y is a multiple of ten steps of its grid the exact value lies
+  next to the midpoint, and it is the rounding of the product that hits it, or a fused operation that does not.
 
 A direction of a steerable entry that differs from the replay's own was *steered*. The share is judged for every
 rounding site, every operator kind and the whole run. Suppose that honest hardware steered a share q of the steerable
@@ -28,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil.audit.events import Steering, SteeringRow
-from counterfoil.program.graph import Program
+from counterfoil.program.graph import Node, Program
 
 if TYPE_CHECKING:  # torch, which the reader of a verdict does not need
     from counterfoil.rounding.rounder import SiteCounts
@@ -43,6 +45,14 @@ DOUBT = 2.0**-40
 TIES_TO_OTHERS = 8
 """Arithmetic of a site counts as exact where ties are so many times as frequent as other values next to a midpoint, and
 at least so many: a lone tie may be chance."""
+_SUM_NAMES = """
+    mm addmm mv addmv dot bmm baddbmm convolution convolution_backward sum cumsum embedding_dense_backward index_put
+    scatter_add index_add max_pool2d_with_indices_backward max_pool3d_with_indices_backward
+    adaptive_max_pool2d_backward unfold_backward col2im reflection_pad1d_backward reflection_pad2d_backward
+    replication_pad1d_backward replication_pad2d_backward
+"""
+_SUMS = frozenset(_SUM_NAMES.split())
+"""Operators whose results are sums of their arguments or of products of two of them: exact where these are coarse."""
 NAMED_SITES = 10
 """So many sites at most are named as steered."""
 
@@ -58,6 +68,7 @@ class SteeringAccount:
     def __init__(self, program: Program, significand_bits: int) -> None:
         self._program = program
         self._significand_bits = significand_bits
+        self._sums_only = np.array([_only_sums(program.nodes[site.node]) for site in program.sites], np.bool_)
         self._elements = np.array([site.elements for site in program.sites], np.int64)
         self._sums = np.zeros((len(program.sites), len(_COLUMNS)), np.int64)
         self._steps = 0
@@ -79,7 +90,7 @@ class SteeringAccount:
     def result(self) -> Steering:
         """Return the account: one row for each operator kind, and what looks chosen."""
         kinds = [site.kind for site in self._program.sites]
-        sites = _with_exact_ties(self._sums)
+        sites = _with_exact_ties(self._sums, self._sums_only)
         rows = []
         for kind in sorted(set(kinds)):
             of_kind = np.array([name == kind for name in kinds])
@@ -102,14 +113,22 @@ class SteeringAccount:
         return ("all operators",) if whole else ()
 
 
-def _with_exact_ties(sums: Counts) -> Counts:
+def _only_sums(node: Node) -> bool:
+    """Whether a result is a sum of arguments or of products of two, without a factor that a product is rounded by."""
+    given = dict(node.kwargs)
+    # index_add, addmm and their like; the factors of addmm can be given by name only.
+    return node.entry.kind in _SUMS and all(given.get(name, 1) in (1, -1) for name in ("alpha", "beta"))
+
+
+def _with_exact_ties(sums: Counts, sums_only: npt.NDArray[np.bool_]) -> Counts:
     """Return entries, corrections, steerable and steered of each site; ties count where arithmetic is exact.
 
     Args:
         sums: int64 ``[sites, 6]``, columns as in ``_COLUMNS``.
+        sums_only: bool ``[sites]``: where arithmetic can be exact.
     """
     entries, _, steerable, _, ties, broken = sums.T
-    exact = ties >= TIES_TO_OTHERS * np.maximum(entries - steerable - ties, 1)
+    exact = sums_only & (ties >= TIES_TO_OTHERS * np.maximum(entries - steerable - ties, 1))
     result = sums[:, :4].copy()
     result[exact, 2] += ties[exact]
     result[exact, 3] += broken[exact]

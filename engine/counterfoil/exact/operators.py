@@ -102,9 +102,9 @@ def _on_cpu(value: Any) -> Any:
 
 Rule = Callable[[Call], ExactOutput]
 _RULES: dict[str, Rule] = {}
-WITHOUT: dict[str, str] = {}
 Definition = Callable[[Call], Callable[[int], Value]]
 _DEFINITIONS: dict[str, Definition] = {}
+WITHOUT: dict[str, str] = {}
 """Kinds of rounded operators without an exact form, each with the reason, as the end of "... because"."""
 
 

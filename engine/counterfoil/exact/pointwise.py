@@ -16,7 +16,7 @@ from counterfoil.exact.operators import Call, definition
 from counterfoil.program.uses import RANGES
 
 Element = Callable[[int], Value]
-Function = Callable[..., Value]
+Function = Callable[..., Any]
 """Takes the operands of one place, in their common dtype, and the name of that dtype."""
 
 
@@ -86,19 +86,19 @@ def _floating(dtype: str) -> bool:
 # Arithmetic: one rounding, or integers modulo 2^n.
 
 
-def _multiply(dtype: str, a: Any, b: Any) -> Value:
+def _multiply(dtype: str, a: Any, b: Any) -> Any:
     if dtype == "bool":
         return bool(a and b)
     return product(a, b, dtype) if _floating(dtype) else wrapped(a * b, dtype)
 
 
-def _add(dtype: str, a: Any, b: Any) -> Value:
+def _add(dtype: str, a: Any, b: Any) -> Any:
     if dtype == "bool":
         return bool(a or b)
     return total(a, b, dtype) if _floating(dtype) else wrapped(a + b, dtype)
 
 
-def _negate(dtype: str, a: Any) -> Value:
+def _negate(dtype: str, a: Any) -> Any:
     return -a if _floating(dtype) else wrapped(-a, dtype)
 
 
@@ -109,7 +109,7 @@ definition("abs")(_pointwise(lambda dtype, a: abs(a) if _floating(dtype) else wr
 
 @definition("add", "sub", "rsub")
 def _addition(call: Call) -> Element:
-    """Alpha is 1 or -1 for floating numbers, any integer for integers."""
+    """One addition: alpha is 1 or -1 for floating numbers, any integer for integers."""
     alpha = call["alpha"]
     first, second = ("other", "self") if call.kind == "rsub" else ("self", "other")
     sign = alpha if call.kind == "add" else -alpha
@@ -167,7 +167,7 @@ def _division(call: Call) -> Element:
 
 
 def _left_over(a: float, b: float) -> float:
-    """A - b trunc(a / b), which a floating number holds exactly; with the sign of a."""
+    """Return a - b trunc(a / b), which a floating number holds exactly; with the sign of a."""
     if math.isnan(a) or math.isnan(b) or math.isinf(a) or not b:
         return math.nan
     if math.isinf(b):
@@ -200,12 +200,12 @@ def _one_zero(value: Value) -> Value:
     return value + 0.0 if isinstance(value, float) else value
 
 
-def larger(a: Value, b: Value) -> Value:
+def larger(a: Any, b: Any) -> Any:
     """The larger one; what is no number wins."""
     return a if a != a or a > b else b
 
 
-def smaller(a: Value, b: Value) -> Value:
+def smaller(a: Any, b: Any) -> Any:
     """The smaller one; what is no number wins."""
     return a if a != a or a < b else b
 

@@ -16,6 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import DIVERGED, NonFiniteError, ProgramError
 from counterfoil.execution import blocked
+from counterfoil.execution.bounds import check_indices
 from counterfoil.execution.defined import Definition, definition_of
 from counterfoil.execution.philox import uniform
 from counterfoil.execution.strides import stride_free
@@ -297,6 +298,7 @@ class Interpreter:
             assert output is not None
             kwargs["dtype"] = self._torch_dtype(output.dtype)
         try:
+            check_indices(node.entry.kind, operation.named(args, kwargs))
             result = compute(operation, args, kwargs)
         except (
             RuntimeError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError,

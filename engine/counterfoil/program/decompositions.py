@@ -44,7 +44,10 @@ def _arange(start: Number, end: Number, step: Number, dtype: torch.dtype | None)
     if whole:
         counted = torch.arange(int(start), int(end), int(step))
         return counted if dtype is torch.int64 else counted.to(dtype)
-    values = torch.arange(max(math.ceil((end - start) / step), 0)).to(dtype)
+    count = math.ceil((end - start) / step)
+    if count < 0:
+        raise ValueError(f"arange({start}, {end}, {step}) does not lead from its start to its end")
+    values = torch.arange(count).to(dtype)
     if step != 1:
         values = values * step
     return values + start if start else values

@@ -184,14 +184,14 @@ def test_a_machine_that_is_always_off_in_the_same_way_accuses_nobody(
 
 
 def bent_job(folder: Path, draft: OrderDraft, key: SigningKey, step: int | range, **settings: Any) -> Job:
-    """A run in which one value of a batch norm was rounded to the other side, within the bound, and not logged."""
-    site = rounding_site(draft.program, "_native_batch_norm_legit_functional")
+    """A run in which one value of a convolution was rounded to the other side, within the bound, and not logged."""
+    site = rounding_site(draft.program, "convolution")
     with replaced(recorder, "RecordingRounder", bent("Within", step=step, site=site, choose=nearest_midpoint)):
         return record_job(folder, draft, key, **settings)
 
 
 def test_rounding_within_the_margin_accuses_nobody(tmp_path: Path, trainer_key: SigningKey) -> None:
-    job = bent_job(tmp_path, digits_order(precision=CALIBRATED, batch_size=32), trainer_key, 3)
+    job = bent_job(tmp_path, digits_order(precision=CALIBRATED), trainer_key, 3)
     finished = audited(job.run).events[-1]
     assert finished.evidence is None, "nobody is accused, so there is nothing to hand on"  # type: ignore[union-attr]
     report = adjudicated(save(crafted(job.run, 3), tmp_path / "crafted.cfoil"))
@@ -201,7 +201,7 @@ def test_rounding_within_the_margin_accuses_nobody(tmp_path: Path, trainer_key: 
 
 def test_a_margin_case_on_the_way_does_not_hide_the_disputed_step(tmp_path: Path, trainer_key: SigningKey) -> None:
     """commit_every 3: rounding explains step 4, and the labels of step 5 were flipped."""
-    draft = digits_order(commit_every=3, checkpoint_every=6, precision=CALIBRATED, batch_size=32)
+    draft = digits_order(commit_every=3, checkpoint_every=6, precision=CALIBRATED)
     job = bent_job(tmp_path, draft, trainer_key, 4, tamper=LabelFlip(5))
     contents = evidence_of(job.run)
     assert (contents.agreed_step, contents.step) == (3, 5)

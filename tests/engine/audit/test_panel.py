@@ -142,7 +142,7 @@ def test_nobody_is_wrong_where_rounding_differed_within_the_margin(tmp_path, dig
 
 
 def test_decisions_left_out_of_the_log_in_step_after_step_expose_their_trainer(tmp_path, proven_job, trainer_key):
-    site = rounding_site(digits_order().program, "_native_batch_norm_legit_functional")
+    site = rounding_site(digits_order().program, "convolution")
     kind = bent("Omits", step=range(1, 7), site=site, choose=nearest_midpoint)
     with replaced(recorder, "RecordingRounder", kind):
         bad = record_run(proven_job.order, tmp_path / "bad.cfoil", trainer_key)

@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import Tensor, nn
 
+from counterfoil.audit.outcome import Outcome
 from counterfoil.audit.steering import DOUBT, HONEST_SHARE, NAMED_SITES, SteeringAccount, looks_chosen
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
 from counterfoil.rounding.rounder import SiteCounts
+from support.jobs import audited, own_order, record_job
 
 
 def program(*operators: tuple[str, str]) -> Program:
@@ -30,6 +35,7 @@ def account(*counts: SiteCounts, entries: int, kinds: tuple[str, ...] = ("exp", 
     return made
 
 
+SUMS = ("mm", "mm", "sum")
 QUIET = SiteCounts(corrections=2, steerable=90, steered=0)
 
 
@@ -74,7 +80,7 @@ def test_not_every_site_is_named():
 def test_broken_ties_count_where_nearly_every_close_decision_is_one(near, suspected):
     """Values scattered around the midpoint show that sums are not exact; then a tie is chance."""
     ties = SiteCounts(corrections=100, ties=100, broken_ties=100)
-    steering = account(ties, SiteCounts(), SiteCounts(), entries=100 + near).result()
+    steering = account(ties, SiteCounts(), SiteCounts(), entries=100 + near, kinds=SUMS).result()
     assert bool(steering.suspects) == suspected
     assert steering.rows[0].steered == (100 if suspected else 0)
 
@@ -83,8 +89,40 @@ def test_broken_ties_count_where_nearly_every_close_decision_is_one(near, suspec
 def test_a_few_ties_do_not_show_that_sums_are_exact(ties, counted):
     """An honest run of gpt2 had a lone tie at a sum that is not exact, and another machine broke it the other way."""
     few = SiteCounts(corrections=ties, ties=ties, broken_ties=ties)
-    row = account(few, SiteCounts(), SiteCounts(), entries=ties).result().rows[0]
+    row = account(few, SiteCounts(), SiteCounts(), entries=ties, kinds=SUMS).result().rows[0]
     assert (row.steerable, row.steered) == (counted, counted)
+
+
+@pytest.mark.parametrize(("kind", "factor", "counted"), [("mm", {}, 50), ("sub", {"alpha": 0.7}, 0), ("div", {}, 0)])
+def test_ties_count_at_sums_only(kind, factor, counted):
+    """The results of x - 0.7 y lie next to midpoints all the time, and a fused operation goes the other way."""
+    described = TensorType("float32", (8,))
+    node = Node(f"aten.{kind}.{'default' if kind == 'mm' else 'Tensor'}", (Value(0), Value(0)), tuple(factor.items()),
+                (described,), 1, "", "forward")  # fmt: skip
+    made = SteeringAccount(Program((Input("x", "state", described),), (node,), {}, Value(1)), 24)
+    made.add([50], [SiteCounts(corrections=50, ties=50, broken_ties=50)])
+    assert made.result().steered == counted
+
+
+def test_an_honest_machine_that_does_not_fuse_is_not_doubted(tmp_path, trainer_key):
+    data = {"x": np.random.default_rng(1).standard_normal((64, 32)).astype(np.float32)}
+    draft = own_order(Model(), lambda model, batch: model(batch["x"]), data, batch_size=32, steps=8)
+    job = record_job(tmp_path, draft, trainer_key)
+    report = audited(job.run, job.order, perturbation="rewritten").report
+    assert report.corrections > 5, "the machine has to round otherwise for this to say anything"
+    assert report.outcome is Outcome.VERIFIED, report.reason
+
+
+class Model(nn.Module):
+    """Its results are x - 0.7 y."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(32, 32)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = torch.tanh(self.linear(x))
+        return torch.sub(y, y.flip(0), alpha=0.7).square().mean()
 
 
 @pytest.mark.parametrize(("steerable", "fewest"), [(6, 6), (10, 7), (50, 10), (2000, 37), (1_000_000, 4380)])

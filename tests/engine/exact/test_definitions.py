@@ -87,3 +87,20 @@ def test_the_library_gives_what_is_defined(capability: str) -> None:
         if got != want
     ]
     assert wrong == []
+
+
+def test_control_one_bit_of_one_element_is_noticed() -> None:
+    for call in CALLS[::97]:
+        for result in call.run()[3]:
+            array = result.numpy()
+            if not array.size or array.dtype == bool or np.isnan(array.reshape(-1)[-1:]).any():
+                continue
+            changed = array.copy()
+            changed.reshape(-1)[-1:].view(f"u{array.itemsize}")[:] ^= 1
+            assert digest(changed) != digest(array)
+
+
+def test_control_a_zero_of_the_other_sign_is_noticed() -> None:
+    zeros = np.zeros(9)
+    assert digest(zeros) != digest(-zeros)
+    assert digest(np.array([np.nan])) == digest(-np.array([np.nan]))

@@ -246,10 +246,17 @@ def test_a_matrix_product_keeps_what_cancellation_would_lose() -> None:
         ("aten.logit.default", [1.0]),
         ("aten.pow.Tensor_Scalar", [-2.0, 0.5]),
         ("aten.atanh.default", [1.0]),
-        ("aten.exp.default", [math.inf]),
+        ("aten.sin.default", [math.inf]),
     ],
 )
 def test_a_result_that_is_no_finite_number_is_no_exact_value(name: str, args: list[Any]) -> None:
     x = torch.tensor([args[0]]).double()
     with pytest.raises(NotExactError, match="infinite"):
         element(name, [x, *args[1:]], 0)
+
+
+def test_an_infinity_that_an_argument_holds_is_a_value() -> None:
+    assert element("aten.exp.default", [torch.tensor([math.inf]).double()], 0) == math.inf
+    masked = torch.tensor([[1.0, -math.inf], [0.0, 2.0]]).double()
+    assert element("aten.div.Tensor", [masked, torch.full((2, 2), 4.0).double()], 1) == -math.inf
+    assert element("aten.div.Tensor", [masked, torch.full((2, 2), 4.0).double()], 3) == 0.5

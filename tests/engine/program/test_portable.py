@@ -21,6 +21,7 @@ EDGES = [-40.0, -3.0 - 2**-20, -3.0, -3.0 + 2**-20, -1.0, -(2.0**-30), 0.0, 1.0,
 FUNCTIONS = {
     "hardsigmoid": lambda x: (x + 3).clamp(0, 6) / 6,
     "hardswish": lambda x: x * (x + 3).clamp(0, 6) / 6,
+    "hardswish_": lambda x: x * (x + 3).clamp(0, 6) / 6,
     "logsigmoid": lambda x: -torch.log1p(torch.exp(-x)),
     "l1_loss": lambda x: x.abs(),
 }
@@ -36,7 +37,10 @@ def applied(name: str, x: Tensor) -> Tensor:
     if name == "l1_loss":
         result: Tensor = torch.ops.aten.smooth_l1_loss(x, torch.zeros_like(x), 0, 0.0)
         return result
-    called: Tensor = getattr(functional, name)(x)
+    if name == "hardswish_":
+        called: Tensor = functional.hardswish(x * 1.0, inplace=True)
+        return called
+    called = getattr(functional, name)(x)
     return called
 
 
@@ -49,7 +53,12 @@ def at_kinks(name: str, x: Tensor, coefficients: Tensor, gradient: Tensor) -> Te
     """The gradient; at 3 and -3, where clamp hands it on at either side, what the operators are documented to give."""
     if name == "l1_loss":
         return gradient
-    inside = {"hardsigmoid": torch.zeros_like(x), "hardswish": coefficients * (x > 0), "logsigmoid": gradient}[name]
+    inside = {
+        "hardswish_": coefficients * (x > 0),
+        "hardsigmoid": torch.zeros_like(x),
+        "hardswish": coefficients * (x > 0),
+        "logsigmoid": gradient,
+    }[name]
     return torch.where(x.abs() == 3, inside, gradient)
 
 

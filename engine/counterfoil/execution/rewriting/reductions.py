@@ -1,4 +1,4 @@
-"""Sums, products, variances, norms and the softmax family."""
+"""Sums, variances, norms and the softmax family."""
 
 from __future__ import annotations
 
@@ -52,22 +52,6 @@ def _cumsum(m: Machine, a: Arguments) -> Any:
     return np.moveaxis(sums, -1, a["dim"])
 
 
-@rule("prod")
-def _prod(m: Machine, a: Arguments) -> Any:
-    x = a.floats("self")
-    axes = reduced_axes(a, x)
-    rows, kept = rows_over(x, axes)
-    values = rows[:, ::-1]
-    if m.other:
-        while values.shape[1] > 1:
-            if values.shape[1] % 2:
-                values = np.concatenate([values, np.ones_like(values[:, :1])], 1)
-            values = values[:, ::2] * values[:, 1::2]
-    result = np.multiply.reduce(values.T, 0) if values.shape[1] else np.ones(len(values), x.dtype)
-    result = result.reshape([x.shape[axis] for axis in kept])
-    return np.expand_dims(result, tuple(axis % x.ndim for axis in axes)) if keeps_axes(a) else result
-
-
 @rule("var", "std", "var_mean")
 def _var(m: Machine, a: Arguments) -> Any:
     x = a["self"]
@@ -99,11 +83,8 @@ def _norm(m: Machine, a: Arguments) -> Any:
         return m.add.over((x != 0).astype(x.dtype), axes, keeps_axes(a))
     if order == 1:
         return m.add.over(x, axes, keeps_axes(a))
-    if order == 2:
-        return square_root(m.add.over(x * x, axes, keeps_axes(a)))
-    power = m.f["pow"]
-    summed = m.add.over(power(x, np.full_like(x, order)), axes, keeps_axes(a))
-    return power(summed, np.full_like(summed, 1.0 / order))
+    # Those of other orders are computed in a form of our own, whose pieces come here.
+    return square_root(m.add.over(x * x, axes, keeps_axes(a)))
 
 
 # Softmax.

@@ -1,0 +1,80 @@
+"""Indices are looked at before an operator uses them.
+
+Not every function of the library does: some write wherever an index points to, and others stop the whole device. A
+program from a stranger may hand any integers on as indices.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from torch import Tensor
+
+Named = Mapping[str, Any]
+Bounds = tuple[Tensor, int, int]
+"""Indices, the smallest that they may be, and the number that they must be below."""
+
+
+def check_indices(kind: str, arguments: Named) -> None:
+    """Check the indices of one operator.
+
+    Args:
+        kind: The operator kind.
+        arguments: Its arguments by name.
+
+    Raises:
+        IndexError: One points outside of what it is an index of.
+    """
+    rule = _RULES.get(kind)
+    for indices, low, high in rule(arguments) if rule is not None else ():
+        if not indices.numel() or type(indices).__name__ == "FakeTensor":
+            continue
+        smallest, largest = (int(bound) for bound in indices.aminmax())
+        if smallest < low or largest >= high:
+            raise IndexError(f"an index is {smallest if smallest < low else largest}, outside of {low} to {high - 1}")
+
+
+def _axis(arguments: Named) -> Iterator[Bounds]:
+    x = arguments["self"]
+    yield arguments["index"], 0, x.shape[arguments["dim"]] if x.dim() else 1
+
+
+def _pooled(axes: int) -> Callable[[Named], Iterator[Bounds]]:
+    def rule(arguments: Named) -> Iterator[Bounds]:
+        yield arguments["indices"], 0, math.prod(arguments["self"].shape[-axes:])
+
+    return rule
+
+
+def _each_axis(arguments: Named) -> Iterator[Bounds]:
+    axis = 0
+    for indices in arguments["indices"]:
+        mask = indices is not None and not indices.dtype.is_floating_point and indices.dtype.itemsize == 1
+        if indices is not None and not mask:
+            length = arguments["self"].shape[axis]
+            yield indices, -length, length
+        axis += indices.dim() if mask else 1
+
+
+def _rows(arguments: Named) -> Iterator[Bounds]:
+    weight = arguments.get("weight")
+    yield arguments["indices"], 0, arguments["num_weights"] if weight is None else weight.shape[0]
+
+
+def _labels(arguments: Named) -> Iterator[Bounds]:
+    x, target = arguments["self"], arguments["target"]
+    ignored = target == arguments["ignore_index"]
+    yield target.masked_fill(ignored, 0), 0, x.shape[0 if x.dim() == 1 else 1]
+
+
+_RULES: Mapping[str, Callable[[Named], Iterator[Bounds]]] = {
+    **dict.fromkeys(("gather", "scatter", "scatter_add", "index_select", "index_add"), _axis),
+    **dict.fromkeys(("index", "index_put"), _each_axis),
+    **dict.fromkeys(("embedding", "embedding_dense_backward"), _rows),
+    **dict.fromkeys(("nll_loss_forward", "nll_loss_backward", "nll_loss2d_forward", "nll_loss2d_backward"), _labels),
+    "max_pool2d_with_indices_backward": _pooled(2),
+    "adaptive_max_pool2d_backward": _pooled(2),
+    "max_pool3d_with_indices_backward": _pooled(3),
+}
