@@ -150,7 +150,7 @@ from .audit.verdict import (
 from .bundle.capsule import (
     CapsuleContents as CapsuleContents,
 )
-from .bundle.capsule import (
+from .bundle.capsulewriter import (
     write_capsule as write_capsule,
 )
 from .bundle.schema import Precision as Precision

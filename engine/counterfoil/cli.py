@@ -959,7 +959,7 @@ def audit(
         if evidence is None:
             console.print("No capsule was written: there is no single step that accuses the trainer.")
         else:
-            from counterfoil.bundle.capsule import write_capsule
+            from counterfoil.bundle.capsulewriter import write_capsule
 
             write_capsule(evidence, capsule)
             console.print(f"Wrote {escape(str(capsule))}. Anybody can check it with 'counterfoil adjudicate'.")

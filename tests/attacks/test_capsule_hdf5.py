@@ -1,4 +1,4 @@
-"""The tricks of hostile HDF5 files, tried on a capsule: the guard is the same as a bundle's."""
+"""The tricks of hostile HDF5 files, tried on a capsule: it is read as a bundle is."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TRICKS: list[tuple[Callable[[Any], Any], str]] = [
     (lambda f: f.__delitem__("capsule/data/images/proofs"), "lacks /capsule/data/images/proofs"),
     (lambda f: f.__delitem__("run/claim"), "lacks /run/claim"),
     (lambda f: replaced(f, "capsule/log", data=np.zeros(9, np.int64)), "should have uint8"),
-    (lambda f: replaced(f, "capsule/leaves", shape=(10**9,), dtype="u1", chunks=(2**16,)), "more than 16 times"),
+    (lambda f: replaced(f, "capsule/leaves", shape=(10**9,), dtype="u1", chunks=(2**16,)), "keeps its data in chunks"),
     (lambda f: replaced(f, "capsule/state/head.bias", shape=(2**40,), dtype="<f4"), "does not hold as many"),
     (lambda f: replaced(f, "capsule/leaves", data=np.zeros(2**24 + 1, np.uint8)), "is longer than"),
     (lambda f: replaced(f, "capsule/fingerprints", data=np.zeros((1, 3), "S8")), "data type"),

@@ -31,12 +31,20 @@ def test_a_second_attribute_of_the_root_is_refused(tmp_path: Path) -> None:
         np.array([b"counterfoil-2"], "S32"),
         np.array(b"counterfoil-2", "S31"),
         h5py.Empty("S32"),
-        np.zeros(1000, "S32"),
+        np.zeros(20, "S32"),
     ],
-    ids=["integer", "array", "length", "null", "large"],
+    ids=["integer", "array", "length", "null", "many"],
 )
 def test_a_mark_of_another_type_is_refused(tmp_path: Path, value: object) -> None:
     with hostile_bundle(tmp_path) as (path, file):
         del file.attrs["format"]
         file.attrs["format"] = value
     refuse(path, "lacks the mark")
+
+
+def test_a_large_mark_is_refused(tmp_path: Path) -> None:
+    """A block of an object header never needs to be long."""
+    with hostile_bundle(tmp_path) as (path, file):
+        del file.attrs["format"]
+        file.attrs["format"] = np.zeros(1000, "S32")
+    refuse(path, "block of 32056 bytes, which no bundle has")

@@ -40,4 +40,4 @@ def test_a_filter_that_is_used_twice_is_refused(tmp_path: Path) -> None:
     """Deflate within deflate reaches a million to one."""
     with hostile_bundle(tmp_path) as (path, file):
         create(file, 3, 3)
-    refuse(path, "uses the same HDF5 filter twice")
+    refuse(path, "uses the HDF5 filter number 3")

@@ -5,12 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from support.hostile import hostile_bundle, refuse
 
 
-def test_a_huge_chunk_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [({"compression": 9}, "uses the HDF5 filter number 1"), ({}, "keeps its data in chunks")],
+    ids=["deflate", "plain"],
+)
+def test_a_huge_chunk_is_refused(tmp_path: Path, settings: dict[str, int], sentence: str) -> None:
     with hostile_bundle(tmp_path) as (path, file):
         del file["run/log"]
-        file.create_dataset("run/log", (2**31,), np.uint8, chunks=(2**31,), maxshape=(None,), compression=9)
-    refuse(path, "has chunks of 2147483648 bytes")
+        file.create_dataset("run/log", (2**31,), np.uint8, chunks=(2**31,), maxshape=(None,), **settings)
+    refuse(path, sentence)

@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 import pytest
 
-from counterfoil.bundle.guard import check_header
+from counterfoil.bundle.hdf5.format import check_start
 from counterfoil.errors import BundleError
 from support.hostile import refuse
 
@@ -42,6 +42,6 @@ def test_an_old_object_header_in_a_new_file_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", [0, 1, 4, 255])
 def test_superblock_versions(version: int) -> None:
     with pytest.raises(BundleError, match=f"version {version}"):
-        check_header(b"\x89HDF\r\n\x1a\n" + bytes([version, 8, 8, 0]))
+        check_start(b"\x89HDF\r\n\x1a\n" + bytes([version, 8, 8, 0]), "bundle")
     for good in (2, 3):
-        check_header(b"\x89HDF\r\n\x1a\n" + bytes([good, 8, 8, 0]))
+        check_start(b"\x89HDF\r\n\x1a\n" + bytes([good, 8, 8, 0]), "bundle")

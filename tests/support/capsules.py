@@ -13,7 +13,8 @@ from counterfoil.audit.capsule import agreed_step, gather
 from counterfoil.audit.events import AuditFinished
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.steps import State, read_log, step_replayer
-from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader, write_capsule
+from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
+from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.execution.devices import open_device, set_determinism
 from counterfoil.generators import finish
 from counterfoil.signing import SigningKey

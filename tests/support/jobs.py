@@ -163,17 +163,12 @@ def sign_again(path: Path, key: SigningKey, **claim: Any) -> None:
 
 def replace_bytes(path: Path, dataset: str, data: bytes) -> None:
     """Put other bytes, of any length, in the place of a one-dimensional uint8 dataset."""
-    import h5py
-
     with opened_for_change(path) as file:
-        properties = file[dataset].id.get_create_plist()
-        chunked = properties.get_layout() == h5py.h5d.CHUNKED
-        settings = {"chunks": file[dataset].chunks, "maxshape": file[dataset].maxshape} if chunked else {}
         if file[dataset].shape == (len(data),):
             file[dataset][...] = np.frombuffer(data, np.uint8)
             return
         del file[dataset]
-        file.create_dataset(dataset, data=np.frombuffer(data, np.uint8), **settings)
+        file.create_dataset(dataset, data=np.frombuffer(data, np.uint8))
 
 
 def records_of(path: Path) -> list[StepRecord]:

@@ -34,19 +34,13 @@ class Place:
 
 
 def place_of(path: Path, dataset: str, row: int | None = None) -> Place:
-    """Where a dataset, or one row of it, lies; of a dataset in chunks the first chunk."""
-    import h5py
-
+    """Where a dataset, or one row of it, lies."""
     with opened_for_change(path) as file:
         found = file[dataset]
-        if found.id.get_create_plist().get_layout() == h5py.h5d.CHUNKED:
-            chunk = found.id.get_chunk_info(0)
-            offset, size = chunk.byte_offset, min(chunk.size, found.id.get_storage_size(), found.size)
-        else:
-            offset, size = found.id.get_offset(), found.id.get_storage_size()
-            if row is not None:
-                size //= found.shape[0]
-                offset += row * size
+        offset, size = found.id.get_offset(), found.id.get_storage_size()
+        if row is not None:
+            size //= found.shape[0]
+            offset += row * size
     data = path.read_bytes()[offset : offset + size]
     return Place(path, offset, data)
 

@@ -1,7 +1,7 @@
-"""The only module that imports h5py, with what every user of it needs: settings, types, and errors in our own words.
+"""The only module that imports h5py, with what the writer needs of it: settings, types, and errors in our own words.
 
-h5py is used through its low-level interface: the file id that the guard checked is the one that is read through,
-and nothing is converted on the way.
+h5py only writes. What is read may come from a stranger, and goes to :mod:`counterfoil.bundle.hdf5` alone. It is used
+through its low-level interface, so that nothing is converted on the way.
 """
 
 from __future__ import annotations
@@ -10,20 +10,16 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# libhdf5 reads both when it is loaded, so they come before the import. "::" forbids loading filter plugins: a file
-# that names an unknown filter would otherwise make libhdf5 load a library from the disk. File locks are of no use for
-# files that are renamed into place when complete, and fail on read-only media and some network drives.
+# libhdf5 reads both when it is loaded, so they come before the import. "::" forbids loading filter plugins from the
+# disk. File locks are of no use for files that are renamed into place when complete, and fail on some network drives.
 os.environ["HDF5_PLUGIN_PRELOAD"] = "::"
 os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
 
-import numpy as np
-from h5py import h5a, h5d, h5f, h5g, h5l, h5o, h5p, h5s, h5t
+from h5py import h5a, h5d, h5f, h5g, h5p, h5s, h5t
 
-from counterfoil.errors import BundleError, FileWriteError
-from counterfoil.obstacles import read_failure
+from counterfoil.errors import FileWriteError
 
 __all__ = [
-    "DTYPES",
     "FAILURES",
     "FILE_TYPES",
     "access_properties",
@@ -31,17 +27,14 @@ __all__ = [
     "h5d",
     "h5f",
     "h5g",
-    "h5l",
-    "h5o",
     "h5p",
     "h5s",
     "h5t",
-    "reading",
     "writing",
 ]
 
 FAILURES = (OSError, RuntimeError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError, MemoryError)
-"""What h5py raises on damaged files and full disks (UnicodeDecodeError is a ValueError, KeyError a LookupError)."""
+"""What h5py raises on full disks and wrong arguments."""
 
 FILE_TYPES = {
     "float32": h5t.IEEE_F32LE,
@@ -54,25 +47,6 @@ FILE_TYPES = {
     "bool": h5t.STD_B8LE,
 }
 """The HDF5 type of each numpy dtype name. A truth value is a bit field of 8 bits, 0 or 1, so that it is no integer."""
-
-DTYPES = {name: np.dtype(np.uint8) if name == "bool" else np.dtype(name).newbyteorder("<") for name in FILE_TYPES}
-"""The numpy dtype whose memory holds exactly the bytes in the file; truth values are read as uint8 and checked."""
-
-
-@contextmanager
-def reading(what: str) -> Iterator[None]:
-    """Turn what h5py raises on a damaged file into a BundleError, and failures of the system into an ObstacleError."""
-    try:
-        yield
-    except FAILURES as error:
-        obstacle = read_failure(what, error)
-        if obstacle is not None:
-            raise obstacle from error
-        raise BundleError(
-            f"Reading {what} failed: the file is damaged.",
-            remedy="Ask for the file again.",
-            detail=f"{type(error).__name__}: {error}",
-        ) from error
 
 
 @contextmanager

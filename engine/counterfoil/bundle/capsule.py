@@ -1,15 +1,14 @@
-"""The dispute capsule: what it takes to replay one disputed step, with the proofs that it belongs to a signed run.
+"""Reads a dispute capsule: what it takes to replay one disputed step, with the proofs that it belongs to a signed run.
 
 Reading checks form alone: whether the proofs hold is for :mod:`counterfoil.audit.capsule`.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -17,17 +16,16 @@ import numpy.typing as npt
 from counterfoil import canonical
 from counterfoil.bundle import layout
 from counterfoil.bundle.checked import Array, CheckedFile
-from counterfoil.bundle.filewriter import FileWriter
-from counterfoil.bundle.guard import CAPSULE
-from counterfoil.bundle.schema import ArraySpec, OrderManifest, StepRecord, check_name
-from counterfoil.commit.digest import DIGEST_BYTES, Digest
+from counterfoil.bundle.kind import CAPSULE
+from counterfoil.bundle.schema import ArraySpec, OrderManifest, StepRecord
+from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import inclusion_proof_length
 from counterfoil.commit.state import ChunkProof, chunk_count, chunk_length
 from counterfoil.errors import BundleError, ProofError
 from counterfoil.fields import Fields
 
 ChunkProofs = tuple[ChunkProof, ...]
-_NO_CHUNKS = Digest.of(b"")
+NO_CHUNKS = Digest.of(b"")
 """The root of no leaves, which stands where no chunk is needed and a root would prove nothing."""
 
 
@@ -99,15 +97,15 @@ class CapsuleReader(CheckedFile):
     KIND = CAPSULE
     manifest: OrderManifest
 
-    def __init__(self, path: Path, handle: BinaryIO, file: Any, file_bytes: int) -> None:
+    def __init__(self, path: Path, handle: FileIO) -> None:
         """Check an open file; see :class:`CheckedFile`."""
-        super().__init__(path, handle, file, file_bytes)
+        super().__init__(path, handle)
         layout.check_manifest_part(self._inventory)
         self.manifest = OrderManifest.from_bytes(self._read(layout.MANIFEST).tobytes())
         layout.check_capsule_layout(self._inventory, self.manifest)
 
     def contents(self) -> CapsuleContents:
-        """Read everything; its size in memory is bounded by what the guard allows for the size of the file.
+        """Read everything; its size in memory is bounded by the size of the file.
 
         Raises:
             BundleError: The parts do not fit together, or the file is damaged.
@@ -163,7 +161,7 @@ class CapsuleReader(CheckedFile):
             proofs.append(ChunkProof(index, chunks[byte : byte + length], root, path))
             byte += length
             sibling += height
-        if (byte, sibling) != (len(chunks), len(siblings)) or (not indices and root != _NO_CHUNKS):
+        if (byte, sibling) != (len(chunks), len(siblings)) or (not indices and root != NO_CHUNKS):
             raise BundleError(f"{group} does not hold the bytes and the proofs of the chunks that it names.")
         return tuple(proofs)
 
@@ -191,70 +189,3 @@ def _cut(data: bytes, ends: Array) -> tuple[bytes, ...]:
     if any(stop < start for start, stop in zip(starts, stops, strict=True)) or stops[-1] != len(data):
         raise BundleError(f"{layout.CAPSULE_LOG_ENDS} does not cut {layout.CAPSULE_LOG} into steps.")
     return tuple(data[start:stop] for start, stop in zip(starts, stops, strict=True))
-
-
-class _CapsuleWriter(FileWriter):
-    """A capsule being written."""
-
-    KIND = CAPSULE
-
-    def write(self, contents: CapsuleContents) -> None:
-        for group in (
-            layout.ORDER, layout.RUN, layout.CAPSULE, layout.CAPSULE_STATE, layout.CAPSULE_SCHEDULE,
-            layout.CAPSULE_SCALARS, layout.CAPSULE_DATA,
-        ):  # fmt: skip
-            self._group(group)
-        leaves = [
-            {"record": leaf.record.to_json(), "proof": [digest.hex for digest in leaf.proof]}
-            for leaf in contents.leaves
-        ]
-        encoded = canonical.encode(leaves)
-        if len(encoded) > layout.MAX_LEAVES_BYTES:
-            raise BundleError(
-                f"All {len(leaves) - 1} steps since the last committed state are needed: too many for a capsule.",
-                remedy="Give the whole run to whoever is to judge it.",
-            )
-        self._bytes(layout.MANIFEST, contents.manifest.to_bytes())
-        self._bytes(layout.PROGRAM, contents.program)
-        self._bytes(layout.CLAIM, contents.claim)
-        self._bytes(layout.CAPSULE_LEAVES, encoded)
-        for name, array in contents.state.items():
-            self._array(f"{layout.CAPSULE_STATE}/{check_name(name)}", array, array.dtype.name, array.shape)
-        self._bytes(layout.CAPSULE_LOG, b"".join(contents.logs))
-        ends = np.cumsum([len(log) for log in contents.logs], dtype=np.uint64)
-        self._array(layout.CAPSULE_LOG_ENDS, ends, "uint64", ends.shape)
-        self._array(layout.CAPSULE_FINGERPRINTS, contents.fingerprints, "uint64", contents.fingerprints.shape)
-        self._chunks(layout.CAPSULE_SCHEDULE, contents.part.schedule)
-        self._chunks(layout.CAPSULE_SCALARS, contents.part.scalars)
-        for name, proofs in contents.part.data.items():
-            group = f"{layout.CAPSULE_DATA}/{check_name(name)}"
-            self._group(group)
-            self._chunks(group, proofs)
-
-    def _chunks(self, group: str, proofs: Sequence[ChunkProof]) -> None:
-        indices = np.array([proof.index for proof in proofs], np.int64)
-        siblings = b"".join(digest.value for proof in proofs for digest in proof.path)
-        root = proofs[0].chunks_root if proofs else _NO_CHUNKS
-        self._array(f"{group}/{layout.CHUNK_INDICES}", indices, "int64", indices.shape)
-        self._bytes(f"{group}/{layout.CHUNK_BYTES}", b"".join(proof.chunk for proof in proofs))
-        self._bytes(f"{group}/{layout.CHUNKS_ROOT}", root.value)
-        rows = np.frombuffer(siblings, np.uint8).reshape(-1, DIGEST_BYTES)
-        self._array(f"{group}/{layout.CHUNK_PROOFS}", rows, "uint8", rows.shape)
-
-    def _check_complete(self) -> None:
-        """A capsule is complete once it is written."""
-
-
-def write_capsule(contents: CapsuleContents, path: str | os.PathLike[str]) -> None:
-    """Write a dispute capsule.
-
-    Args:
-        contents: The evidence that an audit ended with (:class:`counterfoil.AuditFinished`).
-        path: Where it goes; a file that lies there stays until the new one is complete.
-
-    Raises:
-        FileWriteError: It cannot be written.
-        BundleError: So many steps lie between two committed states that a capsule cannot hold them.
-    """
-    with _CapsuleWriter.create(path) as writer:
-        writer.write(contents)

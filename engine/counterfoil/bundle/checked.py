@@ -1,22 +1,28 @@
-"""A file of ours that may come from a stranger: opened once, checked by the guard, and read through the same handle."""
+"""A file of ours that may come from a stranger: opened once, its structure checked, and read through the same handle.
+
+Nothing but this package reads it: no library parses a byte of it.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import math
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfoil.bundle._hdf5 import DTYPES, FAILURES, FILE_TYPES, access_properties, h5d, h5f, h5s, reading
-from counterfoil.bundle.guard import BUNDLE, HEADER_BYTES, DatasetInfo, FileKind, check_file, check_header
+from counterfoil.bundle.hdf5.format import DTYPES, DatasetInfo
+from counterfoil.bundle.hdf5.source import Source
+from counterfoil.bundle.hdf5.walk import StoredDataset, walk
+from counterfoil.bundle.kind import BUNDLE, FileKind, check_mark
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import StreamedDigest, tensor_digest
@@ -32,7 +38,7 @@ Progress = Callable[[int, int], None]
 
 
 class CheckedFile:
-    """An open file that passed the guard; use it as a context manager, from one thread.
+    """An open file whose structure was checked; use it as a context manager, from one thread.
 
     Attributes:
         KIND: What kind of file it must be.
@@ -44,15 +50,15 @@ class CheckedFile:
     path: Path
     file_bytes: int
 
-    def __init__(self, path: Path, handle: BinaryIO, file: Any, file_bytes: int) -> None:
-        """Check an open file. ``handle`` and ``file`` are the same file, open for reading twice."""
+    def __init__(self, path: Path, handle: io.FileIO) -> None:
+        """Check a file that is open for reading."""
         self.path = path
-        self.file_bytes = file_bytes
         self._handle = handle
-        self._file = file
         # Before anything is read: what is compared at the end.
         self._opened = os.fstat(handle.fileno())
-        self._inventory = check_file(file, file_bytes, kind=self.KIND)
+        self.file_bytes = self._opened.st_size
+        self._inventory = walk(Source(self._read_at, self.file_bytes), self.KIND.name)
+        check_mark(self._inventory.attributes, self.KIND)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
@@ -68,18 +74,7 @@ class CheckedFile:
         handle = _open_plain(path)
         opened = os.fstat(handle.fileno())
         try:
-            with reading("the start of the file"):
-                check_header(handle.read(HEADER_BYTES), cls.KIND)
-            with reading(f"the structure of the {cls.KIND.name}"):
-                properties = access_properties()
-                file = h5f.open(os.fsencode(path), h5f.ACC_RDONLY, properties)
-            try:
-                if not os.path.samestat(os.fstat(handle.fileno()), os.fstat(file.get_vfd_handle(properties))):
-                    raise file_changed(path.name, "the file")
-                return cls(path, handle, file, opened.st_size)
-            except BaseException:
-                _close_file(file)
-                raise
+            return cls(path, handle)
         except BundleError as error:
             # A file that is still being copied looks damaged.
             with handle:
@@ -100,7 +95,6 @@ class CheckedFile:
 
     def close(self) -> None:
         """Close the file; calling it twice does no harm."""
-        _close_file(self._file)
         self._handle.close()
 
     def file_digest(self, cancel: CancelToken | None = None, progress: Progress | None = None) -> Digest:
@@ -125,7 +119,7 @@ class CheckedFile:
             if cancel:
                 cancel.check()
             with reading(f"the {self.KIND.name}"):
-                count = self._handle.readinto(buffer)  # type: ignore[attr-defined]
+                count = self._handle.readinto(buffer)
             if not count:
                 break
             digest.update(buffer[:count])
@@ -162,30 +156,43 @@ class CheckedFile:
 
     def _read(self, path: str, first: int | None = None, count: int = 0, into: Array | None = None) -> Array:
         """Read a dataset, or ``count`` rows of it from ``first``; ``into``, if given, takes the values as stored."""
-        info = self._inventory.datasets.get(path)
-        if info is None:
-            raise BundleError(f"The {self.KIND.name} lacks {path}.")
-        shape = info.shape if first is None else (count, *info.shape[1:])
+        info, offset = self._stored(path)
+        shape = info.shape
+        if first is not None:
+            if not 0 <= first <= first + count <= shape[0]:
+                raise BundleError(f"{path} has {shape[0]} rows, and not those from {first} to {first + count}.")
+            offset += first * row_bytes(info.dtype, shape)
+            shape = (count, *shape[1:])
         with reading(path):
-            dataset = h5d.open(self._file, path.encode())
-            space = dataset.get_space()
-            if space.get_simple_extent_dims() != info.shape:
-                raise self.changed(path)
             array = np.empty(shape, DTYPES[info.dtype]) if into is None else into
-            if array.size and first is None:
-                dataset.read(h5s.ALL, h5s.ALL, array, FILE_TYPES[info.dtype])
-            elif array.size:
-                space.select_hyperslab((first, *(0 for _ in shape[1:])), shape)
-                dataset.read(h5s.create_simple(shape), space, array, FILE_TYPES[info.dtype])
+            left = bytes_of(array)
+            if left:
+                self._handle.seek(offset)
+            while left:
+                done = self._handle.readinto(left)
+                if not done:
+                    raise self.changed(path)
+                left = left[done:]
         if info.dtype == "bool":
             if array.size and int(array.max()) > 1:
                 raise BundleError(f"{path} holds a truth value that is neither 0 nor 1.")
             return array.view(np.bool_)
         return array
 
+    def _stored(self, path: str) -> StoredDataset:
+        stored = self._inventory.find(path)
+        if stored is None:
+            raise BundleError(f"The {self.KIND.name} lacks {path}.")
+        return stored
+
+    def _read_at(self, offset: int, count: int) -> bytes:
+        with reading(f"the structure of the {self.KIND.name}"):
+            self._handle.seek(offset)
+            return self._handle.read(count)
+
     def _pieces(self, path: str, cancel: CancelToken | None) -> Iterator[memoryview]:
         """Yield a dataset's bytes, little-endian and in C order, some rows at a time; raises CancelledError between."""
-        info = self._inventory.datasets[path]
+        info = self._stored(path).info
         if not info.shape:
             yield bytes_of(self._read(path))
             return
@@ -197,8 +204,8 @@ class CheckedFile:
 
         Raises CancelledError between pieces.
         """
-        info = self._inventory.datasets.get(path)
-        if info is None or not info.shape:
+        info = self._stored(path).info
+        if not info.shape:
             whole = self._read(path)
             return whole, tensor_digest(name, whole)
         with reading(path):
@@ -259,12 +266,28 @@ def row_bytes(dtype: str, shape: tuple[int, ...]) -> int:
     return DTYPES[dtype].itemsize * math.prod(shape[1:])
 
 
-def _open_plain(path: Path) -> BinaryIO:
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Turn what a damaged or closed file gives into a BundleError, and failures of the system into an ObstacleError."""
+    try:
+        yield
+    except (OSError, ValueError, MemoryError) as error:
+        obstacle = read_failure(what, error)
+        if obstacle is not None:
+            raise obstacle from error
+        raise BundleError(
+            f"Reading {what} failed: the file is damaged.",
+            remedy="Ask for the file again.",
+            detail=f"{type(error).__name__}: {error}",
+        ) from error
+
+
+def _open_plain(path: Path) -> io.FileIO:
     """Open a regular file; opening a pipe or a device could wait for ever."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise BundleError(f"{path.name} is not a file.")
-        return path.open("rb")
+        return path.open("rb", buffering=0)
     except FileNotFoundError as error:
         raise BundleError(f"There is no file {path}.", detail=str(error)) from error
     except (OSError, ValueError) as error:
@@ -272,9 +295,3 @@ def _open_plain(path: Path) -> BinaryIO:
         if obstacle is not None:
             raise obstacle from error
         raise BundleError(f"{path} cannot be read.", remedy="Check that you may read it.", detail=str(error)) from error
-
-
-def _close_file(file: Any) -> None:
-    # Closing a file that was only read loses nothing; on a damaged one libhdf5 may complain once more.
-    with suppress(*FAILURES):
-        file.close()

@@ -10,15 +10,16 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Generator, Mapping, Sequence
+from io import FileIO
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from counterfoil.bundle import layout
-from counterfoil.bundle._hdf5 import DTYPES
 from counterfoil.bundle.checked import BLOCK_BYTES, Array, CheckedFile, bytes_of, row_bytes
-from counterfoil.bundle.guard import DATA_FILE
+from counterfoil.bundle.hdf5.format import DTYPES
+from counterfoil.bundle.kind import DATA_FILE
 from counterfoil.bundle.schema import ArraySpec, OrderManifest
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import DIGEST_BYTES
@@ -49,14 +50,12 @@ class DataFile(CheckedFile):
 
     KIND = DATA_FILE
 
-    def __init__(self, path: Any, handle: Any, file: Any, file_bytes: int) -> None:
+    def __init__(self, path: Any, handle: FileIO) -> None:
         """Check an open file; see :class:`CheckedFile`."""
-        super().__init__(path, handle, file, file_bytes)
-        groups = self._inventory.groups - {"/"}
-        strange = sorted(groups - {layout.ARRAYS}) + sorted(
-            name for name in self._inventory.datasets if not name.startswith(f"{layout.ARRAYS}/")
-        )
-        if strange or not groups:
+        super().__init__(path, handle)
+        groups = self._inventory.groups
+        strange = sorted(groups.keys() - {"/", layout.ARRAYS}) + [f"/{name}" for name in groups["/"]]
+        if strange or layout.ARRAYS not in groups:
             what = f"holds {strange[0]}, which its format does not know" if strange else f"lacks {layout.ARRAYS}"
             raise BundleError(f"The data file {what}.")
 
@@ -116,11 +115,12 @@ class DataFile(CheckedFile):
         return arrays
 
     def _compare(self, name: str, spec: ArraySpec) -> None:
-        info = self._inventory.datasets.get(f"{layout.ARRAYS}/{name}")
-        if info is None:
+        stored = self._inventory.find(f"{layout.ARRAYS}/{name}")
+        if stored is None:
             raise BundleError(
                 f"The data file {self.path} lacks the array {name!r}, which the order names.", remedy=_REMEDY
             )
+        info = stored.info
         if (info.dtype, info.shape) != (spec.dtype, spec.shape) or not spec.shape:
             raise BundleError(
                 f"The data array {name!r} in {self.path} is {info.dtype} of shape {list(info.shape)}; the order says "

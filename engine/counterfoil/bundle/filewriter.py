@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterfoil.bundle._hdf5 import (
-    DTYPES,
     FAILURES,
     FILE_TYPES,
     access_properties,
@@ -27,11 +26,9 @@ from counterfoil.bundle._hdf5 import (
     h5t,
     writing,
 )
-from counterfoil.bundle.guard import FORMAT_ATTRIBUTE, FORMAT_BYTES, FileKind
+from counterfoil.bundle.hdf5.format import DTYPES
+from counterfoil.bundle.kind import FORMAT_ATTRIBUTE, FORMAT_BYTES, FileKind
 from counterfoil.errors import BundleError
-
-GROWING_CHUNK_BYTES = 64 * 2**10
-"""Chunk of a dataset whose length is not known beforehand; every other dataset is contiguous."""
 
 Array = NDArray[Any]
 
@@ -154,22 +151,6 @@ class FileWriter(ABC):
             properties.set_obj_track_times(False)
             space = h5s.create_simple(shape) if shape else h5s.create(h5s.SCALAR)
             return h5d.create(self._file, path.encode(), FILE_TYPES[dtype], space, properties)
-
-    def _create_growing(self, path: str, dtype: str) -> Any:
-        """Create an empty dataset of one axis that :meth:`_append` makes longer."""
-        with writing(f"{path} into {self.path}"):
-            properties = h5p.create(h5p.DATASET_CREATE)
-            properties.set_chunk((GROWING_CHUNK_BYTES,))
-            properties.set_obj_track_times(False)
-            space = h5s.create_simple((0,), (h5s.UNLIMITED,))
-            return h5d.create(self._file, path.encode(), FILE_TYPES[dtype], space, properties)
-
-    def _append(self, path: str, length: int, rows: Array) -> None:
-        """Add rows to a growing column of ``length`` rows."""
-        if len(rows):
-            with writing(f"{path} into {self.path}"):
-                self._columns[path].set_extent((length + len(rows),))
-            self._rows(path, length, rows)
 
     def _array(self, path: str, array: Array, dtype: str, shape: tuple[int, ...]) -> None:
         if array.dtype.name != dtype or array.shape != shape:

@@ -1,15 +1,18 @@
 """Where the parts of a bundle lie in the file, and the check that a file holds these parts and nothing else.
 
-Pure: works on the guard's inventory and the order's manifest.
+Pure: works on the file's inventory and the order's manifest.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from counterfoil.bundle.guard import BUNDLE, DatasetInfo, FileKind, Inventory
-from counterfoil.bundle.guard import CAPSULE as CAPSULE_FILE
+from counterfoil.bundle.hdf5.format import DatasetInfo
+from counterfoil.bundle.hdf5.walk import Inventory
+from counterfoil.bundle.kind import BUNDLE, FileKind
+from counterfoil.bundle.kind import CAPSULE as CAPSULE_FILE
 from counterfoil.bundle.schema import STATE_DTYPES, OrderManifest
 from counterfoil.commit.digest import DIGEST_BYTES
 from counterfoil.errors import BundleError
@@ -83,22 +86,30 @@ class _Part:
             raise BundleError(f"{path} is longer than {self.most} bytes.")
 
 
+_Parts = dict[str, dict[str, _Part]]
+"""What a file must hold: by path of the group, the datasets right in it by name."""
+
+
+def _parts(datasets: Mapping[str, _Part], groups: Iterable[str]) -> _Parts:
+    """Sort datasets, given by path, into their groups; ``groups`` are there even when they are empty."""
+    parts: _Parts = {group: {} for group in groups}
+    for path, part in datasets.items():
+        group, _, name = path.rpartition("/")
+        parts.setdefault(group, {})[name] = part
+    return parts
+
+
 def check_manifest_part(inventory: Inventory) -> None:
     """Check that the manifest is there and of a bearable size, so that it can be read first; raises BundleError."""
-    found = inventory.datasets.get(MANIFEST)
+    found = inventory.find(MANIFEST)
     if found is None:
         raise BundleError(f"The file lacks {MANIFEST}.")
-    _Part("uint8", (None,), MAX_MANIFEST_BYTES).check(MANIFEST, found)
+    _Part("uint8", (None,), MAX_MANIFEST_BYTES).check(MANIFEST, found.info)
 
 
 def members(inventory: Inventory, group: str) -> dict[str, DatasetInfo]:
     """Return the datasets right in ``group``, by name, sorted."""
-    prefix = f"{group}/"
-    return {
-        path.removeprefix(prefix): info
-        for path, info in sorted(inventory.datasets.items())
-        if path.startswith(prefix) and "/" not in path.removeprefix(prefix)
-    }
+    return {name: stored.info for name, stored in inventory.groups.get(group, {}).items()}
 
 
 def check_layout(inventory: Inventory, manifest: OrderManifest) -> None:
@@ -107,19 +118,21 @@ def check_layout(inventory: Inventory, manifest: OrderManifest) -> None:
     Raises:
         BundleError: A part is missing, unknown, or of another dtype or shape.
     """
-    groups = {"/", ORDER, DATA, INITIAL}
-    parts = {
-        MANIFEST: _Part("uint8", (None,), MAX_MANIFEST_BYTES),
-        PROGRAM: _Part("uint8", (None,), MAX_PROGRAM_BYTES),
-        SCHEDULE: _Part(manifest.schedule.dtype, manifest.schedule.shape),
-        SCALARS: _Part(manifest.scalars.dtype, manifest.scalars.shape),
-    }
     inside = {name: spec for name, spec in manifest.data.items() if spec.file is None}
-    parts.update({f"{DATA}/{name}": _Part(spec.dtype, spec.shape) for name, spec in inside.items()})
-    initial = _add_state(inventory, INITIAL, "initial state", parts)
+    parts = _parts(
+        {
+            MANIFEST: _Part("uint8", (None,), MAX_MANIFEST_BYTES),
+            PROGRAM: _Part("uint8", (None,), MAX_PROGRAM_BYTES),
+            SCHEDULE: _Part(manifest.schedule.dtype, manifest.schedule.shape),
+            SCALARS: _Part(manifest.scalars.dtype, manifest.scalars.shape),
+            **{f"{DATA}/{name}": _Part(spec.dtype, spec.shape) for name, spec in inside.items()},
+        },
+        ("/", DATA),
+    )
+    parts[INITIAL] = _state(inventory, INITIAL, "initial state")
     if RUN in inventory.groups:
-        _add_run(inventory, manifest, initial, groups, parts)
-    _compare(inventory, groups, parts, BUNDLE)
+        parts |= _run(inventory, manifest, parts[INITIAL])
+    _compare(inventory, parts, BUNDLE)
 
 
 def check_capsule_layout(inventory: Inventory, manifest: OrderManifest) -> None:
@@ -130,75 +143,82 @@ def check_capsule_layout(inventory: Inventory, manifest: OrderManifest) -> None:
     Raises:
         BundleError: A part is missing, unknown, or of another dtype or shape.
     """
-    groups = {"/", ORDER, RUN, CAPSULE, CAPSULE_STATE, CAPSULE_DATA}
-    parts = {
-        MANIFEST: _Part("uint8", (None,), MAX_MANIFEST_BYTES),
-        PROGRAM: _Part("uint8", (None,), MAX_PROGRAM_BYTES),
-        CLAIM: _Part("uint8", (None,), MAX_CLAIM_BYTES),
-        CAPSULE_LEAVES: _Part("uint8", (None,), MAX_LEAVES_BYTES),
-        CAPSULE_LOG: _Part("uint8", (None,)),
-        CAPSULE_LOG_ENDS: _Part("uint64", (None,)),
-        CAPSULE_FINGERPRINTS: _Part("uint64", (None, None)),
-    }
-    _add_state(inventory, CAPSULE_STATE, "state", parts)
+    parts = _parts(
+        {
+            MANIFEST: _Part("uint8", (None,), MAX_MANIFEST_BYTES),
+            PROGRAM: _Part("uint8", (None,), MAX_PROGRAM_BYTES),
+            CLAIM: _Part("uint8", (None,), MAX_CLAIM_BYTES),
+            CAPSULE_LEAVES: _Part("uint8", (None,), MAX_LEAVES_BYTES),
+            CAPSULE_LOG: _Part("uint8", (None,)),
+            CAPSULE_LOG_ENDS: _Part("uint64", (None,)),
+            CAPSULE_FINGERPRINTS: _Part("uint64", (None, None)),
+        },
+        ("/", CAPSULE_DATA),
+    )
+    parts[CAPSULE_STATE] = _state(inventory, CAPSULE_STATE, "state")
     arrays = [CAPSULE_SCHEDULE, CAPSULE_SCALARS]
     arrays += [f"{CAPSULE_DATA}/{name}" for name in manifest.data if f"{CAPSULE_DATA}/{name}" in inventory.groups]
     for array in arrays:
-        groups.add(array)
-        parts |= {
-            f"{array}/{CHUNK_INDICES}": _Part("int64", (None,)),
-            f"{array}/{CHUNK_BYTES}": _Part("uint8", (None,)),
-            f"{array}/{CHUNKS_ROOT}": _Part("uint8", (DIGEST_BYTES,)),
-            f"{array}/{CHUNK_PROOFS}": _Part("uint8", (None, DIGEST_BYTES)),
+        parts[array] = {
+            CHUNK_INDICES: _Part("int64", (None,)),
+            CHUNK_BYTES: _Part("uint8", (None,)),
+            CHUNKS_ROOT: _Part("uint8", (DIGEST_BYTES,)),
+            CHUNK_PROOFS: _Part("uint8", (None, DIGEST_BYTES)),
         }
-    _compare(inventory, groups, parts, CAPSULE_FILE)
+    _compare(inventory, parts, CAPSULE_FILE)
 
 
-def _add_state(inventory: Inventory, group: str, what: str, parts: dict[str, _Part]) -> dict[str, DatasetInfo]:
+def _state(inventory: Inventory, group: str, what: str) -> dict[str, _Part]:
     state = members(inventory, group)
     for name, info in state.items():
         if info.dtype not in STATE_DTYPES:
             raise BundleError(f"The state tensor {name!r} has the dtype {info.dtype}, which no state has.")
-        parts[f"{group}/{name}"] = _Part(info.dtype, info.shape)
     if not state:
         raise BundleError(f"The {what} in the file is empty.")
-    return state
+    return {name: _Part(info.dtype, info.shape) for name, info in state.items()}
 
 
-def _compare(inventory: Inventory, groups: set[str], parts: dict[str, _Part], kind: FileKind) -> None:
-    unknown = sorted((inventory.groups - groups) | (inventory.datasets.keys() - parts.keys()))
+def _compare(inventory: Inventory, parts: _Parts, kind: FileKind) -> None:
+    groups = inventory.groups
+    unknown = sorted(groups.keys() - parts.keys())
+    missing = sorted(parts.keys() - groups.keys())
+    for group in sorted(groups.keys() & parts.keys()):
+        found, wanted = groups[group], parts[group]
+        if found.keys() != wanted.keys():
+            unknown += [_path(group, name) for name in sorted(found.keys() - wanted.keys())]
+            missing += [_path(group, name) for name in sorted(wanted.keys() - found.keys())]
     if unknown:
         raise BundleError(f"The {kind.name} holds {unknown[0]}, which its format and its order do not know.")
-    missing = sorted((groups - inventory.groups) | (parts.keys() - inventory.datasets.keys()))
     if missing:
         raise BundleError(f"The {kind.name} lacks {missing[0]}.")
-    for path, part in parts.items():
-        part.check(path, inventory.datasets[path])
+    for group, datasets in parts.items():
+        found = groups[group]
+        for name, part in datasets.items():
+            info = found[name].info
+            if part.most is not None or info.shape != part.shape or info.dtype != part.dtype:
+                part.check(_path(group, name), info)
 
 
-def _add_run(
-    inventory: Inventory,
-    manifest: OrderManifest,
-    initial: dict[str, DatasetInfo],
-    groups: set[str],
-    parts: dict[str, _Part],
-) -> None:
+def _path(group: str, name: str) -> str:
+    return f"{group}/{name}" if group != "/" else f"/{name}"
+
+
+def _run(inventory: Inventory, manifest: OrderManifest, initial: dict[str, _Part]) -> _Parts:
     steps = manifest.steps
     stored = sum(path.startswith(f"{CHECKPOINTS}/") for path in inventory.groups)
     # Compared before the list is made: the order may call for millions, and the file is what bounds the work.
     if stored != manifest.checkpoint_count:
         raise BundleError(f"The bundle stores {stored} checkpoints; its order asks for {manifest.checkpoint_count}.")
-    groups |= {RUN, CHECKPOINTS}
-    parts |= {
-        CLAIM: _Part("uint8", (None,), MAX_CLAIM_BYTES),
-        STATE_ROOTS: _Part("uint8", (manifest.committed_steps, DIGEST_BYTES)),
-        LOSSES: _Part("float64", (steps,)),
-        LOG: _Part("uint8", (None,)),
-        LOG_ENDS: _Part("uint64", (steps,)),
-        LOG_ENTRIES: _Part("uint32", (steps,)),
-        FINGERPRINTS: _Part("uint64", (steps, None)),
-    }
-    for step in manifest.checkpoint_steps:
-        groups.add(checkpoint_path(step))
-        for name, info in initial.items():
-            parts[f"{checkpoint_path(step)}/{name}"] = _Part(info.dtype, info.shape)
+    parts = _parts(
+        {
+            CLAIM: _Part("uint8", (None,), MAX_CLAIM_BYTES),
+            STATE_ROOTS: _Part("uint8", (manifest.committed_steps, DIGEST_BYTES)),
+            LOSSES: _Part("float64", (steps,)),
+            LOG: _Part("uint8", (None,)),
+            LOG_ENDS: _Part("uint64", (steps,)),
+            LOG_ENTRIES: _Part("uint32", (steps,)),
+            FINGERPRINTS: _Part("uint64", (steps, None)),
+        },
+        (CHECKPOINTS,),
+    )
+    return parts | {checkpoint_path(step): initial for step in manifest.checkpoint_steps}

@@ -1,4 +1,4 @@
-"""Reads a bundle: the guard first, then only what is asked for, so that a large bundle opens fast.
+"""Reads a bundle: its structure first, then only what is asked for, so that a large bundle opens fast.
 
 What is hashed is what is used: whatever the order or the run commits to is digested as it is loaded, from the same
 bytes in memory that the caller gets. A part that had its digest when it was loaded before, and has another one now,
@@ -11,8 +11,8 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -57,9 +57,9 @@ class BundleReader(CheckedFile):
     manifest: OrderManifest
     has_run: bool
 
-    def __init__(self, path: Path, handle: BinaryIO, file: Any, file_bytes: int) -> None:
+    def __init__(self, path: Path, handle: FileIO) -> None:
         """Check an open file; see :class:`CheckedFile`."""
-        super().__init__(path, handle, file, file_bytes)
+        super().__init__(path, handle)
         layout.check_manifest_part(self._inventory)
         self.manifest = OrderManifest.from_bytes(self._bytes(layout.MANIFEST))
         layout.check_layout(self._inventory, self.manifest)
@@ -157,7 +157,7 @@ class BundleReader(CheckedFile):
     def fingerprint_columns(self) -> int:
         """Return how many fingerprints the run has for each step."""
         self._need_run()
-        return self._inventory.datasets[layout.FINGERPRINTS].shape[1]
+        return self._stored(layout.FINGERPRINTS).info.shape[1]
 
     def checkpoint_steps(self) -> tuple[int, ...]:
         """Return the steps whose state is stored, ascending."""
@@ -298,14 +298,14 @@ class BundleReader(CheckedFile):
 
     def _read_log_ends(self) -> Array:
         ends = self._read(layout.LOG_ENDS)
-        total = self._inventory.datasets[layout.LOG].shape[0]
+        total = self._stored(layout.LOG).info.shape[0]
         if (ends[1:] < ends[:-1]).any() or int(ends[-1]) != total:
             raise BundleError(f"{layout.LOG_ENDS} does not cut the {total} bytes of {layout.LOG} into steps.")
         return ends
 
     def _step_blocks(self) -> Iterator[tuple[int, int]]:
         """Yield ranges of steps whose fingerprints fit in a block."""
-        per_step = max(1, 8 * self._inventory.datasets[layout.FINGERPRINTS].shape[1])
+        per_step = max(1, 8 * self._stored(layout.FINGERPRINTS).info.shape[1])
         count = max(1, min(BLOCK_BYTES // per_step, 4096))
         for first in range(1, self.manifest.steps + 1, count):
             yield first, min(first + count - 1, self.manifest.steps)

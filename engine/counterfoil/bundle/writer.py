@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from counterfoil.bundle import layout
+from counterfoil.bundle._hdf5 import writing
 from counterfoil.bundle.filewriter import Array, FileWriter
-from counterfoil.bundle.guard import BUNDLE, DATA_FILE
+from counterfoil.bundle.kind import BUNDLE, DATA_FILE
 from counterfoil.bundle.schema import DATA_DTYPES, STATE_DTYPES, OrderManifest, check_name
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.errors import BundleError
+
+_PIECE_BYTES = 8 * 2**20
+"""How much of the log is held in memory at a time."""
 
 
 class BundleWriter(FileWriter):
@@ -39,6 +45,9 @@ class BundleWriter(FileWriter):
         self._log_bytes = 0
         self._checkpoints: set[int] = set()
         self._running = False
+        # The length of the log is known when the last step is there, and a dataset lies in one piece: until then the
+        # log is a file without a name, which is gone when it is closed, whatever happens.
+        self._log: IO[bytes] | None = None
 
     # The order.
 
@@ -90,11 +99,12 @@ class BundleWriter(FileWriter):
         self._columns = {
             layout.STATE_ROOTS: self._create(layout.STATE_ROOTS, "uint8", (manifest.committed_steps, DIGEST_BYTES)),
             layout.LOSSES: self._create(layout.LOSSES, "float64", (steps,)),
-            layout.LOG: self._create_growing(layout.LOG, "uint8"),
             layout.LOG_ENDS: self._create(layout.LOG_ENDS, "uint64", (steps,)),
             layout.LOG_ENTRIES: self._create(layout.LOG_ENTRIES, "uint32", (steps,)),
             layout.FINGERPRINTS: self._create(layout.FINGERPRINTS, "uint64", (steps, fingerprints_per_step)),
         }
+        with writing(f"the rounding log beside {self.path}"):
+            self._log = tempfile.TemporaryFile(dir=self.path.parent)  # noqa: SIM115 (open until the run is finished)
         self._running = True
         self._state_root(0, manifest.initial_root)
 
@@ -124,7 +134,8 @@ class BundleWriter(FileWriter):
         if (state_root is not None) != manifest.is_committed(step):
             raise BundleError(f"The order and the recorder disagree on whether the state of step {step} is committed.")
         end = self._log_bytes + len(log)
-        self._append(layout.LOG, self._log_bytes, np.frombuffer(log, np.uint8))
+        with writing(f"the rounding log beside {self.path}"):
+            self._log_file().write(log)
         self._rows(layout.LOG_ENDS, step - 1, np.array([end], np.uint64))
         self._rows(layout.LOG_ENTRIES, step - 1, np.array([log_entries], np.uint32))
         self._rows(layout.LOSSES, step - 1, np.array([loss], np.float64))
@@ -153,6 +164,7 @@ class BundleWriter(FileWriter):
             raise BundleError(f"The run has {self._steps_written} steps; its order asks for {manifest.steps}.")
         if len(self._checkpoints) != manifest.checkpoint_count:
             raise BundleError("The run lacks a checkpoint that its order asks for.")
+        self._write_log()
         self._bytes(layout.CLAIM, claim)
         self._running = False
 
@@ -172,6 +184,39 @@ class BundleWriter(FileWriter):
         if not self._running:
             raise BundleError("The bundle has no run that could be added to.")
         return self._order()
+
+    def _log_file(self) -> IO[bytes]:
+        if self._log is None:
+            raise BundleError("The bundle has no run that could be added to.")
+        return self._log
+
+    def _write_log(self) -> None:
+        """Copy the log of all steps into the bundle, piece by piece."""
+        log = self._log_file()
+        self._columns[layout.LOG] = self._create(layout.LOG, "uint8", (self._log_bytes,))
+        with writing(f"the rounding log beside {self.path}"):
+            log.seek(0)
+        done = 0
+        while done < self._log_bytes:
+            with writing(f"the rounding log beside {self.path}"):
+                piece = log.read(min(_PIECE_BYTES, self._log_bytes - done))
+                if not piece:
+                    raise OSError("the temporary file is shorter than what was written to it")
+            self._rows(layout.LOG, done, np.frombuffer(piece, np.uint8))
+            done += len(piece)
+        self._close_log()
+
+    def _close_log(self) -> None:
+        if self._log is not None:
+            # Nothing in it is needed any more, so that it does not matter if what is still in memory has no room.
+            with suppress(OSError):
+                self._log.close()
+            self._log = None
+
+    def abort(self) -> None:
+        """Give the file up and remove what is temporary."""
+        self._close_log()
+        super().abort()
 
     def _state_root(self, step: int, root: Digest) -> None:
         row = -(-step // self._order().commit_every)

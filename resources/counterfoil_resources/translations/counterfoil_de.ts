@@ -2420,6 +2420,10 @@
     <context>
         <name>engine</name>
         <message>
+            <source>A B-tree of the file has more records than it says.</source>
+            <translation>Ein B-Baum der Datei hat mehr Einträge, als er angibt.</translation>
+        </message>
+        <message>
             <source>A confidence of {0} cannot be had.</source>
             <translation>Eine Sicherheit von {0} ist nicht zu haben.</translation>
         </message>
@@ -2462,6 +2466,14 @@
         <message>
             <source>Ask for fewer, or all.</source>
             <translation>Verlangen Sie weniger oder alle.</translation>
+        </message>
+        <message>
+            <source>Ask for the file again.</source>
+            <translation>Bitten Sie erneut um die Datei.</translation>
+        </message>
+        <message>
+            <source>Ask for the whole file.</source>
+            <translation>Bitten Sie um die ganze Datei.</translation>
         </message>
         <message>
             <source>Ask the trainer for a run of this order.</source>
@@ -2696,6 +2708,10 @@
             <translation>Einige Werte liegen so nahe an einer Mitte, dass Hardware sie verschieden rundet; sie zur anderen Seite zu runden führt aber nicht zu dem, was der Trainer unterschrieben hat.</translation>
         </message>
         <message>
+            <source>Something in {0} is a second name for another object, which is not allowed.</source>
+            <translation>Etwas in {0} ist ein zweiter Name für ein anderes Objekt, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
             <source>Start again on another device, for instance cpu; if it fails there too, restart the machine.</source>
             <translation>Beginnen Sie auf einem anderen Gerät von vorn, etwa cpu; wenn es auch dort versagt, starten Sie den Rechner neu.</translation>
         </message>
@@ -2720,6 +2736,30 @@
             <translation>Schritt {0} ist nicht, was bestellt war: Vom anerkannten Zustand davor aus nachgerechnet, ergibt er andere Werte, als der Trainer unterschrieben hat (in: {1}). Eine zweite Nachrechnung mit anderer Reihenfolge jeder Summe und exakte Arithmetik bestätigen das Ergebnis dieses Rechners.</translation>
         </message>
         <message>
+            <source>The B-tree of the group {0} does not have as many records as it says.</source>
+            <translation>Der B-Baum der Gruppe {0} hat nicht so viele Einträge, wie er angibt.</translation>
+        </message>
+        <message>
+            <source>The B-tree of the group {0} has a node of {1} records.</source>
+            <translation>Der B-Baum der Gruppe {0} hat einen Knoten mit {1} Einträgen.</translation>
+        </message>
+        <message>
+            <source>The B-tree of the group {0} has settings that no bundle has.</source>
+            <translation>Der B-Baum der Gruppe {0} hat Einstellungen, die kein Bündel hat.</translation>
+        </message>
+        <message>
+            <source>The B-tree of the group {0} is damaged: a node has the wrong mark.</source>
+            <translation>Der B-Baum der Gruppe {0} ist beschädigt: Ein Knoten hat die falsche Kennung.</translation>
+        </message>
+        <message>
+            <source>The B-tree of the group {0} is damaged: a record names no member.</source>
+            <translation>Der B-Baum der Gruppe {0} ist beschädigt: Ein Eintrag nennt kein Mitglied.</translation>
+        </message>
+        <message>
+            <source>The HDF5 superblock has settings that no bundle has.</source>
+            <translation>Der HDF5-Superblock hat Einstellungen, die kein Bündel hat.</translation>
+        </message>
+        <message>
             <source>The audit was stopped after {0} of {1} steps; all of these match.</source>
             <translation>Die Prüfung wurde nach {0} von {1} Schritten abgebrochen; diese stimmen alle überein.</translation>
         </message>
@@ -2740,8 +2780,20 @@
             <translation>Die exakten Werte (Anzahl der Elemente: {0}) liegen so nahe an einer Mitte zwischen zwei Rasterpunkten, dass normgerechte Hardware sie nach beiden Seiten runden darf; zur anderen Seite gerundet kommt der Schritt so heraus, wie der Trainer ihn unterschrieben hat. Die kalibrierte Toleranz war für einen der beiden Rechner zu klein. Niemandem wird etwas vorgeworfen; bestellen Sie mit bewiesenen Toleranzen.</translation>
         </message>
         <message>
+            <source>The file became shorter while it was read.</source>
+            <translation>Die Datei wurde kürzer, während sie gelesen wurde.</translation>
+        </message>
+        <message>
             <source>The file has an HDF5 superblock of version {0}; a {1}'s is 2 or 3.</source>
             <translation>Die Datei hat einen HDF5-Superblock der Version {0}; bei dieser Art ({1}) ist er 2 oder 3.</translation>
+        </message>
+        <message>
+            <source>The file has {0} bytes; it says that it has {1}.</source>
+            <translation>Die Datei hat {0} Bytes; sie gibt {1} an.</translation>
+        </message>
+        <message>
+            <source>The file holds more than {0} objects.</source>
+            <translation>Die Datei enthält mehr als {0} Objekte.</translation>
         </message>
         <message>
             <source>The file is a Counterfoil {0}, where a {1} is needed.</source>
@@ -2756,6 +2808,18 @@
             <translation>Die Datei ist ein Auftrag, den niemand ausgeführt hat; es gibt also nichts zu prüfen.</translation>
         </message>
         <message>
+            <source>The file is damaged: a block of an object header lacks its mark.</source>
+            <translation>Die Datei ist beschädigt: Einem Block eines Objektkopfs fehlt die Kennung.</translation>
+        </message>
+        <message>
+            <source>The file is damaged: a checksum of its structure does not hold.</source>
+            <translation>Die Datei ist beschädigt: Eine Prüfsumme ihrer Struktur stimmt nicht.</translation>
+        </message>
+        <message>
+            <source>The file is damaged: a name does not have the hash by which it is found.</source>
+            <translation>Die Datei ist beschädigt: Ein Name hat nicht den Hash, unter dem er gefunden wird.</translation>
+        </message>
+        <message>
             <source>The file is not a Counterfoil {0}: it is not an HDF5 file.</source>
             <translation>Die Datei ist keine Counterfoil-Datei ({0}): Sie ist keine HDF5-Datei.</translation>
         </message>
@@ -2768,8 +2832,56 @@
             <translation>Die Datei wurde für den Auftrag {0} gemacht; der Auftrag des Auftraggebers ist {1}.</translation>
         </message>
         <message>
+            <source>The file was not closed by the program that wrote it.</source>
+            <translation>Die Datei wurde von dem Programm, das sie schrieb, nicht geschlossen.</translation>
+        </message>
+        <message>
             <source>The file {0} changed while it was read: {1} is not what it was before.</source>
             <translation>Die Datei {0} wurde verändert, während sie gelesen wurde. Nicht mehr wie zuvor: {1}.</translation>
+        </message>
+        <message>
+            <source>The file's groups are nested more than {0} deep.</source>
+            <translation>Die Gruppen der Datei sind tiefer als {0} Ebenen verschachtelt.</translation>
+        </message>
+        <message>
+            <source>The file's large groups hold more objects than the {0} that are still allowed.</source>
+            <translation>Die großen Gruppen der Datei enthalten mehr Objekte als die {0}, die noch erlaubt sind.</translation>
+        </message>
+        <message>
+            <source>The file's structure names the byte {0}, which lies outside the file.</source>
+            <translation>Die Struktur der Datei nennt das Byte {0}, das außerhalb der Datei liegt.</translation>
+        </message>
+        <message>
+            <source>The group {0} has a link of a form that no bundle has.</source>
+            <translation>Die Gruppe {0} hat eine Verknüpfung einer Form, die kein Bündel hat.</translation>
+        </message>
+        <message>
+            <source>The group {0} has settings that no bundle has.</source>
+            <translation>Die Gruppe {0} hat Einstellungen, die kein Bündel hat.</translation>
+        </message>
+        <message>
+            <source>The group {0} keeps the order of its members, or is damaged.</source>
+            <translation>Die Gruppe {0} hält die Reihenfolge ihrer Mitglieder fest oder ist beschädigt.</translation>
+        </message>
+        <message>
+            <source>The group {0} names its members in two places.</source>
+            <translation>Die Gruppe {0} nennt ihre Mitglieder an zwei Stellen.</translation>
+        </message>
+        <message>
+            <source>The heap of the group {0} does not fit its B-tree.</source>
+            <translation>Der Heap der Gruppe {0} passt nicht zu ihrem B-Baum.</translation>
+        </message>
+        <message>
+            <source>The heap of the group {0} has objects outside its blocks.</source>
+            <translation>Der Heap der Gruppe {0} hat Objekte außerhalb seiner Blöcke.</translation>
+        </message>
+        <message>
+            <source>The heap of the group {0} has settings that no bundle has.</source>
+            <translation>Der Heap der Gruppe {0} hat Einstellungen, die kein Bündel hat.</translation>
+        </message>
+        <message>
+            <source>The heap of the group {0} is damaged: a block has the wrong mark.</source>
+            <translation>Der Heap der Gruppe {0} ist beschädigt: Ein Block hat die falsche Kennung.</translation>
         </message>
         <message>
             <source>The key file {0} cannot be read.</source>
@@ -2790,6 +2902,22 @@
         <message>
             <source>The key in {0} needs its passphrase.</source>
             <translation>Der Schlüssel in {0} braucht sein Passwort.</translation>
+        </message>
+        <message>
+            <source>The object header of {0} has a message with flags that no bundle has.</source>
+            <translation>Der Objektkopf von {0} hat eine Nachricht mit Merkmalen, die kein Bündel hat.</translation>
+        </message>
+        <message>
+            <source>The object header of {0} is damaged: a message does not end within it.</source>
+            <translation>Der Objektkopf von {0} ist beschädigt: Eine Nachricht endet nicht in ihm.</translation>
+        </message>
+        <message>
+            <source>The object header of {0} is damaged: its {1} message has the wrong length.</source>
+            <translation>Der Objektkopf von {0} ist beschädigt: Seine Nachricht {1} hat die falsche Länge.</translation>
+        </message>
+        <message>
+            <source>The object header of {0} says something twice.</source>
+            <translation>Der Objektkopf von {0} sagt etwas zweimal.</translation>
         </message>
         <message>
             <source>The operator {0} has one defined result, the same on every machine, and this machine's is another, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
@@ -2830,6 +2958,10 @@
         <message>
             <source>The recorded steps match the signed run root</source>
             <translation>Die aufgezeichneten Schritte passen zur unterschriebenen Laufwurzel</translation>
+        </message>
+        <message>
+            <source>The root of the file is not a group.</source>
+            <translation>Die Wurzel der Datei ist keine Gruppe.</translation>
         </message>
         <message>
             <source>The rounding log is honest</source>
@@ -2928,6 +3060,14 @@
             <translation>Der unterschriebene Baumkopf ist fehlerhaft.</translation>
         </message>
         <message>
+            <source>The structure of the file is larger than that of any bundle, or names a place twice.</source>
+            <translation>Die Struktur der Datei ist größer als die jedes Bündels oder nennt eine Stelle zweimal.</translation>
+        </message>
+        <message>
+            <source>The structure of the file names {0} bytes from byte {1}, which lie outside the file.</source>
+            <translation>Die Struktur der Datei nennt {0} Bytes ab Byte {1}, die außerhalb der Datei liegen.</translation>
+        </message>
+        <message>
             <source>The subjects of the run's claim are not the order and the run that it speaks of.</source>
             <translation>Die Erklärung des Laufs gilt nicht dem Auftrag und dem Lauf, von denen sie spricht.</translation>
         </message>
@@ -2968,16 +3108,8 @@
             <translation>Die Arbeit wurde abgebrochen; es wurde nichts geschlossen.</translation>
         </message>
         <message>
-            <source>The {0} has a user block in front of it, which is not allowed.</source>
-            <translation>Vor dem Inhalt ({0}) steht ein Benutzerblock; das ist nicht erlaubt.</translation>
-        </message>
-        <message>
             <source>The {0} has format {1}; this Counterfoil reads format {2}.</source>
             <translation>Die Datei ({0}) hat das Format {1}; dieses Counterfoil liest Format {2}.</translation>
-        </message>
-        <message>
-            <source>The {0} holds more than {1} objects.</source>
-            <translation>Die Datei ({0}) enthält mehr als {1} Objekte.</translation>
         </message>
         <message>
             <source>The {0} of {1} were chosen by the auditor; nothing follows for the others.</source>
@@ -2990,10 +3122,6 @@
         <message>
             <source>The {0} steps have the signed run root {1}.</source>
             <translation>Die {0} Schritte haben die unterschriebene Laufwurzel {1}.</translation>
-        </message>
-        <message>
-            <source>The {0}'s groups are nested more than {1} deep.</source>
-            <translation>Die Gruppen der Datei ({0}) sind tiefer als {1} verschachtelt.</translation>
         </message>
         <message>
             <source>There is no exact value to hold the operator {0} against, because {1}, so neither side can be shown to be wrong.</source>
@@ -3040,8 +3168,8 @@
             <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
-            <source>Two datasets of the {0} share the same place, which is not allowed.</source>
-            <translation>Zwei Datensätze der Datei ({0}) liegen an derselben Stelle; das ist nicht erlaubt.</translation>
+            <source>Two parts of the file share the same place, byte {0}, which is not allowed.</source>
+            <translation>Zwei Teile der Datei teilen sich dieselbe Stelle, Byte {0}, was nicht erlaubt ist.</translation>
         </message>
         <message>
             <source>Use a Counterfoil of the version that wrote it.</source>
@@ -3156,16 +3284,20 @@
             <translation>der gespeicherte Zustand von Schritt {0}</translation>
         </message>
         <message>
+            <source>{0} can grow, which no dataset of a bundle can.</source>
+            <translation>{0} kann wachsen, was kein Datensatz eines Bündels kann.</translation>
+        </message>
+        <message>
+            <source>{0} declares a fill value, or none as a bundle does.</source>
+            <translation>{0} gibt einen Füllwert an oder keinen, wie es ein Bündel tut.</translation>
+        </message>
+        <message>
+            <source>{0} declares the shape {1}, which is larger than any file.</source>
+            <translation>{0} gibt die Form {1} an, die größer ist als jede Datei.</translation>
+        </message>
+        <message>
             <source>{0} declares {1} bytes of data and does not hold as many.</source>
             <translation>{0} gibt {1} Bytes Daten an und enthält nicht so viele.</translation>
-        </message>
-        <message>
-            <source>{0} declares {1} bytes of data, more than {2} times what it holds.</source>
-            <translation>{0} gibt {1} Bytes Daten an, mehr als das {2}-Fache dessen, was es enthält.</translation>
-        </message>
-        <message>
-            <source>{0} declares {1} chunks and holds {2}.</source>
-            <translation>{0} gibt {1} Blöcke an und enthält {2}.</translation>
         </message>
         <message>
             <source>{0} entries for {1} rounded values: {2} corrections, {3} contradictions, {4} omissions.</source>
@@ -3176,32 +3308,84 @@
             <translation>{0} gibt es schon; ein Schlüssel wird nie überschrieben.</translation>
         </message>
         <message>
-            <source>{0} has a chunk of {1} bytes instead of {2}.</source>
-            <translation>{0} hat einen Block von {1} statt {2} Bytes.</translation>
+            <source>{0} has a comment, which is not allowed.</source>
+            <translation>{0} hat einen Kommentar, was nicht erlaubt ist.</translation>
         </message>
         <message>
             <source>{0} has a data type that a bundle does not know.</source>
             <translation>{0} hat einen Datentyp, den ein Bündel nicht kennt.</translation>
         </message>
         <message>
-            <source>{0} has an attribute; only the root of a bundle has one.</source>
-            <translation>{0} hat ein Attribut; nur die Wurzel eines Bündels hat eines.</translation>
+            <source>{0} has a fill value of the old form, which is not allowed.</source>
+            <translation>{0} hat einen Füllwert der alten Form, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
+            <source>{0} has a layout of a form that no bundle has.</source>
+            <translation>{0} hat eine Anordnung einer Form, die kein Bündel hat.</translation>
+        </message>
+        <message>
+            <source>{0} has a layout of an unknown kind.</source>
+            <translation>{0} hat eine Anordnung unbekannter Art.</translation>
+        </message>
+        <message>
+            <source>{0} has a second name, or is a second name for another object, which is not allowed.</source>
+            <translation>{0} hat einen zweiten Namen oder ist ein zweiter Name für ein anderes Objekt, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
+            <source>{0} has a shape of a form that no bundle has.</source>
+            <translation>{0} hat eine Form, die anders angegeben ist als in jedem Bündel.</translation>
+        </message>
+        <message>
+            <source>{0} has an HDF5 message of the type {1}, which no bundle has.</source>
+            <translation>{0} hat eine HDF5-Nachricht vom Typ {1}, die kein Bündel hat.</translation>
+        </message>
+        <message>
+            <source>{0} has an attribute, and only the root of a file may have one.</source>
+            <translation>{0} hat ein Attribut, und nur die Wurzel einer Datei darf eines haben.</translation>
+        </message>
+        <message>
+            <source>{0} has an object header longer than {1} bytes.</source>
+            <translation>{0} hat einen Objektkopf, der länger als {1} Bytes ist.</translation>
+        </message>
+        <message>
+            <source>{0} has an object header of more than {1} blocks.</source>
+            <translation>{0} hat einen Objektkopf aus mehr als {1} Blöcken.</translation>
+        </message>
+        <message>
+            <source>{0} has an object header of more than {1} messages.</source>
+            <translation>{0} hat einen Objektkopf aus mehr als {1} Nachrichten.</translation>
+        </message>
+        <message>
+            <source>{0} has an object header with a block of {1} bytes, which no bundle has.</source>
+            <translation>{0} hat einen Objektkopf mit einem Block von {1} Bytes, den kein Bündel hat.</translation>
+        </message>
+        <message>
+            <source>{0} has an object header with settings that no bundle has.</source>
+            <translation>{0} hat einen Objektkopf mit Einstellungen, die kein Bündel hat.</translation>
         </message>
         <message>
             <source>{0} has an old object header without a checksum.</source>
             <translation>{0} hat einen alten Objektkopf ohne Prüfsumme.</translation>
         </message>
         <message>
-            <source>{0} has chunks of {1} bytes; at most {2} are allowed.</source>
-            <translation>{0} hat Blöcke von {1} Bytes; höchstens {2} sind erlaubt.</translation>
-        </message>
-        <message>
             <source>{0} has its data outside the file.</source>
             <translation>{0} hat seine Daten außerhalb der Datei.</translation>
         </message>
         <message>
+            <source>{0} has no object header of version 2.</source>
+            <translation>{0} hat keinen Objektkopf der Version 2.</translation>
+        </message>
+        <message>
+            <source>{0} has no shape, or no place for its data.</source>
+            <translation>{0} hat keine Form oder keinen Platz für seine Daten.</translation>
+        </message>
+        <message>
             <source>{0} has no shape.</source>
             <translation>{0} hat keine Form.</translation>
+        </message>
+        <message>
+            <source>{0} has shared messages, which is not allowed.</source>
+            <translation>{0} hat geteilte Nachrichten, was nicht erlaubt ist.</translation>
         </message>
         <message>
             <source>{0} holds a private key; a public one is needed.</source>
@@ -3224,12 +3408,12 @@
             <translation>{0} enthält zwei Objekte desselben Namens.</translation>
         </message>
         <message>
-            <source>{0} in {1} is a link to somewhere else; a {2} holds hard links only.</source>
-            <translation>{0} in {1} verweist anderswohin; erlaubt sind hier ({2}) nur harte Verweise.</translation>
+            <source>{0} in {1} is a link to somewhere else; a bundle holds hard links only.</source>
+            <translation>{0} in {1} ist eine Verknüpfung nach anderswo; ein Bündel enthält nur feste Verknüpfungen.</translation>
         </message>
         <message>
-            <source>{0} is a second name for another object, which is not allowed.</source>
-            <translation>{0} ist ein zweiter Name für ein anderes Objekt; das ist nicht erlaubt.</translation>
+            <source>{0} is a group of the old form, without checksums, which is not allowed.</source>
+            <translation>{0} ist eine Gruppe der alten Form ohne Prüfsummen, was nicht erlaubt ist.</translation>
         </message>
         <message>
             <source>{0} is neither a group nor a dataset.</source>
@@ -3252,6 +3436,22 @@
             <translation>{0} hat seine Daten in einer anderen Datei; das ist nicht erlaubt.</translation>
         </message>
         <message>
+            <source>{0} keeps its data in chunks; a bundle's lie in one piece.</source>
+            <translation>{0} hält seine Daten in Blöcken; die eines Bündels liegen in einem Stück.</translation>
+        </message>
+        <message>
+            <source>{0} keeps its data within its header, which is not allowed.</source>
+            <translation>{0} hält seine Daten in seinem Kopf, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
+            <source>{0} keeps the order of its attributes, or is damaged.</source>
+            <translation>{0} hält die Reihenfolge seiner Attribute fest oder ist beschädigt.</translation>
+        </message>
+        <message>
+            <source>{0} keeps the times of its changes, which no bundle does.</source>
+            <translation>{0} hält die Zeiten seiner Änderungen fest, was kein Bündel tut.</translation>
+        </message>
+        <message>
             <source>{0} of {1} steps were replayed and judged.</source>
             <translation>{0} von {1} Schritten wurden nachgerechnet und beurteilt.</translation>
         </message>
@@ -3268,16 +3468,20 @@
             <translation>{0} Segmente</translation>
         </message>
         <message>
+            <source>{0} shares a part of its header with another object, which is not allowed.</source>
+            <translation>{0} teilt einen Teil seines Kopfs mit einem anderen Objekt, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
             <source>{0} threads cannot be used.</source>
             <translation>{0} Threads sind nicht benutzbar.</translation>
         </message>
         <message>
-            <source>{0} uses the HDF5 filter number {1}; allowed are {2}.</source>
-            <translation>{0} benutzt den HDF5-Filter Nummer {1}; erlaubt sind {2}.</translation>
+            <source>{0} uses HDF5 filters, which is not allowed.</source>
+            <translation>{0} benutzt HDF5-Filter, was nicht erlaubt ist.</translation>
         </message>
         <message>
-            <source>{0} uses the same HDF5 filter twice.</source>
-            <translation>{0} benutzt denselben HDF5-Filter zweimal.</translation>
+            <source>{0} uses the HDF5 filter number {1}, which is not allowed.</source>
+            <translation>{0} benutzt den HDF5-Filter Nummer {1}, was nicht erlaubt ist.</translation>
         </message>
     </context>
     <context>

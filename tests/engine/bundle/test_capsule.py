@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from counterfoil.bundle import layout
-from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader, OrderPart, ProvenLeaf, write_capsule
+from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader, OrderPart, ProvenLeaf
+from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import ChunkProof, chunk_proofs
 from counterfoil.errors import BundleError, FileWriteError
 from support.bundles import change, make_contents, same_state
+from support.hdf5_files import same_as_h5py
 
 NOTHING: tuple[ChunkProof, ...] = ()
 
@@ -49,6 +51,7 @@ def read(path: Path) -> CapsuleContents:
 def test_what_was_written_comes_back(tmp_path: Path, later: int) -> None:
     written = contents(later)
     write_capsule(written, tmp_path / "a.cfoil")
+    assert same_as_h5py(tmp_path / "a.cfoil") > 15
     found = read(tmp_path / "a.cfoil")
     assert (found.agreed_step, found.step) == (2, 2 + later)
     assert same_state(found.state, written.state)

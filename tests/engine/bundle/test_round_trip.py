@@ -221,15 +221,29 @@ def test_a_bundle_has_the_permissions_of_any_new_file(tmp_path: Path) -> None:
 
 
 def test_settings_come_before_hdf5_is_loaded() -> None:
-    """libhdf5 reads them when it is loaded, so a program that imports only the reader must have them."""
+    """libhdf5 reads them when it is loaded, so a program that imports only the writer must have them."""
     code = (
-        "import sys, os, counterfoil.bundle.reader\n"
+        "import sys, os, counterfoil.bundle.writer\n"
         "assert 'h5py' in sys.modules\n"
         "print(os.environ['HDF5_PLUGIN_PRELOAD'], os.environ['HDF5_USE_FILE_LOCKING'])"
     )
     env = {name: value for name, value in os.environ.items() if not name.startswith("HDF5")}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["::", "FALSE"]
+
+
+def test_reading_needs_no_hdf5_library(tmp_path: Path) -> None:
+    """What a stranger sends never meets libhdf5: reading does not even load it."""
+    path = write_bundle(tmp_path / "run.cfoil", make_contents())
+    code = (
+        "import sys\n"
+        "from counterfoil.bundle.reader import BundleReader\n"
+        "with BundleReader.open(sys.argv[1]) as reader:\n"
+        "    reader.check_order_contents(), reader.step_records()\n"
+        "print('h5py' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
 
 
 def test_only_one_module_imports_h5py() -> None:

@@ -1,0 +1,85 @@
+"""Writes dispute capsules."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from counterfoil import canonical
+from counterfoil.bundle import layout
+from counterfoil.bundle.capsule import NO_CHUNKS, CapsuleContents
+from counterfoil.bundle.filewriter import FileWriter
+from counterfoil.bundle.kind import CAPSULE
+from counterfoil.bundle.schema import check_name
+from counterfoil.commit.digest import DIGEST_BYTES
+from counterfoil.commit.state import ChunkProof
+from counterfoil.errors import BundleError
+
+
+class _CapsuleWriter(FileWriter):
+    """A capsule being written."""
+
+    KIND = CAPSULE
+
+    def write(self, contents: CapsuleContents) -> None:
+        for group in (
+            layout.ORDER, layout.RUN, layout.CAPSULE, layout.CAPSULE_STATE, layout.CAPSULE_SCHEDULE,
+            layout.CAPSULE_SCALARS, layout.CAPSULE_DATA,
+        ):  # fmt: skip
+            self._group(group)
+        leaves = [
+            {"record": leaf.record.to_json(), "proof": [digest.hex for digest in leaf.proof]}
+            for leaf in contents.leaves
+        ]
+        encoded = canonical.encode(leaves)
+        if len(encoded) > layout.MAX_LEAVES_BYTES:
+            raise BundleError(
+                f"All {len(leaves) - 1} steps since the last committed state are needed: too many for a capsule.",
+                remedy="Give the whole run to whoever is to judge it.",
+            )
+        self._bytes(layout.MANIFEST, contents.manifest.to_bytes())
+        self._bytes(layout.PROGRAM, contents.program)
+        self._bytes(layout.CLAIM, contents.claim)
+        self._bytes(layout.CAPSULE_LEAVES, encoded)
+        for name, array in contents.state.items():
+            self._array(f"{layout.CAPSULE_STATE}/{check_name(name)}", array, array.dtype.name, array.shape)
+        self._bytes(layout.CAPSULE_LOG, b"".join(contents.logs))
+        ends = np.cumsum([len(log) for log in contents.logs], dtype=np.uint64)
+        self._array(layout.CAPSULE_LOG_ENDS, ends, "uint64", ends.shape)
+        self._array(layout.CAPSULE_FINGERPRINTS, contents.fingerprints, "uint64", contents.fingerprints.shape)
+        self._chunks(layout.CAPSULE_SCHEDULE, contents.part.schedule)
+        self._chunks(layout.CAPSULE_SCALARS, contents.part.scalars)
+        for name, proofs in contents.part.data.items():
+            group = f"{layout.CAPSULE_DATA}/{check_name(name)}"
+            self._group(group)
+            self._chunks(group, proofs)
+
+    def _chunks(self, group: str, proofs: Sequence[ChunkProof]) -> None:
+        indices = np.array([proof.index for proof in proofs], np.int64)
+        siblings = b"".join(digest.value for proof in proofs for digest in proof.path)
+        root = proofs[0].chunks_root if proofs else NO_CHUNKS
+        self._array(f"{group}/{layout.CHUNK_INDICES}", indices, "int64", indices.shape)
+        self._bytes(f"{group}/{layout.CHUNK_BYTES}", b"".join(proof.chunk for proof in proofs))
+        self._bytes(f"{group}/{layout.CHUNKS_ROOT}", root.value)
+        rows = np.frombuffer(siblings, np.uint8).reshape(-1, DIGEST_BYTES)
+        self._array(f"{group}/{layout.CHUNK_PROOFS}", rows, "uint8", rows.shape)
+
+    def _check_complete(self) -> None:
+        """A capsule is complete once it is written."""
+
+
+def write_capsule(contents: CapsuleContents, path: str | os.PathLike[str]) -> None:
+    """Write a dispute capsule.
+
+    Args:
+        contents: The evidence that an audit ended with (:class:`counterfoil.AuditFinished`).
+        path: Where it goes; a file that lies there stays until the new one is complete.
+
+    Raises:
+        FileWriteError: It cannot be written.
+        BundleError: So many steps lie between two committed states that a capsule cannot hold them.
+    """
+    with _CapsuleWriter.create(path) as writer:
+        writer.write(contents)

@@ -1,0 +1,118 @@
+"""The bytes of one file: every structure is claimed once, lies within the file, and holds its checksum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import add
+
+import numpy as np
+
+from counterfoil.bundle.hdf5.checksum import lookup3_all
+from counterfoil.errors import BundleError
+
+UNDEFINED = 2**64 - 1
+"""The address that says that there is nothing."""
+CHECKSUM_BYTES = 4
+MAX_METADATA_BYTES = 128 * 2**20
+"""How much of a file may be structure: what 200,000 objects with long names take, and a bound on the work."""
+
+ReadAt = Callable[[int, int], bytes]
+"""Returns the bytes from an offset on, fewer only at the end of the file."""
+
+
+class Source:
+    """A file's bytes by address; remembers which were taken for what.
+
+    Attributes:
+        size: The file's length in bytes.
+    """
+
+    def __init__(self, read_at: ReadAt, size: int) -> None:
+        self.size = size
+        self._read_at = read_at
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        self._metadata_bytes = 0
+
+    def peek(self, address: int, count: int) -> bytes:
+        """Return up to ``count`` bytes from an address, without taking them."""
+        if not 0 <= address < self.size:
+            raise BundleError(f"The file's structure names the byte {address}, which lies outside the file.")
+        return self._read_at(address, count)
+
+    def take(self, address: int, count: int) -> bytes:
+        """Take bytes that belong to the structure of the file.
+
+        Raises:
+            BundleError: They lie outside the file, or more was taken than a file can hold.
+        """
+        self.claim_metadata([address], [count])
+        data = self._read_at(address, count)
+        if len(data) != count:
+            raise BundleError("The file became shorter while it was read.")
+        return data
+
+    def claim_metadata(self, addresses: Sequence[int], counts: Sequence[int]) -> None:
+        """Take bytes that were peeked at, at some addresses; raises BundleError like :meth:`take`."""
+        outside = self.claim(addresses, counts)
+        if outside is not None:
+            raise BundleError(
+                f"The structure of the file names {counts[outside]} bytes from byte {addresses[outside]}, "
+                "which lie outside the file."
+            )
+        self._metadata_bytes += sum(counts)
+        if self._metadata_bytes > min(self.size, MAX_METADATA_BYTES):
+            raise BundleError("The structure of the file is larger than that of any bundle, or names a place twice.")
+
+    def claim(self, addresses: Sequence[int], counts: Sequence[int]) -> int | None:
+        """Note that bytes belong to one thing each and to nothing else; :meth:`check_disjoint` compares.
+
+        Args:
+            addresses: Where each thing begins.
+            counts: How many bytes it has.
+
+        Returns:
+            The number of the first that does not lie within the file; None when all do.
+        """
+        ends = list(map(add, addresses, counts))
+        if ends and max(ends) > self.size:
+            return next(number for number, end in enumerate(ends) if end > self.size)
+        self._starts += addresses
+        self._ends += ends
+        return None
+
+    def check_disjoint(self) -> None:
+        """Refuse bytes that were taken for two things: a small file would read as a huge one.
+
+        Raises:
+            BundleError: Two things share bytes.
+        """
+        starts = np.array(self._starts, np.int64)
+        order = np.argsort(starts, kind="stable")
+        ends = np.array(self._ends, np.int64)[order]
+        shared = np.flatnonzero(starts[order][1:] < ends[:-1])
+        if shared.size:
+            raise BundleError(
+                f"Two parts of the file share the same place, byte {starts[order][1 + int(shared[0])]}, "
+                "which is not allowed."
+            )
+
+
+def check_sums(blocks: Sequence[bytes]) -> None:
+    """Check that each block ends with the lookup3 of what comes before it.
+
+    Raises:
+        BundleError: One does not.
+    """
+    check_values(
+        [block[:-CHECKSUM_BYTES] for block in blocks],
+        [int.from_bytes(block[-CHECKSUM_BYTES:], "little") for block in blocks],
+    )
+
+
+def check_values(strings: Sequence[bytes], wanted: Sequence[int]) -> None:
+    """Check the lookup3 of each of some strings of bytes; raises BundleError when one is another."""
+    if lookup3_all(strings) != wanted:
+        raise BundleError(
+            "The file is damaged: a checksum of its structure does not hold.", remedy="Ask for the file again."
+        )

@@ -1,0 +1,69 @@
+"""The kinds of file that Counterfoil writes, and the mark by which each says what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from counterfoil.bundle.hdf5.format import parse_text_attribute
+from counterfoil.bundle.schema import CAPSULE_FORMAT_VERSION, DATA_FORMAT_VERSION, FORMAT_VERSION
+from counterfoil.errors import BundleError
+
+FORMAT_ATTRIBUTE = b"format"
+"""Name of the one attribute of a file, at its root."""
+FORMAT_BYTES = 32
+"""Length of that attribute: ASCII, padded with zero bytes."""
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """A kind of file that Counterfoil writes.
+
+    Attributes:
+        name: What it is called, for sentences.
+        prefix: What its format attribute begins with.
+        version: The number behind that.
+    """
+
+    name: str
+    prefix: bytes
+    version: int
+
+    @property
+    def mark(self) -> bytes:
+        """What its format attribute says."""
+        return self.prefix + str(self.version).encode()
+
+
+BUNDLE = FileKind("bundle", b"counterfoil-", FORMAT_VERSION)
+CAPSULE = FileKind("capsule", b"counterfoil-capsule-", CAPSULE_FORMAT_VERSION)
+DATA_FILE = FileKind("data file", b"counterfoil-data-", DATA_FORMAT_VERSION)
+
+
+def check_mark(attributes: Sequence[bytes], wanted: FileKind) -> None:
+    """Check the root's one attribute, which says what kind of file this is, and of which format.
+
+    Args:
+        attributes: The attribute messages of the root.
+        wanted: What kind of file it must be.
+
+    Raises:
+        BundleError: The file lacks the mark of one of ours, or is of another kind or format.
+    """
+    found = [parse_text_attribute(body, FORMAT_BYTES) for body in attributes]
+    mark = found[0] if len(found) == 1 else None
+    if mark is None or mark[0] != FORMAT_ATTRIBUTE or not mark[1].startswith(BUNDLE.prefix):
+        raise BundleError(f"The file is not a Counterfoil {wanted.name}: it lacks the mark of one.")
+    value = mark[1].rstrip(b"\0")
+    kind = next((kind for kind in (CAPSULE, DATA_FILE) if value.startswith(kind.prefix)), BUNDLE)
+    if kind is not wanted:
+        raise BundleError(
+            f"The file is a Counterfoil {kind.name}, where a {wanted.name} is needed.",
+            remedy="Give it to 'counterfoil adjudicate'." if kind is CAPSULE else "",
+        )
+    if value != wanted.mark:
+        version = value.removeprefix(wanted.prefix).decode("ascii", "backslashreplace")
+        raise BundleError(
+            f"The {wanted.name} has format {version}; this Counterfoil reads format {wanted.version}.",
+            remedy="Use a Counterfoil of the version that wrote it.",
+        )
