@@ -101,8 +101,8 @@ def test_an_order_whose_first_step_fails_is_not_written(name: str, tmp_path: Pat
         record_run(tmp_path / "job.cfoil", tmp_path / "run.cfoil", trainer_key)
 
 
-def test_what_torch_says_is_shown(tmp_path: Path) -> None:
-    with pytest.raises(TrialError, match="out of bounds"):
+def test_what_is_wrong_is_shown(tmp_path: Path) -> None:
+    with pytest.raises(TrialError, match="outside of 0 to 2"):
         FAILING["label"][0]().write(tmp_path / "job.cfoil")
 
 
@@ -301,7 +301,7 @@ def test_the_command_writes_nothing_that_fails(module: str, capsys: pytest.Captu
     assert ordered(module, "wrong") == 4
     err = capsys.readouterr().err
     assert "first step of this order fails" in err
-    assert "out of bounds" in err
+    assert "outside of 0 to 2" in err
     assert not Path("wrong.cfoil").exists()
     assert ordered(module, "wrong", "--no-trial") == 0
     assert "First step" not in capsys.readouterr().out
