@@ -102,7 +102,7 @@ def test_an_order_whose_first_step_fails_is_not_written(name: str, tmp_path: Pat
 
 
 def test_what_is_wrong_is_shown(tmp_path: Path) -> None:
-    with pytest.raises(TrialError, match="outside of 0 to 2"):
+    with pytest.raises(TrialError, match="outside of 0 to 4"):
         FAILING["label"][0]().write(tmp_path / "job.cfoil")
 
 
