@@ -270,7 +270,9 @@ def summary(found: Sequence[Replay], seconds: float, command: str) -> str:
         f"{'' if 'cuda' in names else ' No GPU was at hand.'}"
     )
     clean = sum(row.clean for row in found)
-    result = f"{clean} of {len(found)} replays: VERIFIED, with no contradiction and no omission. {_most_steered(found)}"
+    result = (
+        f"{clean:,} of {len(found):,} replays: VERIFIED, with no contradiction and no omission. {_most_steered(found)}"
+    )
     return "\n\n".join([origin, table(found), where, result])
 
 

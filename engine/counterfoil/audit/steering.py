@@ -39,7 +39,7 @@ Counts = npt.NDArray[np.int64]
 _COLUMNS = ("entries", "corrections", "steerable", "steered", "ties", "broken ties")
 
 HONEST_SHARE = 2.0**-8
-"""q: generous; honest replays on other machines have shown none in five million (docs/threat-model.md)."""
+"""q: generous; honest replays on other machines have shown none in 1.6 million (docs/threat-model.md)."""
 DOUBT = 2.0**-40
 """Directions look chosen where chance explains them with a smaller probability than this."""
 TIES_TO_OTHERS = 8
