@@ -66,9 +66,7 @@ class BundleWriter(FileWriter):
         inside = {name: spec for name, spec in manifest.data.items() if spec.file is None}
         if data.keys() != inside.keys():
             raise BundleError("The data arrays are not those that the order's manifest names.")
-        self._check_room(
-            len(program) + sum(array.nbytes for array in (schedule, scalars, *data.values(), *initial.values()))
-        )
+        self._check_room(order_bytes(program, schedule, scalars, data, initial))
         for group in (layout.ORDER, layout.DATA, layout.INITIAL):
             self._group(group)
         self._bytes(layout.MANIFEST, manifest.to_bytes())
@@ -193,6 +191,13 @@ class BundleWriter(FileWriter):
     def _state_root(self, step: int, root: Digest) -> None:
         row = -(-step // self._order().commit_every)
         self._rows(layout.STATE_ROOTS, row, np.frombuffer(root.value, np.uint8)[None])
+
+
+def order_bytes(
+    program: bytes, schedule: Array, scalars: Array, data: Mapping[str, Array], initial: Mapping[str, Array]
+) -> int:
+    """Return how much room an order takes; arguments as in :meth:`BundleWriter.write_order`."""
+    return len(program) + sum(array.nbytes for array in (schedule, scalars, *data.values(), *initial.values()))
 
 
 def run_bytes(manifest: OrderManifest, state_bytes: int, fingerprints_per_step: int) -> int:
