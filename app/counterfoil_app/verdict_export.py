@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from counterfoil import AuditReport, BundleSummary, StepRow
+from counterfoil import AuditReport, BundleSummary, StepRow, write_whole
 from counterfoil_app import passphrases
 from counterfoil_app.engine_port import Engine
-from counterfoil_app.files import write_whole, write_with
 from counterfoil_app.report_document import Contents, Curves
 from counterfoil_app.report_process import print_report
 
@@ -72,11 +71,11 @@ def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRe
     if request.create:
         engine.create_key(request.private_key, request.passphrase)
     envelope = engine.sign(material.report, request.private_key, request.passphrase, request.signed_at)
-    write_whole(request.target, envelope)
+    write_whole(request.target, envelope, what="the verdict")
     if request.report is not None:
         curves = Curves.of(material.rows)
         page = Contents(material.report, material.summary, curves, envelope, request.target.name)
-        write_with(request.report, lambda path: print_report(page, path))
+        write_whole(request.report, print_report(page), what="the report")
     if request.table is not None:
         engine.write_steps(material.rows, request.table)
     if request.remember and request.passphrase is not None:

@@ -182,7 +182,7 @@ def record(
     heads_every: int = HEADS_EVERY,
     resume: bool = False,
     fresh: bool = False,
-) -> Iterator[RecordEvent]:
+) -> Generator[RecordEvent, None, None]:
     """Execute an order and write the signed run.
 
     What is finished lies in a folder beside the run until the run is complete, and stays there when the recording is
