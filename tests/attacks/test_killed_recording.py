@@ -22,6 +22,7 @@ from counterfoil.bundle.schema import PROFILES
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import RecordingError, TargetExistsError
 from counterfoil.signing import SigningKey, generate_key, load_private_key
+from counterfoil.training import recording
 from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
 from counterfoil.training.recorder import RecordEvent, RecordingResumed, StepRecorded, StepRestored, record
 from counterfoil.training.recording import recording_folder
@@ -31,7 +32,7 @@ from support.fork_server import Ended, ForkServer
 from support.full_disk import TESTS, can_mount, on_disk
 from support.heads import heads_of
 from support.interrupted import go_on, stop_after
-from support.jobs import digits_order, record_run
+from support.jobs import digits_order, record_run, replaced
 
 STEPS = 30
 HEADS_EVERY = 4
@@ -308,7 +309,9 @@ def template(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) 
     # A coarse grid has so many close decisions that no two machines write the same log.
     draft = digits_order(steps=8, checkpoint_every=3, precision=PROFILES["float32-bfloat16"])
     draft.write(made.order, trial=False)
-    stop_after(7, made.order, made.run, trainer_key, heads=made.heads, heads_every=2)
+    # A file of steps for each stored state, as a long recording has.
+    with replaced(recording, "ROLL_BYTES", 1):
+        stop_after(7, made.order, made.run, trainer_key, heads=made.heads, heads_every=2)
     record_run(made.order, made.straight, trainer_key)
     return made
 
