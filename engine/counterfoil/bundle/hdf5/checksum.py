@@ -1,7 +1,7 @@
 """Bob Jenkins' lookup3 with start value 0: the checksum of HDF5's metadata, and the hash of its names.
 
-``hashlittle`` of lookup3.c (public domain). Files with 100,000 objects are to open fast, so many byte strings are hashed
-by what is compiled.
+``hashlittle`` of lookup3.c (public domain). Files with 100,000 objects are to open fast, so many byte strings are
+hashed by what is compiled.
 """
 
 from __future__ import annotations
