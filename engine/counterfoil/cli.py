@@ -43,6 +43,7 @@ from counterfoil.signing import (
     load_public_key,
     needs_passphrase,
 )
+from counterfoil.wholefiles import check_target, remove_leftovers, write_whole
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -768,21 +769,43 @@ def train(
     heads_every: Annotated[int, typer.Option(min=1, help="Sign a tree head after so many steps.")] = 10,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with the recording that was stopped, if there is one; else begin from the start."
+        ),
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Throw away the recording that was stopped, if there is one.")
+    ] = False,
     force: ForceOption = False,
 ) -> None:
     """Trainer: carry out an order, record every step, and sign the run.
 
-    Ctrl-C stops and leaves no run; tree heads that were written stay.
+    Finished steps lie in a folder beside the run (.NAME.recording) until it is complete. Ctrl-C, a full disk or a power
+    loss leave them there, and --resume goes on with them.
 
     Example: counterfoil train job.cfoil --out run.cfoil --key trainer.pem
     """
-    for target in (out, heads):
-        if target is not None:
-            _check_target(target, force)
+    if resume and fresh:
+        raise typer.BadParameter("--resume goes on with what --fresh throws away; give one or the other.")
+    from counterfoil.training.recording import has_published
+
+    published = has_published(out)
+    _check_target(out, force)
+    if heads is not None:
+        # The heads that a recording published are added to when it goes on.
+        _check_target(heads, force or (resume and published))
     signing_key = _open_key(key)
     console = terminal.console()
+    if fresh and published:
+        console.print(
+            "[bold yellow]WARNING[/]  Tree heads of the recording that is thrown away were published. On another "
+            "machine the new one will contradict them.",
+            soft_wrap=True,
+        )
     with cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
-        from counterfoil.training import recorder
+        from counterfoil.training import recorder, recording
 
         events = recorder.record(
             order,
@@ -794,6 +817,8 @@ def train(
             cancel=cancel,
             heads=heads,
             heads_every=heads_every,
+            resume=resume,
+            fresh=fresh,
         )
         for event in events:
             match event:
@@ -801,6 +826,19 @@ def train(
                     bar.start(event.steps)
                 case recorder.DataChecked():
                     bar.update(0, f"data file checked: {100 * event.done // max(event.total, 1)} %")
+                case recording.RecordingChecked():
+                    bar.update(0, f"recording checked: {100 * event.done // max(event.total, 1)} %")
+                case recorder.RecordingResumed():
+                    console.print(
+                        f"Going on after step {event.steps}; the steps after {event.state}, whose state is stored, are "
+                        "computed again first."
+                        if event.steps > event.state
+                        else f"Going on after step {event.steps}."
+                    )
+                case recorder.StepRestored():
+                    bar.update(event.step, "computed again")
+                case recorder.RunAssembled():
+                    bar.update(event.total, f"run written: {100 * event.done // event.total} %")
                 case recorder.OperatorRecorded():
                     bar.update(event.step - 1 + event.done / event.total)
                 case recorder.StepRecorded():
@@ -970,7 +1008,7 @@ def audit(
         else:
             from counterfoil.audit.verdict import sign_verdict
 
-            _write(verdict, sign_verdict(report, signing_key))
+            write_whole(verdict, sign_verdict(report, signing_key), what="the verdict")
             console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
     raise _Done(report.outcome.exit_code)
 
@@ -1032,7 +1070,7 @@ def adjudicate(
         else:
             from counterfoil.audit.verdict import sign_adjudication
 
-            _write(verdict, sign_adjudication(report, signing_key))
+            write_whole(verdict, sign_adjudication(report, signing_key), what="the adjudication")
             console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
     raise _Done(report.outcome.exit_code)
 
@@ -1241,7 +1279,8 @@ def bench_paper(
         images=images,
         say=lambda line: console.print(escape(line)),
     )
-    _write(out, page(found, device, made_up_images=images is None, seconds=seconds).encode())
+    text = page(found, device, made_up_images=images is None, seconds=seconds)
+    write_whole(out, text.encode(), what="the page")
     console.print(f"Wrote {escape(str(out))}.")
 
 
@@ -1316,19 +1355,11 @@ def _new_passphrase() -> str:
 
 def _check_target(path: Path, force: bool) -> None:
     """Refuse a file that cannot be written, before hours of work rather than after."""
-    if not path.parent.is_dir():
-        raise FileWriteError(f"There is no folder {path.parent}.", remedy="Make it, or choose another.")
-    if path.is_dir():
-        raise FileWriteError(f"{path} is a folder.", remedy="Give the name of a file.")
+    check_target(path, what="the file")
     if path.exists() and not force:
         raise FileWriteError(f"{path} exists already.", remedy="Choose another name, or add --force to replace it.")
-
-
-def _write(path: Path, data: bytes) -> None:
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise FileWriteError(f"{path} cannot be written: {error.strerror or error}.") from error
+    for part in remove_leftovers(path):
+        terminal.console(stderr=True).print(f"Removed {escape(str(part))}, which a stopped process left behind.")
 
 
 def _read(path: Path) -> bytes:

@@ -64,6 +64,10 @@ class TargetExistsError(FileWriteError):
     """A file that must not be replaced lies where a new one should go."""
 
 
+class RecordingError(CounterfoilError):
+    """An unfinished recording lies in the way, or cannot be gone on with."""
+
+
 class ProgramError(RefusedError):
     """A program is malformed, or holds an operator outside the allow-list."""
 
