@@ -27,6 +27,7 @@ from counterfoil.execution.devices import check_memory, environment, open_device
 from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter, native, with_progress
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.program.limits import Limits
 from counterfoil.rounding.log import encode
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
 from counterfoil.signing import SigningKey, sign_claim
@@ -131,6 +132,7 @@ def record(
     tamper: Tamper | None = None,
     heads: str | os.PathLike[str] | None = None,
     heads_every: int = HEADS_EVERY,
+    limits: Limits | None = None,
 ) -> Iterator[RecordEvent]:
     """Execute an order and write the signed run.
 
@@ -146,6 +148,7 @@ def record(
         tamper: Depart from the order (:mod:`counterfoil.training.tamper`).
         heads: Where signed tree heads go, one a line, to be published while training goes on; what was written stays.
         heads_every: Sign one after so many steps, and after the last.
+        limits: How large the program may be; the default limits unless given.
 
     Yields:
         RecordStarted, DataChecked while a data file is checked, then OperatorRecorded now and then and StepRecorded
@@ -156,6 +159,7 @@ def record(
         NonFiniteError: Training diverged; the message names the operator.
         CancelledError: ``cancel`` was set; nothing is left of the run.
         DeviceError: There is no such device.
+        LimitError: The program is larger than the limits; nothing was computed.
         ObstacleError: Memory is short, the device failed, or a file changed or could not be read; nothing is left.
     """
     started = time.perf_counter()
@@ -168,12 +172,11 @@ def record(
         writer = stack.enter_context(BundleWriter.create(run_path))
         # What goes into the run is what was checked and is executed, not what the file holds by then.
         contents = reader.check_order_contents(cancel)
-        order = prepare_order(reader.manifest, contents)
+        order = prepare_order(reader.manifest, contents, limits, cancel)
         manifest, program = order.manifest, order.program
         dtype = COMPUTE_DTYPES[manifest.precision.compute]
         check_memory(torch_device, program.least_memory(dtype.itemsize))
         interpreter = Interpreter(program, torch_device, dtype)
-        interpreter.check_types()
         writer.write_order(
             manifest, contents.program, contents.schedule, contents.scalars, contents.data, contents.initial
         )
