@@ -149,6 +149,14 @@ HeadsOption = Annotated[
         show_default=False,
     ),
 ]
+AllowLargeOption = Annotated[
+    bool,
+    typer.Option(
+        "--allow-large",
+        help="Compute a program that is larger than the limits of operators, memory or computing; "
+        "'counterfoil inspect' shows what it takes.",
+    ),
+]
 BadFractionOption = Annotated[
     float, typer.Option(min=0.0, max=1.0, help="Share of bad segments that a sample must not let pass.")
 ]
@@ -696,6 +704,7 @@ def calibrate(
     data: DataOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -710,10 +719,18 @@ def calibrate(
         _check_target(out, force)
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Calibrating", console) as bar:
+        from counterfoil.program.limits import limits_for
         from counterfoil.training import calibration
 
         events = calibration.calibrate(
-            order, out, steps=steps, data=data, device=device, threads=threads, cancel=cancel
+            order,
+            out,
+            steps=steps,
+            data=data,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            limits=limits_for(allow_large),
         )
         for event in events:
             match event:
@@ -778,6 +795,7 @@ def train(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Throw away the recording that was stopped, if there is one.")
     ] = False,
+    allow_large: AllowLargeOption = False,
     force: ForceOption = False,
 ) -> None:
     """Trainer: carry out an order, record every step, and sign the run.
@@ -805,6 +823,7 @@ def train(
             soft_wrap=True,
         )
     with cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
+        from counterfoil.program.limits import limits_for
         from counterfoil.training import recorder, recording
 
         events = recorder.record(
@@ -819,6 +838,7 @@ def train(
             heads_every=heads_every,
             resume=resume,
             fresh=fresh,
+            limits=limits_for(allow_large),
         )
         for event in events:
             match event:
@@ -855,25 +875,28 @@ def inspect(
     order: ClientOrderOption = None,
     trainer_key: TrainerKeyOption = None,
     heads: HeadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
 ) -> None:
     """Anyone: say what is in a bundle, and check what can be checked without replaying it.
 
-    Exit code 0 when every such check passed, 3 when one failed.
+    Exit code 0 when every such check passed, 3 when one failed, 2 when the program is larger than the limits.
 
     Example: counterfoil inspect run.cfoil --order job.cfoil
     """
     public = load_public_key(trainer_key) if trainer_key else None
     with cancel_on_interrupt() as cancel:
         from counterfoil.audit import inspection
+        from counterfoil.program.limits import limits_for
 
-        summary = inspection.inspect(bundle, order, public, cancel, heads)
+        summary = inspection.inspect(bundle, order, public, cancel, heads, limits_for(allow_large))
     if json:
         terminal.print_json(summary)
     else:
         terminal.show_summary(terminal.console(), summary)
-    failed = any(check.state is CheckState.FAILED for check in summary.checks)
-    raise _Done((Outcome.REFUSED if failed else Outcome.VERIFIED).exit_code)
+    states = {check.state for check in summary.checks}
+    outcome = Outcome.INCONCLUSIVE if CheckState.SKIPPED in states else Outcome.VERIFIED
+    raise _Done((Outcome.REFUSED if CheckState.FAILED in states else outcome).exit_code)
 
 
 @app.command()
@@ -929,6 +952,7 @@ def audit(
     ] = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -956,6 +980,7 @@ def audit(
     evidence: CapsuleContents | None = None
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         from counterfoil.audit import events, replay
+        from counterfoil.program.limits import limits_for
 
         request = replay.AuditRequest(
             run=run,
@@ -966,6 +991,7 @@ def audit(
             data=data,
             segments=chosen,
             heads=heads,
+            limits=limits_for(allow_large),
         )
         for event in replay.run_audit(request, cancel):
             match event:
@@ -1027,6 +1053,7 @@ def adjudicate(
     trainer_key: TrainerKeyOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -1047,10 +1074,17 @@ def adjudicate(
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         from counterfoil.audit import adjudicate as hearing
         from counterfoil.audit import events
+        from counterfoil.program.limits import limits_for
 
         first = 1
         for event in hearing.adjudicate(
-            capsule, order=order, trainer_key=public, device=device, threads=threads, cancel=cancel
+            capsule,
+            order=order,
+            trainer_key=public,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            limits=limits_for(allow_large),
         ):
             match event:
                 case hearing.AdjudicationStarted():
@@ -1082,6 +1116,7 @@ def plan(
     bad_fraction: BadFractionOption = 0.01,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
 ) -> None:
     """Auditor: measure a few steps here, and show what each confidence costs in segments and in time.
@@ -1092,9 +1127,16 @@ def plan(
     with cancel_on_interrupt() as cancel, terminal.progress("Measuring", console) as bar:
         from counterfoil.audit.plan import Plan, PlanProgress
         from counterfoil.audit.planner import plan_audit
+        from counterfoil.program.limits import limits_for
 
         for event in plan_audit(
-            run, data=data, bad_fraction=bad_fraction, device=device, threads=threads, cancel=cancel
+            run,
+            data=data,
+            bad_fraction=bad_fraction,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            limits=limits_for(allow_large),
         ):
             match event:
                 case PlanProgress():
@@ -1117,6 +1159,7 @@ def referee(
     data: DataOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
 ) -> None:
     """Client: two providers ran one order and differ; find the step by binary search, replay it, and say who is wrong.
@@ -1126,7 +1169,7 @@ def referee(
 
     Example: counterfoil referee a.cfoil b.cfoil --order job.cfoil
     """
-    _compare([first, second], order, data, device, threads, json)
+    _compare([first, second], order, data, device, threads, allow_large, json)
 
 
 @app.command()
@@ -1136,6 +1179,7 @@ def panel(
     data: DataOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
 ) -> None:
     """Client: compare the runs of several providers; one honest one among them exposes the others.
@@ -1145,18 +1189,34 @@ def panel(
 
     Example: counterfoil panel a.cfoil b.cfoil c.cfoil --order job.cfoil
     """
-    _compare(runs, order, data, device, threads, json)
+    _compare(runs, order, data, device, threads, allow_large, json)
 
 
 def _compare(
-    runs: Sequence[Path], order: Path | None, data: Path | None, device: str, threads: int | None, json: bool
+    runs: Sequence[Path],
+    order: Path | None,
+    data: Path | None,
+    device: str,
+    threads: int | None,
+    allow_large: bool,
+    json: bool,
 ) -> None:
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         from counterfoil.audit import panel, referee
+        from counterfoil.program.limits import limits_for
 
         done = expected = 0
-        for event in panel.run_panel(runs, order=order, data=data, device=device, threads=threads, cancel=cancel):
+        events = panel.run_panel(
+            runs,
+            order=order,
+            data=data,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            limits=limits_for(allow_large),
+        )
+        for event in events:
             match event:
                 case panel.PanelCompared():
                     expected = event.steps

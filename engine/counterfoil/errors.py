@@ -108,6 +108,10 @@ class MemoryShortageError(ObstacleError):
     """This machine has too little memory for the job."""
 
 
+class LimitError(ObstacleError):
+    """A program is larger than the limits under which it would be computed; whoever computes it may raise them."""
+
+
 class DeviceFailureError(ObstacleError):
     """A device stopped working in the middle of a computation."""
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from counterfoil.audit.panel import PanelReport
     from counterfoil.audit.plan import Plan
     from counterfoil.audit.referee import Parting
+    from counterfoil.program.limits import Estimate
     from counterfoil.training.calibration import Calibration
 
 PLAIN_WIDTH = 110
@@ -298,6 +299,7 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
         "optimizer": order.optimizer,
         "model": f"{order.parameters:,} trainable values in {order.state_tensors} state tensors",
         "program": f"{order.operators} operators, {order.rounded_operators} of them rounded",
+        **({} if order.estimate is None else {"a step takes": estimate_text(order.estimate)}),
         "precision": order.precision,
     }
     if order.without_bound is not None:
@@ -320,6 +322,11 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
     show_facts(out, facts)
     show_checks(out, summary.checks)
     out.print(escape(summary.sentence))
+
+
+def estimate_text(estimate: Estimate) -> str:
+    """Say what a step takes: memory, and computing in units of 10^9."""
+    return f"about {estimate.bytes / 2**20:,.0f} MiB of memory, {estimate.flops / 1e9:,.3g} billion operations"
 
 
 def show_calibration(out: Console, calibration: Calibration) -> None:
@@ -391,6 +398,7 @@ def show_plan(out: Console, plan: Plan) -> None:
         {
             "run": f"{plan.steps} steps in {plan.segments} segments",
             "must not pass": f"{plan.bad} or more bad segments (a share of {plan.bad_fraction:.3g}, rounded up)",
+            "a step takes": estimate_text(plan.estimate),
             "one step here": f"{plan.step_seconds:.3g} s on {plan.device}, over {plan.measured_steps} steps",
         },
     )
