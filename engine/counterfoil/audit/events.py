@@ -392,7 +392,7 @@ class Steering:
 
 @dataclass(frozen=True)
 class AuditStarted:
-    """First event of every audit.
+    """First event of every audit, but for what it says while it hashes a large file.
 
     Attributes:
         steps: Number of steps of the run.

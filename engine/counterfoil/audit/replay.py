@@ -45,10 +45,10 @@ from counterfoil.audit.steps import (
     step_replayer,
 )
 from counterfoil.bundle.capsule import CapsuleContents
-from counterfoil.bundle.checked import settled_digest, stat_of
 from counterfoil.bundle.datafile import DataFile, missing_data
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
+from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison, MerkleTree, first_difference
@@ -68,6 +68,8 @@ from counterfoil.rounding.guaranteed import kinds_without_bound
 from counterfoil.signing import PublicKey
 from counterfoil.training.order import LoadedOrder
 
+_LONG_BYTES = 2**28
+"""Hashing a file of more than this takes so long that it is shown."""
 DETAILED = 32
 """Differing tensors of a dispute that are described down to single elements."""
 
@@ -107,38 +109,50 @@ def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Itera
     Whatever happens to the bundle or to the replay ends in a report, never in an exception of ours.
 
     Yields:
-        AuditStarted, then what happens, then AuditFinished.
+        AuditStarted, then what happens, then AuditFinished. Before that, for a large file, how far it is hashed.
     """
     token = cancel or CancelToken()
     progress = _Progress(request)
-    before = stat_of(request.run)
     try:
-        with obstacles_noticed(), BundleReader.open(request.run) as reader:
-            # Before anything else is read, so that whatever changes later is noticed at the end.
-            progress.bundle_digest = reader.file_digest(token)
-            inspection = progress.inspection = Inspection(reader)
+        with obstacles_noticed(), SteadyFile.open(request.run) as file:
+            # Before a byte is looked at: whatever is judged from here on is what the verdict names.
+            progress.bundle_digest = yield from _settle(file, progress, token)
             try:
                 with obstacles_noticed():
+                    inspection = progress.inspection = Inspection(BundleReader(file))
                     make_checks(inspection, request.order, request.trainer_key, token, request.heads)
                     yield from _audit(request, inspection, progress, token)
             except FileChangedError:
                 raise
             except CounterfoilError:
-                progress.check_unchanged(reader)
+                file.check_unchanged()
                 raise
-            progress.check_unchanged(reader)
+            file.check_unchanged()
     except CancelledError:
         progress.cancelled = True
     except CounterfoilError as error:
         progress.error = error
         if isinstance(error, FileChangedError):
             progress.bundle_digest = None
-        elif progress.inspection is None:
-            # No bundle, but perhaps a file: then the verdict says which file was refused.
-            progress.bundle_digest = settled_digest(request.run, before)
     if not progress.started:
         yield AuditStarted(0, (), request.device, progress.checks())
     yield AuditFinished(progress.report(), progress.evidence)
+
+
+def _settle(file: SteadyFile, progress: _Progress, cancel: CancelToken) -> Generator[Event, None, Digest]:
+    """Hash the file; says how far it is where that takes long."""
+    settling = file.settle(cancel)
+    shown = 0
+    while True:
+        try:
+            done, total = next(settling)
+        except StopIteration as end:
+            digest: Digest = end.value
+            return digest
+        percent = 100 * done // total
+        if total > _LONG_BYTES and percent > shown:
+            shown = percent
+            yield CheckChanged(Check(CheckNumber.FORMAT, CheckState.RUNNING, f"Hashing the file: {percent} %."))
 
 
 @dataclass
@@ -173,12 +187,6 @@ class _Progress:
         return tuple(
             Check(check.number, CheckState.SKIPPED) if check.state in open_ones else check for check in self.checks()
         )
-
-    def check_unchanged(self, reader: BundleReader) -> None:
-        """Check, however the audit ended, that a verdict names the file that was judged; raises ObstacleError."""
-        digest, self.bundle_digest = self.bundle_digest, None
-        reader.check_unchanged(digest)
-        self.bundle_digest = digest
 
     def _coverage(self, manifest: OrderManifest | None) -> Coverage:
         if manifest is None:
