@@ -20,6 +20,7 @@ from counterfoil.audit.events import StepReplayed
 from counterfoil.audit.inspection import inspect
 from counterfoil.audit.outcome import Outcome
 from counterfoil.audit.panel import run_panel
+from counterfoil.bundle import steady
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cli import main
 from counterfoil.errors import DeviceFailureError, FileReadError, MemoryShortageError, ProgramError
@@ -199,6 +200,7 @@ def lost():
 
 
 def test_the_disk_fails_under_the_replay(digits_job, monkeypatch, lost):
+    monkeypatch.setattr(steady, "CACHED_BYTES", 0)  # a file of this size would lie in memory
     before(monkeypatch, replay, "_judge", lambda request, inspection, *_: lost(inspection.reader.file))
     result = audited(digits_job.run, digits_job.order)
     assert result.report.outcome is Outcome.INCONCLUSIVE, result.report.reason

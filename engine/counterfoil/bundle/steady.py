@@ -14,6 +14,7 @@ import os
 import stat
 from collections import OrderedDict
 from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -93,11 +94,13 @@ class SteadyFile:
         """
         whole = hashlib.sha256()
         blocks = bytearray()
-        for piece, done in self._pieces(cancel):
-            whole.update(piece)
-            for start in range(0, len(piece), self._block):
-                blocks += hashlib.sha256(piece[start : start + self._block]).digest()
-            yield done, self.size
+        with ThreadPoolExecutor(1) as other_core:
+            for piece, done in self._pieces(cancel):
+                hashing = other_core.submit(whole.update, piece)
+                for start in range(0, len(piece), self._block):
+                    blocks += hashlib.sha256(piece[start : start + self._block]).digest()
+                hashing.result()
+                yield done, self.size
         self.check_unchanged()
         self._blocks = bytes(blocks)
         self.digest = Digest(whole.digest())
