@@ -60,6 +60,10 @@ class FileWriteError(CounterfoilError):
     """A file cannot be written: no room left, no permission, no such folder."""
 
 
+class TargetExistsError(FileWriteError):
+    """A file that must not be replaced lies where a new one should go."""
+
+
 class ProgramError(RefusedError):
     """A program is malformed, or holds an operator outside the allow-list."""
 
