@@ -329,7 +329,9 @@ def _take_up(request: AuditRequest, progress: _Progress, run_root: Digest, manif
     """Say where progress is kept, and return what the audit is to go on from; raises ProgressError."""
     if request.progress is None:
         if request.resume:
-            raise ProgressError("It is not said where the progress was kept.", remedy="Start the audit anew, or say where it lies.")
+            raise ProgressError(
+                "It is not said where the progress was kept.", remedy="Start the audit anew, or say where it lies."
+            )
         return None
     assert progress.bundle_digest is not None
     progress.basis = basis = Basis.of(
