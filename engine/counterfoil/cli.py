@@ -48,8 +48,7 @@ from counterfoil.wholefiles import check_target, remove_leftovers, write_whole
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from counterfoil.audit.events import AuditReport, StepRow
-    from counterfoil.bundle.capsule import CapsuleContents
+    from counterfoil.audit.events import AuditFinished, Kept, StepRow
     from counterfoil.training.order import OrderDraft
 
 DEFAULT_SEQUENCE = 64
@@ -950,6 +949,21 @@ def audit(
             show_default="a fresh one",
         ),
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on where an audit of this file with the same options was stopped or killed; it ends with the same "
+            "verdict as one that was not.",
+        ),
+    ] = False,
+    progress: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep the progress of the audit in this file while it runs, and look for it there.",
+            show_default="a file of its own in your state folder",
+        ),
+    ] = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     allow_large: AllowLargeOption = False,
@@ -958,7 +972,8 @@ def audit(
 ) -> None:
     """Auditor: replay a run step by step, compare every step with what the trainer signed, and give a verdict.
 
-    Exit code 0 VERIFIED, 1 DISPUTED, 2 INCONCLUSIVE, 3 REFUSED, 4 ERROR. Ctrl-C stops the replay: INCONCLUSIVE.
+    Exit code 0 VERIFIED, 1 DISPUTED, 2 INCONCLUSIVE, 3 REFUSED, 4 ERROR. Ctrl-C stops the replay: INCONCLUSIVE; what
+    was judged by then is kept, and --resume goes on from there.
 
     Example: counterfoil audit run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
@@ -976,10 +991,10 @@ def audit(
 
     console = terminal.console(stderr=json)
     rows: list[StepRow] = []
-    report: AuditReport | None = None
-    evidence: CapsuleContents | None = None
+    finished: AuditFinished | None = None
+    restoring = resume
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
-        from counterfoil.audit import events, replay
+        from counterfoil.audit import events, kept, replay
         from counterfoil.program.limits import limits_for
 
         request = replay.AuditRequest(
@@ -992,11 +1007,18 @@ def audit(
             segments=chosen,
             heads=heads,
             limits=limits_for(allow_large),
+            progress=progress if progress is not None else kept.state_folder(),
+            resume=resume,
         )
         for event in replay.run_audit(request, cancel):
             match event:
                 case events.AuditStarted():
                     bar.start(event.planned_steps)
+                    if event.kept is not None and not resume:
+                        console.print(
+                            f"An earlier audit of this run judged {_judged(event.kept)}. Stop this one with Ctrl-C and "
+                            "give --resume to go on from there."
+                        )
                     if event.sample is not None and event.sample.nonce:
                         console.print(f"Sample drawn with the nonce {event.sample.nonce}")
                 case events.CheckChanged() if event.check.state is CheckState.RUNNING:
@@ -1005,15 +1027,25 @@ def audit(
                     bar.update(len(rows) + event.done / event.total)
                 case events.StepReplayed():
                     rows.append(event.row)
-                    bar.update(len(rows), event.row.match.value)
+                    if not restoring:
+                        bar.update(len(rows), event.row.match.value)
+                case events.ProgressRestored():
+                    restoring = False
+                    bar.go_on_from(len(rows))
+                    console.print(f"Goes on from an earlier audit, which judged {_judged(event.kept)}.")
                 case events.AuditFinished():
-                    report, evidence = event.report, event.evidence
-    assert report is not None, "an audit ends in a report"
+                    finished = event
+    assert finished is not None, "an audit ends in a report"
+    report, evidence = finished.report, finished.evidence
 
     if json:
         terminal.print_json(report)
     else:
         terminal.show_report(console, report)
+    if finished.kept is not None:
+        console.print(f"Kept: {_judged(finished.kept)}. The same command with --resume goes on from there.")
+    if finished.problem:
+        console.print(escape(finished.problem))
     if csv is not None:
         from counterfoil.audit.table import write_steps_csv
 
@@ -1037,6 +1069,10 @@ def audit(
             write_whole(verdict, sign_verdict(report, signing_key), what="the verdict")
             console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
     raise _Done(report.outcome.exit_code)
+
+
+def _judged(kept: Kept) -> str:
+    return f"{kept.segments} of {kept.chosen} segments, up to step {kept.step}"
 
 
 @app.command()

@@ -92,6 +92,10 @@ class DeviceError(CounterfoilError):
     """This machine cannot run the job: no such device, or it fails the self-test."""
 
 
+class ProgressError(CounterfoilError):
+    """The progress of an audit that was kept cannot be used, or is that of another audit."""
+
+
 class ObstacleError(CounterfoilError):
     """This machine, its memory or its disks kept the work from its end, and nobody is to blame (INCONCLUSIVE)."""
 
