@@ -6,15 +6,14 @@ command that needs it, so that ``--help`` answers at once and the engine works w
 
 from __future__ import annotations
 
-import getpass
 import importlib
 import logging
-import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,17 +31,19 @@ from counterfoil.errors import (
     CounterfoilError,
     DataError,
     FileWriteError,
-    KeyFileError,
     ObstacleError,
     RefusedError,
+    SignerError,
 )
-from counterfoil.signing import (
-    SigningKey,
-    generate_key,
-    load_private_key,
-    load_public_key,
-    needs_passphrase,
+from counterfoil.inputs import read_input
+from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
+from counterfoil.signer.environment import (
+    drop_passphrase,
+    hide_passphrase,
+    take_descriptor,
 )
+from counterfoil.signer.frames import MAX_STATEMENT_BYTES
+from counterfoil.signing import load_public_key, public_path
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,8 +54,13 @@ if TYPE_CHECKING:
 
 DEFAULT_SEQUENCE = 64
 """Length of a training sequence for a public size of GPT-2, whose context is much longer."""
-PASSPHRASE_VARIABLE = "COUNTERFOIL_PASSPHRASE"
+MAX_VERDICT_BYTES = 64 * 2**20
+"""A verdict on a million steps is far smaller; more is not read."""
+MAX_TEXT_BYTES = 4 * 2**30
+"""A text to learn from is held in memory."""
 _LOG = logging.getLogger("counterfoil")
+_WITH_KEY = ("train", "audit", "adjudicate", "sign", "keygen")
+"""Commands that may need a passphrase."""
 # What typer exits with by itself. Its 2 for a wrong call would read as INCONCLUSIVE.
 _TYPER_EXITS = {0: 0, 1: Outcome.INCONCLUSIVE.exit_code, 2: Outcome.ERROR.exit_code}
 
@@ -70,6 +76,7 @@ _COMMANDS = (
     "referee",
     "panel",
     "verify",
+    "sign",
     "keygen",
     "gui",
     "demo",
@@ -257,12 +264,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        arguments: The arguments; those of the process unless given.
+        arguments: The arguments. Unless given, those of the process, which is then started again if there is a
+            passphrase in its environment.
 
     Returns:
         The exit code.
     """
     try:
+        if arguments is None:
+            hide_passphrase()
         app(args=None if arguments is None else list(arguments))
     except _Done as done:
         return _code(done)
@@ -303,6 +313,7 @@ def _show_error(error: CounterfoilError) -> int:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show technical details of errors.")] = False,
 ) -> None:
@@ -313,6 +324,8 @@ def _options(
     logging.captureWarnings(True)
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING if debug else logging.CRITICAL)
     _LOG.setLevel(logging.DEBUG if debug else logging.CRITICAL)
+    if context.invoked_subcommand not in _WITH_KEY:
+        drop_passphrase()
 
 
 @order_app.callback(invoke_without_command=True)
@@ -597,10 +610,7 @@ def order_gpt2_text(
     given = {name: number for name, number in shape.items() if number is not None}
     if size is not None and given:
         raise typer.BadParameter(f"--size decides --{' and --'.join(given)} already; give one or the other.")
-    try:
-        data = text.read_bytes()
-    except OSError as error:
-        raise DataError(f"The text {text} cannot be read: {error.strerror or error}.") from error
+    data = read_input(text, "a text to learn from", DataError, most=MAX_TEXT_BYTES)
     from counterfoil.training.recipes.gpt2 import PREFIX, SIZES, Gpt2Size, order_gpt2
     from counterfoil.training.tokens import tokenize
     from counterfoil.training.weights import read_weights
@@ -741,14 +751,18 @@ def keygen(
     """Trainer, auditor: make a key to sign with (Ed25519).
 
     Writes the private key, and beside it the public one for others, for instance trainer.pub.pem. Asks for a
-    passphrase; a script gives it in the environment variable COUNTERFOIL_PASSPHRASE.
+    passphrase; a script gives it through the file descriptor whose number is in COUNTERFOIL_PASSPHRASE_FD, or in the
+    environment variable COUNTERFOIL_PASSPHRASE.
 
     Example: counterfoil keygen trainer.pem
     """
-    public = generate_key(path, None if no_passphrase else _new_passphrase())
+    passphrase = Passphrase.given(None) if no_passphrase else _passphrase()
+    with start_signer(path, "audit", passphrase, create=True) as made:
+        key_id = made.public.key_id
+    public = public_path(path)
     console = terminal.console()
     console.print(f"Wrote {escape(str(path))} (private: keep it) and {escape(str(public))} (public: give it away).")
-    console.print(f"Key id {load_public_key(public).key_id}")
+    console.print(f"Key id {key_id}")
 
 
 @app.command()
@@ -779,9 +793,9 @@ def train(
     for target in (out, heads):
         if target is not None:
             _check_target(target, force)
-    signing_key = _open_key(key)
+    signing_key = _open_key(key, "train")
     console = terminal.console()
-    with cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
+    with signing_key, cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
         from counterfoil.training import recorder
 
         events = recorder.record(
@@ -902,11 +916,13 @@ def audit(
     """
     if (verdict is None) != (key is None):
         raise typer.BadParameter("--verdict and --key belong together: a verdict is signed.")
+    if key is None:
+        drop_passphrase()
     # Whatever could fail is tried before the replay, which may take hours.
     for target in (verdict, csv, capsule):
         if target is not None:
             _check_target(target, force)
-    signing_key = _open_key(key) if key is not None else None
+    signing_key = _open_key(key, "audit", run) if key is not None else None
     public = load_public_key(trainer_key) if trainer_key else None
     from counterfoil.audit.sampling import SegmentRequest
 
@@ -968,9 +984,9 @@ def audit(
             # There is nothing that a verdict could be about; the exit code says the rest.
             console.print("No verdict was written: the file could not be read as a bundle, or changed meanwhile.")
         else:
-            from counterfoil.audit.verdict import sign_verdict
+            from counterfoil.audit.verdict import preview_verdict
 
-            _write(verdict, sign_verdict(report, signing_key))
+            _sign(preview_verdict(report, datetime.now(UTC)), signing_key, verdict)
             console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
     raise _Done(report.outcome.exit_code)
 
@@ -1001,9 +1017,11 @@ def adjudicate(
     """
     if (verdict is None) != (key is None):
         raise typer.BadParameter("--verdict and --key belong together: an adjudication is signed.")
+    if key is None:
+        drop_passphrase()
     if verdict is not None:
         _check_target(verdict, force)
-    signing_key = _open_key(key) if key is not None else None
+    signing_key = _open_key(key, "audit", capsule) if key is not None else None
     public = load_public_key(trainer_key) if trainer_key else None
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
@@ -1030,9 +1048,9 @@ def adjudicate(
         if report.capsule_digest is None:
             console.print("Nothing was signed: the file could not be read, or changed meanwhile.")
         else:
-            from counterfoil.audit.verdict import sign_adjudication
+            from counterfoil.audit.verdict import preview_adjudication
 
-            _write(verdict, sign_adjudication(report, signing_key))
+            _sign(preview_adjudication(report, datetime.now(UTC)), signing_key, verdict)
             console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
     raise _Done(report.outcome.exit_code)
 
@@ -1158,7 +1176,7 @@ def verify(
     """
     from counterfoil.audit.verdict import check_bundle_file, verify_signed
 
-    checked = verify_signed(_read(verdict), load_public_key(key))
+    checked = verify_signed(_read_verdict(verdict), load_public_key(key))
     if bundle is not None:
         check_bundle_file(checked, bundle)
     if json:
@@ -1169,6 +1187,35 @@ def verify(
         about = f", and is about {escape(str(bundle))}" if bundle is not None else ""
         console.print(f"The verdict's signature holds{about}.")
     raise _Done(checked.outcome.exit_code)
+
+
+@app.command()
+def sign(
+    statement: Annotated[
+        Path, typer.Argument(help="What an audit could not sign, a .unsigned file.", show_default=False)
+    ],
+    out: OutOption,
+    key: Annotated[Path, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)],
+    force: ForceOption = False,
+) -> None:
+    """Auditor: sign a verdict whose audit ended without its signature, for instance because the signer was ended.
+
+    Shows what is signed. The file may have been brought here from the machine that replayed.
+
+    Example: counterfoil sign verdict.json.unsigned --key auditor.pem --out verdict.json
+    """
+    _check_target(out, force)
+    with _open_key(key, "audit") as signing_key:
+        from counterfoil.audit.verdict import verify_signed
+
+        data = read_input(statement, "a statement to sign", DataError, most=MAX_STATEMENT_BYTES)
+        envelope = signing_key.sign(data)
+        # What contradicts itself, or is no verdict, is not written: nobody could use it.
+        checked = verify_signed(envelope, signing_key.public)
+        _write(out, envelope)
+    console = terminal.console()
+    terminal.show_verdict(console, checked)
+    console.print(f"Wrote {escape(str(out))}, signed with the key {signing_key.public.key_id}.")
 
 
 @app.command()
@@ -1291,27 +1338,33 @@ def cancel_on_interrupt() -> Iterator[CancelToken]:
             signal.signal(number, handler)
 
 
-def _open_key(path: Path) -> SigningKey:
-    return load_private_key(path, _passphrase(f"Passphrase of {path.name}: ") if needs_passphrase(path) else None)
+def _open_key(path: Path, purpose: str, about: Path | None = None) -> SignerProcess:
+    """Start the process that holds the private key; this one, which reads files of strangers, never does."""
+    return start_signer(path, purpose, _passphrase(), about=about.name if about is not None else "")
 
 
-def _passphrase(prompt: str) -> str:
-    given = os.environ.get(PASSPHRASE_VARIABLE)
-    if given is not None:
-        return given
-    if not sys.stdin.isatty():
-        raise KeyFileError(
-            "A passphrase is needed, and there is no terminal to ask on.",
-            remedy=f"Put it into the environment variable {PASSPHRASE_VARIABLE}.",
-        )
-    return getpass.getpass(prompt)
+def _passphrase() -> Passphrase:
+    descriptor = take_descriptor()
+    if descriptor is not None:
+        return Passphrase.read_from(descriptor)
+    return Passphrase.asked() if sys.stdin.isatty() else Passphrase.none()
 
 
-def _new_passphrase() -> str:
-    first = _passphrase("New passphrase: ")
-    if PASSPHRASE_VARIABLE not in os.environ and getpass.getpass("The same again: ") != first:
-        raise KeyFileError("The two passphrases differ.", remedy="Try again.")
-    return first
+def _sign(statement: bytes, signer: SignerProcess, target: Path) -> None:
+    """Sign and write; what cannot be signed is kept, since it may be the work of days."""
+    try:
+        envelope = signer.sign(statement)
+    except CounterfoilError as error:
+        kept = target.with_name(f"{target.name}.unsigned")
+        _write(kept, statement)
+        raise SignerError(
+            f"{error.sentence} What was to be signed is in {kept}, and nothing else is lost.",
+            remedy=f"Sign it with: counterfoil sign {kept} --key KEY --out {target}",
+            detail=str(error),
+        ) from error
+    finally:
+        signer.close()
+    _write(target, envelope)
 
 
 def _check_target(path: Path, force: bool) -> None:
@@ -1331,11 +1384,8 @@ def _write(path: Path, data: bytes) -> None:
         raise FileWriteError(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
+def _read_verdict(path: Path) -> bytes:
+    return read_input(path, "a verdict", DataError, most=MAX_VERDICT_BYTES)
 
 
 if __name__ == "__main__":

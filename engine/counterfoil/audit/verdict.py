@@ -151,6 +151,11 @@ def preview_verdict(report: AuditReport, signed_at: datetime) -> bytes:
     return canonical.encode(verdict_statement(report, signed_at))
 
 
+def preview_adjudication(report: AdjudicationReport, signed_at: datetime) -> bytes:
+    """Return exactly the bytes that :func:`sign_adjudication` signs; as :func:`preview_verdict` for a verdict."""
+    return canonical.encode(adjudication_statement(report, signed_at))
+
+
 def sign_verdict(report: AuditReport, key: SigningKey, signed_at: datetime | None = None) -> bytes:
     """Sign what an audit found.
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from dataclasses import dataclass
+
+from counterfoil.inputs import open_plain
 
 DIGEST_BYTES = 32
 
@@ -36,9 +37,7 @@ class Digest:
         Raises:
             OSError: It cannot be read, or is no regular file: reading a pipe could wait for ever.
         """
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise OSError(f"{os.fspath(path)} is not a file")
-        with open(path, "rb") as file:
+        with open_plain(path) as file:
             return cls(hashlib.file_digest(file, "sha256").digest())
 
     @classmethod
