@@ -213,6 +213,8 @@ def start_signer(
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             pass_fds=kept,
+            # On Windows: no console window of its own, unless it asks on that of this process.
+            creationflags=0 if passphrase.source == "terminal" else getattr(subprocess, "CREATE_NO_WINDOW", 0),
             env=without_passphrase(),
         )
     except (OSError, ValueError) as error:
