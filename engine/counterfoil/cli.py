@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import typer.core
-from rich.markup import escape
 
 from counterfoil import __version__, terminal
 from counterfoil.audit.outcome import CheckState, Outcome
@@ -36,6 +35,7 @@ from counterfoil.errors import (
     SignerError,
 )
 from counterfoil.inputs import read_input
+from counterfoil.plaintext import one_line
 from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
 from counterfoil.signer.environment import (
     drop_passphrase,
@@ -44,6 +44,7 @@ from counterfoil.signer.environment import (
 )
 from counterfoil.signer.frames import MAX_STATEMENT_BYTES
 from counterfoil.signing import load_public_key, public_path
+from counterfoil.terminal import shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -304,9 +305,9 @@ def _show_error(error: CounterfoilError) -> int:
     elif isinstance(error, (CancelledError, ObstacleError)):
         outcome = Outcome.INCONCLUSIVE
     out = terminal.console(stderr=True)
-    out.print(f"[bold red]{outcome.value}[/]  {escape(error.sentence)}", soft_wrap=True)
+    out.print(f"[bold red]{outcome.value}[/]  {shown(error.sentence)}", soft_wrap=True)
     if error.remedy:
-        out.print(escape(error.remedy), soft_wrap=True)
+        out.print(shown(error.remedy), soft_wrap=True)
     _LOG.debug("%s: %s", type(error).__name__, error.detail, exc_info=error)
     return outcome.exit_code
 
@@ -322,7 +323,9 @@ def _options(
         raise typer.Exit
     # What libraries warn of concerns developers: it goes to the log, which is shown with --debug.
     logging.captureWarnings(True)
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING if debug else logging.CRITICAL)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(terminal.LogFormatter())
+    logging.basicConfig(handlers=[handler], level=logging.WARNING if debug else logging.CRITICAL)
     _LOG.setLevel(logging.DEBUG if debug else logging.CRITICAL)
     if context.invoked_subcommand not in _WITH_KEY:
         drop_passphrase()
@@ -660,13 +663,13 @@ def _write_order(draft: OrderDraft, out: Path, external_data: Path | None = None
     if trial:
         _try_order(draft, console)
     manifest = draft.write(out, external_data=external_data, trial=False)
-    console.print(f"Ordered {manifest.steps} steps of: {escape(manifest.title)}")
+    console.print(f"Ordered {manifest.steps} steps of: {shown(one_line(manifest.title))}")
     console.print(f"Order digest {manifest.digest.hex}")
     if external_data is None:
-        console.print(f"Wrote {escape(str(out))}. Keep it, and give the trainer a copy.")
+        console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")
     else:
         console.print(
-            f"Wrote {escape(str(out))}, and its data to {escape(str(external_data))}. Keep both, and give the trainer "
+            f"Wrote {shown(str(out))}, and its data to {shown(str(external_data))}. Keep both, and give the trainer "
             "copies."
         )
 
@@ -689,7 +692,7 @@ def _try_order(draft: OrderDraft, console: Console) -> None:
             raise CancelledError("Stopped; no order was written.") from error
     console.print(f"First step tried here: loss {found.loss:.4f}, {terminal.duration(found.seconds)}.")
     if found.warning:
-        console.print(f"[bold yellow]WARNING[/]  {escape(found.warning)}", soft_wrap=True)
+        console.print(f"[bold yellow]WARNING[/]  {shown(found.warning)}", soft_wrap=True)
 
 
 @app.command()
@@ -738,7 +741,7 @@ def calibrate(
         terminal.show_calibration(console, found)
     if found.order is not None:
         console.print(f"Order digest {found.order.hex}")
-        console.print(f"Wrote {escape(str(out))}. Keep it, and give the trainer a copy.")
+        console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")
 
 
 @app.command()
@@ -761,7 +764,7 @@ def keygen(
         key_id = made.public.key_id
     public = public_path(path)
     console = terminal.console()
-    console.print(f"Wrote {escape(str(path))} (private: keep it) and {escape(str(public))} (public: give it away).")
+    console.print(f"Wrote {shown(str(path))} (private: keep it) and {shown(str(public))} (public: give it away).")
     console.print(f"Key id {key_id}")
 
 
@@ -822,7 +825,7 @@ def train(
                 case recorder.RecordFinished():
                     finished = event
     console.print(f"Run root {finished.run_root.hex}")
-    console.print(f"Wrote {escape(str(out))}, signed with the key {signing_key.public.key_id}.")
+    console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")
 
 
 @app.command()
@@ -970,7 +973,7 @@ def audit(
         from counterfoil.audit.table import write_steps_csv
 
         write_steps_csv(rows, csv)
-        console.print(f"Wrote {escape(str(csv))}.")
+        console.print(f"Wrote {shown(str(csv))}.")
     if capsule is not None:
         if evidence is None:
             console.print("No capsule was written: there is no single step that accuses the trainer.")
@@ -978,7 +981,7 @@ def audit(
             from counterfoil.bundle.capsulewriter import write_capsule
 
             write_capsule(evidence, capsule)
-            console.print(f"Wrote {escape(str(capsule))}. Anybody can check it with 'counterfoil adjudicate'.")
+            console.print(f"Wrote {shown(str(capsule))}. Anybody can check it with 'counterfoil adjudicate'.")
     if verdict is not None and signing_key is not None:
         if report.bundle_digest is None:
             # There is nothing that a verdict could be about; the exit code says the rest.
@@ -987,7 +990,7 @@ def audit(
             from counterfoil.audit.verdict import preview_verdict
 
             _sign(preview_verdict(report, datetime.now(UTC)), signing_key, verdict)
-            console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
+            console.print(f"Wrote {shown(str(verdict))}, signed with the key {signing_key.public.key_id}.")
     raise _Done(report.outcome.exit_code)
 
 
@@ -1051,7 +1054,7 @@ def adjudicate(
             from counterfoil.audit.verdict import preview_adjudication
 
             _sign(preview_adjudication(report, datetime.now(UTC)), signing_key, verdict)
-            console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
+            console.print(f"Wrote {shown(str(verdict))}, signed with the key {signing_key.public.key_id}.")
     raise _Done(report.outcome.exit_code)
 
 
@@ -1184,7 +1187,7 @@ def verify(
     else:
         console = terminal.console()
         terminal.show_verdict(console, checked)
-        about = f", and is about {escape(str(bundle))}" if bundle is not None else ""
+        about = f", and is about {shown(str(bundle))}" if bundle is not None else ""
         console.print(f"The verdict's signature holds{about}.")
     raise _Done(checked.outcome.exit_code)
 
@@ -1215,7 +1218,7 @@ def sign(
         _write(out, envelope)
     console = terminal.console()
     terminal.show_verdict(console, checked)
-    console.print(f"Wrote {escape(str(out))}, signed with the key {signing_key.public.key_id}.")
+    console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")
 
 
 @app.command()
@@ -1286,10 +1289,10 @@ def bench_paper(
         threads=threads,
         seconds=seconds,
         images=images,
-        say=lambda line: console.print(escape(line)),
+        say=lambda line: console.print(shown(line)),
     )
     _write(out, page(found, device, made_up_images=images is None, seconds=seconds).encode())
-    console.print(f"Wrote {escape(str(out))}.")
+    console.print(f"Wrote {shown(str(out))}.")
 
 
 @app.command()
@@ -1305,7 +1308,7 @@ def vectors(
     from counterfoil.vectors import write_vectors
 
     written = write_vectors(out)
-    terminal.console().print(f"Wrote {len(written)} files to {escape(str(out))}; README.md explains them.")
+    terminal.console().print(f"Wrote {len(written)} files to {shown(str(out))}; README.md explains them.")
 
 
 def _window_module(name: str) -> Any:

@@ -31,14 +31,15 @@ def one_line(text: str, limit: int = LINE_CHARACTERS) -> str:
     r"""Return a text as one line of visible characters.
 
     Controls, bidirectional marks, line ends, invisible and unassigned characters become ``\x1b``, ``\u202e`` or
-    ``\U000e0041``; spaces of other kinds become spaces; of many combining marks on one character the first two stay.
+    ``\U000e0041``; several spaces, of whatever kind, become one, so that they push nothing onto a line of its own; of
+    many combining marks on one character the first two stay.
 
     Args:
         text: Any text; lone surrogates, as in the name of a file that is not UTF-8, are allowed.
         limit: The longest result in characters; a longer one is cut and ends in an ellipsis.
     """
-    if text.isascii() and text.isprintable():
-        return text if len(text) <= limit else text[: limit - 1] + ELLIPSIS
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text if len(text) <= limit else _cut(text, limit)
     pieces: list[str] = []
     length = marks = 0
     for character in text:
@@ -48,6 +49,8 @@ def one_line(text: str, limit: int = LINE_CHARACTERS) -> str:
         if category in _HIDDEN_CATEGORIES or marks > MAX_MARKS or (marks and not pieces) or _invisible(character):
             piece = _code(character)
         elif category == "Zs":
+            if pieces and pieces[-1] == " ":
+                continue
             piece = " "
         else:
             piece = character

@@ -1,4 +1,4 @@
-"""Whoever takes over the process that reads a stranger's file finds neither the private key nor its passphrase there."""
+"""Whoever takes over the process that reads a stranger's file finds neither private key nor passphrase there."""
 
 from __future__ import annotations
 
