@@ -25,6 +25,7 @@ from counterfoil import __version__, terminal
 from counterfoil.audit.outcome import CheckState, Outcome
 from counterfoil.bundle.schema import PROFILES, Precision
 from counterfoil.cancel import CancelToken
+from counterfoil.commit.digest import PIECE_BYTES
 from counterfoil.errors import (
     CancelledError,
     CounterfoilError,
@@ -1181,7 +1182,14 @@ def verify(
 
     checked = verify_signed(_read_verdict(verdict), load_public_key(key))
     if bundle is not None:
-        check_bundle_file(checked, bundle)
+        with cancel_on_interrupt() as cancel, terminal.progress("Hashing", terminal.console(stderr=True), "MB") as bar:
+
+            def show(done: int, total: int) -> None:
+                if done == PIECE_BYTES:
+                    bar.start(total // 10**6)
+                bar.update(done / 10**6)
+
+            check_bundle_file(checked, bundle, cancel, show)
     if json:
         terminal.print_json(checked)
     else:

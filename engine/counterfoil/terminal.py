@@ -80,7 +80,7 @@ def shown(text: str) -> str:
 
 
 class LogFormatter(logging.Formatter):
-    """Keeps what a log record quotes from a stranger's file within its line; those of a traceback are marked as such."""
+    """Keeps what a log record quotes from a stranger's file within its line; lines of a traceback have a mark."""
 
     def __init__(self) -> None:
         super().__init__(logging.BASIC_FORMAT)
