@@ -835,19 +835,30 @@ def inspect(
     order: ClientOrderOption = None,
     trainer_key: TrainerKeyOption = None,
     heads: HeadsOption = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="Do not read the stored states, most of a large file; it then says that it did not."
+        ),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Anyone: say what is in a bundle, and check what can be checked without replaying it.
 
-    Exit code 0 when every such check passed, 3 when one failed.
+    Exit code 0 when every such check passed, 3 when one failed: a part of the file is not what was ordered or signed.
 
     Example: counterfoil inspect run.cfoil --order job.cfoil
     """
     public = load_public_key(trainer_key) if trainer_key else None
-    with cancel_on_interrupt() as cancel:
+    with cancel_on_interrupt() as cancel, terminal.progress("Checking", terminal.console(stderr=True), "states") as bar:
         from counterfoil.audit import inspection
 
-        summary = inspection.inspect(bundle, order, public, cancel, heads)
+        def show(done: int, total: int) -> None:
+            if done == 0:
+                bar.start(total)
+            bar.update(done)
+
+        summary = inspection.inspect(bundle, order, public, cancel, heads, quick=quick, progress=show)
     if json:
         terminal.print_json(summary)
     else:
