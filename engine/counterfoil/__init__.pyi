@@ -166,12 +166,16 @@ from .errors import (
 from .errors import (
     SignatureError as SignatureError,
 )
+from .errors import (
+    SignerError as SignerError,
+)
 from .execution.devices import (
     Device as Device,
 )
 from .execution.devices import (
     list_devices as list_devices,
 )
+from .plaintext import one_line as one_line
 from .program.random import uniform as uniform
 from .program.update import (
     Adagrad as Adagrad,
@@ -205,6 +209,15 @@ from .program.update import (
 )
 from .program.update import (
     WeightAverage as WeightAverage,
+)
+from .signer.client import (
+    Passphrase as Passphrase,
+)
+from .signer.client import (
+    SignerProcess as SignerProcess,
+)
+from .signer.client import (
+    start_signer as start_signer,
 )
 from .signing import (
     PublicKey as PublicKey,

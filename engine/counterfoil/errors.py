@@ -56,6 +56,10 @@ class KeyFileError(CounterfoilError):
     """A key file cannot be read or written, or its passphrase is wrong."""
 
 
+class SignerError(CounterfoilError):
+    """The process that holds the private key is gone, does not answer, or refuses to sign."""
+
+
 class FileWriteError(CounterfoilError):
     """A file cannot be written: no room left, no permission, no such folder."""
 
@@ -92,6 +96,10 @@ class DeviceError(CounterfoilError):
     """This machine cannot run the job: no such device, or it fails the self-test."""
 
 
+class ProgressError(CounterfoilError):
+    """The progress of an audit that was kept cannot be used, or is that of another audit."""
+
+
 class ObstacleError(CounterfoilError):
     """This machine, its memory or its disks kept the work from its end, and nobody is to blame (INCONCLUSIVE)."""
 
@@ -106,6 +114,10 @@ class FileReadError(ObstacleError):
 
 class MemoryShortageError(ObstacleError):
     """This machine has too little memory for the job."""
+
+
+class LimitError(ObstacleError):
+    """A program is larger than the limits under which it would be computed; whoever computes it may raise them."""
 
 
 class DeviceFailureError(ObstacleError):

@@ -33,6 +33,7 @@ from counterfoil.execution.devices import check_memory, environment, open_device
 from counterfoil.execution.interpreter import COMPUTE_DTYPES, Compute, Interpreter, native, with_progress
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.program.limits import Limits
 from counterfoil.rounding.log import decode, encode
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, step_key
 from counterfoil.signing import SigningKey, sign_claim
@@ -182,6 +183,7 @@ def record(
     heads_every: int = HEADS_EVERY,
     resume: bool = False,
     fresh: bool = False,
+    limits: Limits | None = None,
 ) -> Generator[RecordEvent, None, None]:
     """Execute an order and write the signed run.
 
@@ -203,6 +205,7 @@ def record(
         heads_every: Sign one after so many steps, and after the last.
         resume: Go on with the unfinished recording, if there is one.
         fresh: Throw the unfinished recording away, if there is one.
+        limits: How large the program may be; the default limits unless given.
 
     Yields:
         RecordStarted, DataChecked while a data file is checked, RecordingChecked while an unfinished recording is
@@ -217,6 +220,7 @@ def record(
         CancelledError: ``cancel`` was set; what is finished is kept.
         FileWriteError: The disk is full or cannot be written; what is finished is kept.
         DeviceError: There is no such device.
+        LimitError: The program is larger than the limits; nothing was computed.
         ObstacleError: Memory is short, the device failed, or a file changed or could not be read; what is finished is
             kept.
     """
@@ -231,12 +235,11 @@ def record(
         reader = stack.enter_context(BundleReader.open(order_path))
         # What goes into the run is what was checked and is executed, not what the file holds by then.
         contents = reader.check_order_contents(cancel)
-        order = prepare_order(reader.manifest, contents)
+        order = prepare_order(reader.manifest, contents, limits, cancel)
         manifest, program = order.manifest, order.program
         dtype = COMPUTE_DTYPES[manifest.precision.compute]
         check_memory(torch_device, program.least_memory(dtype.itemsize))
         interpreter = Interpreter(program, torch_device, dtype)
-        interpreter.check_types()
         if fresh:
             discard_recording(run_path)
         resumed = resume and is_unfinished(run_path)

@@ -2456,6 +2456,10 @@
             <translation>Alle {0} Schritte wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers.</translation>
         </message>
         <message>
+            <source>All {0} stored states have the state roots of their steps.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>An earlier difference could be rounding on other hardware; this one cannot.</source>
             <translation>Ein früherer Unterschied könnte Rundung auf anderer Hardware sein; dieser nicht.</translation>
         </message>
@@ -2616,6 +2620,18 @@
             <translation>Geben Sie den Namen einer Datei an.</translation>
         </message>
         <message>
+            <source>Give the name of a key file; 'counterfoil keygen' makes one.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Hashing the file: {0} %.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It is not said where the progress was kept.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Known answers for SHA-256, Philox and a rounded training step came out right on {0}.</source>
             <translation>Bekannte Antworten für SHA-256, Philox und einen gerundeten Trainingsschritt kamen auf {0} richtig heraus.</translation>
         </message>
@@ -2732,6 +2748,10 @@
             <translation>Beginnen Sie auf einem anderen Gerät von vorn, etwa cpu; wenn es auch dort versagt, starten Sie den Rechner neu.</translation>
         </message>
         <message>
+            <source>Start the audit anew, or say where it lies.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Step {0} came out different from the trainer's, but the audit was stopped before a second replay of it could confirm this machine's result. Audit the run again.</source>
             <translation>Schritt {0} kam anders heraus als beim Trainer, aber die Prüfung wurde abgebrochen, bevor eine zweite Nachrechnung das Ergebnis dieses Rechners bestätigen konnte. Prüfen Sie den Lauf noch einmal.</translation>
         </message>
@@ -2786,6 +2806,10 @@
         <message>
             <source>The bundle</source>
             <translation>Das Bündel</translation>
+        </message>
+        <message>
+            <source>The bundle was damaged or altered after it was signed.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The capsule</source>
@@ -2916,10 +2940,6 @@
             <translation>Die Schlüsseldatei</translation>
         </message>
         <message>
-            <source>The key file {0} cannot be read.</source>
-            <translation>Die Schlüsseldatei {0} ist nicht lesbar.</translation>
-        </message>
-        <message>
             <source>The key file {0} cannot be written.</source>
             <translation>Die Schlüsseldatei {0} ist nicht schreibbar.</translation>
         </message>
@@ -3038,6 +3058,10 @@
         <message>
             <source>The run is signed and complete. Compare it with the client's own order before you rely on it.</source>
             <translation>Der Lauf ist unterschrieben und vollständig. Vergleichen Sie ihn mit dem eigenen Auftrag des Auftraggebers, bevor Sie sich darauf verlassen.</translation>
+        </message>
+        <message>
+            <source>The run is signed, and its steps are those that were signed. Its stored states were not looked at.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The run is signed, complete, and was made for the client's order. Replay it to see whether it is true.</source>
@@ -3178,10 +3202,6 @@
         <message>
             <source>There is no exact value to hold the operator {0} against, because {1}, so neither side can be shown to be wrong.</source>
             <translation>Zum Operator {0} gibt es keinen exakten Wert zum Vergleich ({1}), daher lässt sich keiner Seite ein Fehler nachweisen.</translation>
-        </message>
-        <message>
-            <source>There is no key file {0}.</source>
-            <translation>Es gibt keine Schlüsseldatei {0}.</translation>
         </message>
         <message>
             <source>There is no room for {0} in {1}: it needs {2}, and {3} are free.</source>
