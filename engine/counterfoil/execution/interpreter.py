@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
@@ -23,7 +23,7 @@ from counterfoil.execution.strides import stride_free
 from counterfoil.execution.trouble import obstacle
 from counterfoil.generators import finish
 from counterfoil.program import sums
-from counterfoil.program.graph import Keyword, Node, Program, TensorType, Value, map_argument
+from counterfoil.program.graph import Keyword, Node, Program, TensorType, Value, map_argument, node_values
 from counterfoil.program.operators import UNIFORM, OperatorClass
 from counterfoil.program.places import PlaceSort
 from counterfoil.program.signatures import overload
@@ -221,10 +221,11 @@ class Interpreter:
         return self._results(values, inputs)
 
     def check_types(self, cancel: CancelToken | None = None) -> None:
-        """Run the program on fake tensors, which have shapes and dtypes but no memory.
+        """Run the program's operators on fake tensors, which have shapes and dtypes but no memory.
 
         An operator that rejects its arguments, or a result of another size than declared, is found before anything
-        large is allocated.
+        large is allocated. Each runs on tensors of the types that the program declares, so that one run stands for
+        all uses of an operator with the same arguments: a layer's for those of the layers like it.
 
         Args:
             cancel: Looked at between operators.
@@ -233,15 +234,23 @@ class Interpreter:
             ProgramError: The message names the operator and its module.
             CancelledError: ``cancel`` was set.
         """
+        types = self.program.types
+        passed: set[Any] = set()
         with FakeTensorMode():
-            values: dict[int, Any] = {
-                number: torch.empty(item.type.shape, dtype=self._torch_dtype(item.type.dtype), device=self.device)
-                for number, item in enumerate(self.program.inputs)
-            }
             for index, operation in enumerate(self._operations):
                 if cancel is not None:
                     cancel.check()
-                self._advance(index, operation, values, None, native, None)
+                node = operation.node
+                use = (node.operator, _typed(node.args, types), _typed(node.kwargs, types), node.outputs)
+                if use in passed:
+                    continue
+                values = {value.number: self._empty(types[value.number]) for value in node_values(node)}
+                self._compute(index, operation, values, None, native, None)
+                passed.add(use)
+
+    def _empty(self, described: TensorType | None) -> Tensor:
+        assert described is not None, "nothing refers to a value that is not computed"
+        return torch.empty(described.shape, dtype=self._torch_dtype(described.dtype), device=self.device)
 
     def _advance(
         self,
@@ -425,6 +434,15 @@ _FACTORIES = frozenset(
     )
 )  # fmt: skip
 """Operators without a tensor argument: they must be told the device, and the dtype that the program gives them."""
+
+
+def _typed(argument: Any, types: Sequence[TensorType | None]) -> Any:
+    """An argument with types in place of values, so that equal ones mean the same: 1, 1.0 and True do not."""
+    if isinstance(argument, Value):
+        return types[argument.number]
+    if isinstance(argument, tuple):
+        return tuple(_typed(item, types) for item in argument)
+    return type(argument), argument
 
 
 def _operation(node: Node) -> Operation:
