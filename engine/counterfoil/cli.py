@@ -43,12 +43,12 @@ from counterfoil.signing import (
     load_public_key,
     needs_passphrase,
 )
+from counterfoil.wholefiles import check_target, remove_leftovers, write_whole
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from counterfoil.audit.events import AuditReport, StepRow
-    from counterfoil.bundle.capsule import CapsuleContents
+    from counterfoil.audit.events import AuditFinished, Kept, StepRow
     from counterfoil.training.order import OrderDraft
 
 DEFAULT_SEQUENCE = 64
@@ -785,23 +785,45 @@ def train(
     heads_every: Annotated[int, typer.Option(min=1, help="Sign a tree head after so many steps.")] = 10,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with the recording that was stopped, if there is one; else begin from the start."
+        ),
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Throw away the recording that was stopped, if there is one.")
+    ] = False,
     allow_large: AllowLargeOption = False,
     force: ForceOption = False,
 ) -> None:
     """Trainer: carry out an order, record every step, and sign the run.
 
-    Ctrl-C stops and leaves no run; tree heads that were written stay.
+    Finished steps lie in a folder beside the run (.NAME.recording) until it is complete. Ctrl-C, a full disk or a power
+    loss leave them there, and --resume goes on with them.
 
     Example: counterfoil train job.cfoil --out run.cfoil --key trainer.pem
     """
-    for target in (out, heads):
-        if target is not None:
-            _check_target(target, force)
+    if resume and fresh:
+        raise typer.BadParameter("--resume goes on with what --fresh throws away; give one or the other.")
+    from counterfoil.training.recording import has_published
+
+    published = has_published(out)
+    _check_target(out, force)
+    if heads is not None:
+        # The heads that a recording published are added to when it goes on.
+        _check_target(heads, force or (resume and published))
     signing_key = _open_key(key)
     console = terminal.console()
+    if fresh and published:
+        console.print(
+            "[bold yellow]WARNING[/]  Tree heads of the recording that is thrown away were published. On another "
+            "machine the new one will contradict them.",
+            soft_wrap=True,
+        )
     with cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
         from counterfoil.program.limits import limits_for
-        from counterfoil.training import recorder
+        from counterfoil.training import recorder, recording
 
         events = recorder.record(
             order,
@@ -813,6 +835,8 @@ def train(
             cancel=cancel,
             heads=heads,
             heads_every=heads_every,
+            resume=resume,
+            fresh=fresh,
             limits=limits_for(allow_large),
         )
         for event in events:
@@ -821,6 +845,19 @@ def train(
                     bar.start(event.steps)
                 case recorder.DataChecked():
                     bar.update(0, f"data file checked: {100 * event.done // max(event.total, 1)} %")
+                case recording.RecordingChecked():
+                    bar.update(0, f"recording checked: {100 * event.done // max(event.total, 1)} %")
+                case recorder.RecordingResumed():
+                    console.print(
+                        f"Going on after step {event.steps}; the steps after {event.state}, whose state is stored, are "
+                        "computed again first."
+                        if event.steps > event.state
+                        else f"Going on after step {event.steps}."
+                    )
+                case recorder.StepRestored():
+                    bar.update(event.step, "computed again")
+                case recorder.RunAssembled():
+                    bar.update(event.total, f"run written: {100 * event.done // event.total} %")
                 case recorder.OperatorRecorded():
                     bar.update(event.step - 1 + event.done / event.total)
                 case recorder.StepRecorded():
@@ -912,6 +949,21 @@ def audit(
             show_default="a fresh one",
         ),
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on where an audit of this file with the same options was stopped or killed; it ends with the same "
+            "verdict as one that was not.",
+        ),
+    ] = False,
+    progress: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep the progress of the audit in this file while it runs, and look for it there.",
+            show_default="a file of its own in your state folder",
+        ),
+    ] = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     allow_large: AllowLargeOption = False,
@@ -920,7 +972,8 @@ def audit(
 ) -> None:
     """Auditor: replay a run step by step, compare every step with what the trainer signed, and give a verdict.
 
-    Exit code 0 VERIFIED, 1 DISPUTED, 2 INCONCLUSIVE, 3 REFUSED, 4 ERROR. Ctrl-C stops the replay: INCONCLUSIVE.
+    Exit code 0 VERIFIED, 1 DISPUTED, 2 INCONCLUSIVE, 3 REFUSED, 4 ERROR. Ctrl-C stops the replay: INCONCLUSIVE; what
+    was judged by then is kept, and --resume goes on from there.
 
     Example: counterfoil audit run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
@@ -938,10 +991,10 @@ def audit(
 
     console = terminal.console(stderr=json)
     rows: list[StepRow] = []
-    report: AuditReport | None = None
-    evidence: CapsuleContents | None = None
+    finished: AuditFinished | None = None
+    restoring = resume
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
-        from counterfoil.audit import events, replay
+        from counterfoil.audit import events, kept, replay
         from counterfoil.program.limits import limits_for
 
         request = replay.AuditRequest(
@@ -954,11 +1007,18 @@ def audit(
             segments=chosen,
             heads=heads,
             limits=limits_for(allow_large),
+            progress=progress if progress is not None else kept.state_folder(),
+            resume=resume,
         )
         for event in replay.run_audit(request, cancel):
             match event:
                 case events.AuditStarted():
                     bar.start(event.planned_steps)
+                    if event.kept is not None and not resume:
+                        console.print(
+                            f"An earlier audit of this run judged {_judged(event.kept)}. Stop this one with Ctrl-C and "
+                            "give --resume to go on from there."
+                        )
                     if event.sample is not None and event.sample.nonce:
                         console.print(f"Sample drawn with the nonce {event.sample.nonce}")
                 case events.CheckChanged() if event.check.state is CheckState.RUNNING:
@@ -967,15 +1027,25 @@ def audit(
                     bar.update(len(rows) + event.done / event.total)
                 case events.StepReplayed():
                     rows.append(event.row)
-                    bar.update(len(rows), event.row.match.value)
+                    if not restoring:
+                        bar.update(len(rows), event.row.match.value)
+                case events.ProgressRestored():
+                    restoring = False
+                    bar.go_on_from(len(rows))
+                    console.print(f"Goes on from an earlier audit, which judged {_judged(event.kept)}.")
                 case events.AuditFinished():
-                    report, evidence = event.report, event.evidence
-    assert report is not None, "an audit ends in a report"
+                    finished = event
+    assert finished is not None, "an audit ends in a report"
+    report, evidence = finished.report, finished.evidence
 
     if json:
         terminal.print_json(report)
     else:
         terminal.show_report(console, report)
+    if finished.kept is not None:
+        console.print(f"Kept: {_judged(finished.kept)}. The same command with --resume goes on from there.")
+    if finished.problem:
+        console.print(escape(finished.problem))
     if csv is not None:
         from counterfoil.audit.table import write_steps_csv
 
@@ -996,9 +1066,13 @@ def audit(
         else:
             from counterfoil.audit.verdict import sign_verdict
 
-            _write(verdict, sign_verdict(report, signing_key))
+            write_whole(verdict, sign_verdict(report, signing_key), what="the verdict")
             console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
     raise _Done(report.outcome.exit_code)
+
+
+def _judged(kept: Kept) -> str:
+    return f"{kept.segments} of {kept.chosen} segments, up to step {kept.step}"
 
 
 @app.command()
@@ -1066,7 +1140,7 @@ def adjudicate(
         else:
             from counterfoil.audit.verdict import sign_adjudication
 
-            _write(verdict, sign_adjudication(report, signing_key))
+            write_whole(verdict, sign_adjudication(report, signing_key), what="the adjudication")
             console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
     raise _Done(report.outcome.exit_code)
 
@@ -1301,7 +1375,8 @@ def bench_paper(
         images=images,
         say=lambda line: console.print(escape(line)),
     )
-    _write(out, page(found, device, made_up_images=images is None, seconds=seconds).encode())
+    text = page(found, device, made_up_images=images is None, seconds=seconds)
+    write_whole(out, text.encode(), what="the page")
     console.print(f"Wrote {escape(str(out))}.")
 
 
@@ -1376,19 +1451,11 @@ def _new_passphrase() -> str:
 
 def _check_target(path: Path, force: bool) -> None:
     """Refuse a file that cannot be written, before hours of work rather than after."""
-    if not path.parent.is_dir():
-        raise FileWriteError(f"There is no folder {path.parent}.", remedy="Make it, or choose another.")
-    if path.is_dir():
-        raise FileWriteError(f"{path} is a folder.", remedy="Give the name of a file.")
+    check_target(path, what="the file")
     if path.exists() and not force:
         raise FileWriteError(f"{path} exists already.", remedy="Choose another name, or add --force to replace it.")
-
-
-def _write(path: Path, data: bytes) -> None:
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise FileWriteError(f"{path} cannot be written: {error.strerror or error}.") from error
+    for part in remove_leftovers(path):
+        terminal.console(stderr=True).print(f"Removed {escape(str(part))}, which a stopped process left behind.")
 
 
 def _read(path: Path) -> bytes:

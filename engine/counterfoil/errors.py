@@ -60,6 +60,14 @@ class FileWriteError(CounterfoilError):
     """A file cannot be written: no room left, no permission, no such folder."""
 
 
+class TargetExistsError(FileWriteError):
+    """A file that must not be replaced lies where a new one should go."""
+
+
+class RecordingError(CounterfoilError):
+    """An unfinished recording lies in the way, or cannot be gone on with."""
+
+
 class ProgramError(RefusedError):
     """A program is malformed, or holds an operator outside the allow-list."""
 
@@ -82,6 +90,10 @@ class NonFiniteError(CounterfoilError):
 
 class DeviceError(CounterfoilError):
     """This machine cannot run the job: no such device, or it fails the self-test."""
+
+
+class ProgressError(CounterfoilError):
+    """The progress of an audit that was kept cannot be used, or is that of another audit."""
 
 
 class ObstacleError(CounterfoilError):

@@ -76,6 +76,9 @@ class StepProgress(Protocol):
     def update(self, done: float, note: str = "") -> None:
         """Say how many steps are done, with a part of the current one, and a few words on the last."""
 
+    def go_on_from(self, done: int) -> None:
+        """Say how many steps were done before: they say nothing of how fast it goes."""
+
 
 class _RateColumn(ProgressColumn):
     def __init__(self, unit: str) -> None:
@@ -99,6 +102,9 @@ class _Bar:
         if note:
             self._bar.update(self._task, note=note)
 
+    def go_on_from(self, done: int) -> None:
+        self._bar.reset(self._task, completed=done)
+
 
 class _Lines:
     def __init__(self, out: Console, title: str) -> None:
@@ -115,6 +121,9 @@ class _Lines:
         if note and line > self._shown:
             self._shown = line
             self._out.print(f"{self._title}: step {int(done)} of {self._steps}, {note}")
+
+    def go_on_from(self, done: int) -> None:
+        self._shown = int(done * PLAIN_LINES / self._steps)
 
 
 @contextmanager

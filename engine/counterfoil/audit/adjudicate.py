@@ -25,14 +25,15 @@ from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.selftest import run_selftest
 from counterfoil.audit.steps import State, step_replayer
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
-from counterfoil.bundle.checked import settled_digest, stat_of
 from counterfoil.bundle.schema import RunClaim
+from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import CounterfoilError, DeviceError, FileChangedError, LimitError, RefusedError
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.generators import finish
 from counterfoil.program.limits import Limits
 from counterfoil.signing import PublicKey
 
@@ -84,7 +85,6 @@ def adjudicate(
         CheckChanged and OperatorDone, AdjudicationStarted before the replay, AdjudicationFinished.
     """
     case = _Case(Path(path))
-    before = stat_of(path)
     try:
         with obstacles_noticed():
             yield from _hear(case, order, trainer_key, device, threads, cancel, limits)
@@ -92,9 +92,6 @@ def adjudicate(
         case.error = error
         if isinstance(error, FileChangedError):
             case.capsule_digest = None
-        elif case.capsule_digest is None:
-            # Not readable as a capsule, but perhaps a file: then the report says which one was refused.
-            case.capsule_digest = settled_digest(path, before)
     yield AdjudicationFinished(case.report())
 
 
@@ -219,13 +216,14 @@ def _hear(
 
 
 def _read(case: _Case, cancel: CancelToken | None) -> CapsuleContents:
-    with CapsuleReader.open(case.path) as reader:
-        case.capsule_digest = reader.file_digest(cancel)
+    with SteadyFile.open(case.path) as file:
+        # Before a byte is looked at, so that a report names what was judged, also when it is no capsule.
+        case.capsule_digest = finish(file.settle(cancel))
         try:
             # All that is judged lies in memory from here on.
-            return reader.contents()
+            return CapsuleReader(file).contents()
         finally:
-            reader.check_unchanged(case.capsule_digest)
+            file.check_unchanged()
 
 
 def _compare_order(

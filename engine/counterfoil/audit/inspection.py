@@ -153,7 +153,7 @@ def _attempt(inspection: Inspection, number: CheckNumber, check: Callable[[], tu
         state, detail = check()
     except RefusedError as error:
         # A file that is being written to may show anything.
-        inspection.reader.check_unchanged()
+        inspection.reader.file.check_unchanged()
         inspection.note(number, CheckState.FAILED, error.sentence)
         inspection.failures[number] = error
         return False
