@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
@@ -236,7 +238,7 @@ class Interpreter:
         """
         types = self.program.types
         passed: set[Any] = set()
-        with FakeTensorMode():
+        with FakeTensorMode(), _quietly():
             for index, operation in enumerate(self._operations):
                 if cancel is not None:
                     cancel.check()
@@ -434,6 +436,17 @@ _FACTORIES = frozenset(
     )
 )  # fmt: skip
 """Operators without a tensor argument: they must be told the device, and the dtype that the program gives them."""
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Keep what the library writes on the error output about arguments that it rejects."""
+    log = logging.getLogger("torch._subclasses.fake_tensor")
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
 
 
 def _typed(argument: Any, types: Sequence[TensorType | None]) -> Any:

@@ -266,7 +266,8 @@ class Program:
         # Keys stand between quotes that no text can hold, so this counts nodes without parsing anything.
         check_operators(data.count(b'"op":'), limits)
         try:
-            program = _Parser(cancel).program(canonical.decode(data, max_values=limits.values))
+            value = canonical.decode(data, max_values=limits.values, max_bytes=limits.text)
+            program = _Parser(cancel).program(value)
         except canonical.CanonicalError as error:
             raise ProgramError(
                 f"The program is damaged: it is not canonical JSON. {error.sentence}", detail=error.detail

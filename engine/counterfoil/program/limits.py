@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from counterfoil.canonical import MAX_VALUES
+from counterfoil.canonical import MAX_BYTES, MAX_VALUES
 from counterfoil.errors import LimitError, ProgramError
 
 MAX_OPERATORS = 200_000
 """Most operators of a program that is read at all."""
 _VALUES_PER_OPERATOR = 40
-"""JSON values that a node takes at most, on average."""
+"""JSON values that a node takes at most, on average; those of GPT-2 take 29."""
+_BYTES_PER_OPERATOR = 400
+"""Bytes that it takes so; those of GPT-2 take 190."""
 _REMEDY = (
     "Nothing was computed. If you trust the order, and this machine can carry it, allow large programs: with "
     "--allow-large on the command line, or in the plan of the window."
@@ -65,6 +67,11 @@ class Limits:
     def values(self) -> int:
         """JSON values that a program may have."""
         return max(MAX_VALUES, _VALUES_PER_OPERATOR * self.operators)
+
+    @property
+    def text(self) -> int:
+        """Bytes that its JSON may have."""
+        return max(MAX_BYTES, _BYTES_PER_OPERATOR * self.operators)
 
 
 LARGE = Limits(MAX_OPERATORS, 100 * MAX_OPERATORS, math.inf, math.inf)
