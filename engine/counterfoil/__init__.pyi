@@ -172,6 +172,15 @@ from .execution.devices import (
 from .execution.devices import (
     list_devices as list_devices,
 )
+from .program.limits import (
+    Estimate as Estimate,
+)
+from .program.limits import (
+    Limits as Limits,
+)
+from .program.limits import (
+    limits_for as limits_for,
+)
 from .program.random import uniform as uniform
 from .program.update import (
     Adagrad as Adagrad,

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from counterfoil import canonical
+from counterfoil.audit.outcome import Outcome
 from counterfoil.audit.selftest import tiny_program
 from counterfoil.bundle.schema import Precision
 from counterfoil.commit.digest import Digest
@@ -63,11 +64,12 @@ def cases(seed: int, count: int) -> Iterator[Case]:
         yield Case(f"case {number} of seed {seed}: {name}", canonical.encode(value))
 
 
-def outcome(data: bytes) -> str:
+def outcome(data: bytes) -> Outcome | None:
     """Read a program as an auditor does, and compute one step of it when it is small.
 
     Returns:
-        ``refused``, ``too large``, ``not finite`` or ``computed``; whatever else is raised, a test has found.
+        REFUSED; INCONCLUSIVE where it is too large, or gives what is not finite; None when it was computed. Whatever
+        else is raised, a test has found.
     """
     precision = Precision()
     try:
@@ -77,12 +79,10 @@ def outcome(data: bytes) -> str:
         assert program.to_bytes() == data
         _compute(program, precision)
     except RefusedError:
-        return "refused"
-    except LimitError:
-        return "too large"
-    except NonFiniteError:
-        return "not finite"
-    return "computed"
+        return Outcome.REFUSED
+    except (LimitError, NonFiniteError):
+        return Outcome.INCONCLUSIVE
+    return None
 
 
 def _compute(program: Program, precision: Precision) -> None:

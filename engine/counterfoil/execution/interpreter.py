@@ -309,21 +309,14 @@ class Interpreter:
             output = node.outputs[0]
             assert output is not None
             kwargs["dtype"] = self._torch_dtype(output.dtype)
-        try:
+        with _about(node):
             check_indices(node.entry.kind, operation.named(args, kwargs))
             result = compute(operation, args, kwargs)
-        except CounterfoilError:
-            raise
-        except Exception as error:
-            # Whatever a function of the library raises is about the arguments, unless it is about this machine.
-            trouble = obstacle(error)
-            if trouble is not None:
-                raise trouble from error
-            raise ProgramError(f"The operator {node.where} cannot be computed.", detail=str(error)) from error
         outputs: Outputs = list(result) if isinstance(result, (tuple, list)) else [result]
         outputs = self._agreed(node, outputs)
         if rounder is not None and node.entry.operator_class is OperatorClass.ROUNDED:
-            return rounder(node, lambda: operation.named(args, kwargs), _unshared(outputs, args))
+            with _about(node):
+                return rounder(node, lambda: operation.named(args, kwargs), _unshared(outputs, args))
         self._watch(index, outputs, lambda: operation.named(args, kwargs), rounder)
         return outputs
 
@@ -436,6 +429,23 @@ _FACTORIES = frozenset(
     )
 )  # fmt: skip
 """Operators without a tensor argument: they must be told the device, and the dtype that the program gives them."""
+
+
+@contextmanager
+def _about(node: Node) -> Iterator[None]:
+    """Turn what a function of the library raises into an error about an operator's arguments, or about this machine.
+
+    Some functions take arguments that do not fit together, and give what has no scale.
+    """
+    try:
+        yield
+    except CounterfoilError:
+        raise
+    except Exception as error:
+        trouble = obstacle(error)
+        if trouble is not None:
+            raise trouble from error
+        raise ProgramError(f"The operator {node.where} cannot be computed.", detail=str(error)) from error
 
 
 @contextmanager

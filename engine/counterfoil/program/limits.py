@@ -92,7 +92,8 @@ def check_operators(count: int, limits: Limits) -> None:
     """
     if count > MAX_OPERATORS:
         raise ProgramError(f"The program has {count} operators; the limit is {MAX_OPERATORS}.")
-    _compare("operators", count, limits.operators)
+    if count > limits.operators:
+        raise LimitError(f"The program has {count:,} operators; the limit is {limits.operators:,}.", remedy=_REMEDY)
 
 
 def check(estimate: Estimate, limits: Limits) -> None:
@@ -101,8 +102,11 @@ def check(estimate: Estimate, limits: Limits) -> None:
     Raises:
         LimitError: The program is larger; the sentence says in what.
     """
-    _compare("operators", estimate.operators, limits.operators)
-    _compare("values", estimate.tensors, limits.tensors)
+    check_operators(estimate.operators, limits)
+    if estimate.tensors > limits.tensors:
+        raise LimitError(
+            f"The program has {estimate.tensors:,} values; the limit is {limits.tensors:,}.", remedy=_REMEDY
+        )
     if estimate.bytes > limits.bytes:
         raise LimitError(
             f"A step of the program takes about {estimate.bytes / 2**30:,.1f} GiB of memory; the limit is "
@@ -115,8 +119,3 @@ def check(estimate: Estimate, limits: Limits) -> None:
             f"{limits.flops:.2g}.",
             remedy=_REMEDY,
         )
-
-
-def _compare(what: str, count: int, limit: int) -> None:
-    if count > limit:
-        raise LimitError(f"The program has {count:,} {what}; the limit is {limit:,}.", remedy=_REMEDY)
