@@ -41,6 +41,7 @@ ENGINE_MODULES = (
     "execution/devices.py",
     "execution/trouble.py",
     "obstacles.py",
+    "program/limits.py",
     "signing.py",
 )
 """The engine's modules whose sentences an auditor is most likely to read; those of the others are shown in English."""

@@ -49,6 +49,7 @@ class ReplayPlan:
         data: The data file; None when none was chosen.
         segments: Which segments of the run to replay; all unless said otherwise.
         threads: Threads on the CPU; None for torch's choice.
+        allow_large: Whether a program beyond the limits is computed.
     """
 
     run: Path
@@ -57,6 +58,7 @@ class ReplayPlan:
     data: Path | None = None
     segments: SegmentRequest = field(default_factory=SegmentRequest)
     threads: int | None = None
+    allow_large: bool = False
 
 
 @dataclass(frozen=True)
@@ -192,7 +194,12 @@ class LibraryEngine:
     def plan(self, plan: ReplayPlan, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
         """Measure a few steps and say what audits would cost; raises CounterfoilError."""
         yield from counterfoil.plan_audit(
-            plan.run, data=plan.data, bad_fraction=bad_fraction, device=plan.device, cancel=cancel
+            plan.run,
+            data=plan.data,
+            bad_fraction=bad_fraction,
+            device=plan.device,
+            cancel=cancel,
+            limits=counterfoil.limits_for(plan.allow_large),
         )
 
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
@@ -204,6 +211,7 @@ class LibraryEngine:
             data=plan.data,
             segments=plan.segments,
             threads=plan.threads,
+            limits=counterfoil.limits_for(plan.allow_large),
         )
         self._last = None
         for event in counterfoil.run_audit(request, cancel):

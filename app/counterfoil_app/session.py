@@ -181,6 +181,7 @@ class Session(QObject):
         self.order: Path | None = None
         self.data: Path | None = None
         self.segments = SegmentRequest()
+        self.allow_large = False
         self.failure: Failure | None = None
         self.verdict_file: Path | None = None
         self.selected_step: int | None = None
@@ -294,6 +295,7 @@ class Session(QObject):
         if path != self.path:
             self.data = None
             self.segments = SegmentRequest()
+            self.allow_large = False
         self.path = path
         self.order = order
         self._clear_bundle()
@@ -357,13 +359,13 @@ class Session(QObject):
         self._announce_all()
         self.phase_changed.emit()
 
-    def make_plan(self, bad_fraction: float, device: str) -> None:
+    def make_plan(self, bad_fraction: float, device: str, allow_large: bool = False) -> None:
         """Measure a few steps on a device; :attr:`plan_changed` follows, several times."""
         if self.path is None or self.running or self.planning:
             return
         self._planning, self._plan_values = CancelToken(), Latest()
         self.plan = self.plan_failure = None
-        asked = ReplayPlan(run=self.path, order=self.order, device=device, data=self.data)
+        asked = ReplayPlan(run=self.path, order=self.order, device=device, data=self.data, allow_large=allow_large)
         values = self._engine.plan(asked, bad_fraction, self._planning)
         self._submit(partial(_feed, values, self._plan_values), partial(self._planned, self._planning))
         self.plan_changed.emit()
@@ -395,6 +397,7 @@ class Session(QObject):
             data=self.data,
             segments=self.segments,
             threads=self.threads,
+            allow_large=self.allow_large,
         )
         self._token, self._sink, self._ended = CancelToken(), ReplaySink(), None
         self._meter.restart()

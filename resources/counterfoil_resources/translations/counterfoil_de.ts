@@ -1175,6 +1175,10 @@
     <context>
         <name>OverviewView</name>
         <message>
+            <source>A step takes</source>
+            <translation>Ein Schritt braucht</translation>
+        </message>
+        <message>
             <source>Checks</source>
             <translation>Prüfungen</translation>
         </message>
@@ -1370,8 +1374,16 @@
             <translation>Eine &amp;zufällige Stichprobe</translation>
         </message>
         <message>
+            <source>A step takes {0}.</source>
+            <translation>Ein Schritt braucht {0}.</translation>
+        </message>
+        <message>
             <source>All {0} steps are replayed: a clean replay is a proof.</source>
             <translation>Alle {0} Schritte werden nachgerechnet: Eine Nachrechnung ohne Abweichung ist ein Beweis.</translation>
+        </message>
+        <message>
+            <source>Allow a program beyond the &amp;limits</source>
+            <translation>Programm über den &amp;Grenzen zulassen</translation>
         </message>
         <message>
             <source>Device</source>
@@ -1384,6 +1396,10 @@
         <message>
             <source>Finds it with</source>
             <translation>Findet ihn mit</translation>
+        </message>
+        <message>
+            <source>Limits of operators, memory and computing keep a stranger's program from taking this machine.</source>
+            <translation>Grenzen für Operatoren, Speicher und Rechnen halten das Programm eines Fremden davon ab, diese Maschine in Beschlag zu nehmen.</translation>
         </message>
         <message>
             <source>Measure on one device or several to compare the plans; a few steps are replayed for it.</source>
@@ -2440,6 +2456,14 @@
             <translation>Eine Stichprobe hat mindestens ein Segment.</translation>
         </message>
         <message>
+            <source>A step of the program takes about {0} GiB of memory; the limit is {1} GiB.</source>
+            <translation>Ein Schritt des Programms braucht etwa {0} GiB Speicher; die Grenze ist {1} GiB.</translation>
+        </message>
+        <message>
+            <source>A step of the program takes about {0} floating-point operations; the limit is {1}.</source>
+            <translation>Ein Schritt des Programms braucht etwa {0} Gleitkommaoperationen; die Grenze ist {1}.</translation>
+        </message>
+        <message>
             <source>A step of this order needs at least {0} GiB of memory; {1} has {2}.</source>
             <translation>Ein Schritt dieses Auftrags braucht mindestens {0} GiB Speicher; {1} hat {2}.</translation>
         </message>
@@ -2608,6 +2632,14 @@
             <translation>Geben Sie sie 'counterfoil adjudicate'.</translation>
         </message>
         <message>
+            <source>Hashing the file: {0} %.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It is not said where the progress was kept.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Known answers for SHA-256, Philox and a rounded training step came out right on {0}.</source>
             <translation>Bekannte Antworten für SHA-256, Philox und einen gerundeten Trainingsschritt kamen auf {0} richtig heraus.</translation>
         </message>
@@ -2642,6 +2674,10 @@
         <message>
             <source>Nothing can be concluded about the training.</source>
             <translation>Über das Training lässt sich nichts schließen.</translation>
+        </message>
+        <message>
+            <source>Nothing was computed. If you trust the order, and this machine can carry it, allow large programs: with --allow-large on the command line, or in the plan of the window.</source>
+            <translation>Nichts wurde berechnet. Wenn Sie dem Auftrag vertrauen und diese Maschine ihn tragen kann, lassen Sie große Programme zu: mit --allow-large auf der Kommandozeile oder im Plan des Fensters.</translation>
         </message>
         <message>
             <source>Nothing was concluded about the training.</source>
@@ -2714,6 +2750,10 @@
         <message>
             <source>Start again on another device, for instance cpu; if it fails there too, restart the machine.</source>
             <translation>Beginnen Sie auf einem anderen Gerät von vorn, etwa cpu; wenn es auch dort versagt, starten Sie den Rechner neu.</translation>
+        </message>
+        <message>
+            <source>Start the audit anew, or say where it lies.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Step {0} came out different from the trainer's, but the audit was stopped before a second replay of it could confirm this machine's result. Audit the run again.</source>
@@ -2942,6 +2982,14 @@
         <message>
             <source>The passphrase of {0} is wrong, or the file is damaged.</source>
             <translation>Das Passwort von {0} ist falsch, oder die Datei ist beschädigt.</translation>
+        </message>
+        <message>
+            <source>The program has {0} operators; the limit is {1}.</source>
+            <translation>Das Programm hat {0} Operatoren; die Grenze ist {1}.</translation>
+        </message>
+        <message>
+            <source>The program has {0} values; the limit is {1}.</source>
+            <translation>Das Programm hat {0} Werte; die Grenze ist {1}.</translation>
         </message>
         <message>
             <source>The public key is not an Ed25519 key.</source>
@@ -3859,6 +3907,10 @@
     </context>
     <context>
         <name>text</name>
+        <message>
+            <source>about {0} of memory, {1} billion operations</source>
+            <translation>etwa {0} Speicher, {1} Milliarden Operationen</translation>
+        </message>
         <message>
             <source>infinite</source>
             <translation>unendlich</translation>
