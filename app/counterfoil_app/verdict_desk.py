@@ -16,6 +16,7 @@ from counterfoil_app.engine_port import Engine, VerdictReading
 from counterfoil_app.session import Session
 from counterfoil_app.settings import Settings
 from counterfoil_app.signing_dialog import SigningDialog
+from counterfoil_app.strangers import plain
 from counterfoil_app.theme import Theme
 from counterfoil_app.verdict_export import now
 from counterfoil_app.verdict_viewer import VerdictViewer
@@ -125,7 +126,7 @@ class VerdictDesk(QObject):
             assert isinstance(result.value, VerdictReading)
             if result.value.verdict is not None:  # a key that proved its worth is offered again
                 self._settings.add_auditor_key(result.value.verdict.key_file)
-            viewer.show_reading(result.value)
+            viewer.show_reading(plain(result.value))
 
     # Both
 
