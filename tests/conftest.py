@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 
 import pytest
 
 # Before Qt is imported by anything: the tests draw off screen unless told otherwise.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+# Audits keep their progress there, and not in the folder of who runs the tests.
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="counterfoil-tests-")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

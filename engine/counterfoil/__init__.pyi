@@ -161,6 +161,9 @@ from .errors import (
     CounterfoilError as CounterfoilError,
 )
 from .errors import (
+    RecordingError as RecordingError,
+)
+from .errors import (
     SignatureError as SignatureError,
 )
 from .errors import (
@@ -263,13 +266,28 @@ from .training.recorder import (
     RecordFinished as RecordFinished,
 )
 from .training.recorder import (
+    RecordingResumed as RecordingResumed,
+)
+from .training.recorder import (
     RecordStarted as RecordStarted,
+)
+from .training.recorder import (
+    RunAssembled as RunAssembled,
 )
 from .training.recorder import (
     StepRecorded as StepRecorded,
 )
 from .training.recorder import (
+    StepRestored as StepRestored,
+)
+from .training.recorder import (
     record as record,
+)
+from .training.recording import (
+    RecordingChecked as RecordingChecked,
+)
+from .training.recording import (
+    discard_recording as discard_recording,
 )
 from .training.tamper import LabelFlip as LabelFlip
 

@@ -46,12 +46,12 @@ from counterfoil.signer.environment import (
 from counterfoil.signer.frames import MAX_STATEMENT_BYTES
 from counterfoil.signing import load_public_key, public_path
 from counterfoil.terminal import shown
+from counterfoil.wholefiles import check_target, remove_leftovers, write_whole
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from counterfoil.audit.events import AuditReport, StepRow
-    from counterfoil.bundle.capsule import CapsuleContents
+    from counterfoil.audit.events import AuditFinished, Kept, StepRow
     from counterfoil.training.order import OrderDraft
 
 DEFAULT_SEQUENCE = 64
@@ -155,6 +155,14 @@ HeadsOption = Annotated[
         help="The tree heads that the trainer published while training (.jsonl): they show whether history was "
         "rewritten.",
         show_default=False,
+    ),
+]
+AllowLargeOption = Annotated[
+    bool,
+    typer.Option(
+        "--allow-large",
+        help="Compute a program that is larger than the limits of operators, memory or computing; "
+        "'counterfoil inspect' shows what it takes.",
     ),
 ]
 BadFractionOption = Annotated[
@@ -709,6 +717,7 @@ def calibrate(
     data: DataOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -723,10 +732,18 @@ def calibrate(
         _check_target(out, force)
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Calibrating", console) as bar:
+        from counterfoil.program.limits import limits_for
         from counterfoil.training import calibration
 
         events = calibration.calibrate(
-            order, out, steps=steps, data=data, device=device, threads=threads, cancel=cancel
+            order,
+            out,
+            steps=steps,
+            data=data,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            limits=limits_for(allow_large),
         )
         for event in events:
             match event:
@@ -786,21 +803,45 @@ def train(
     heads_every: Annotated[int, typer.Option(min=1, help="Sign a tree head after so many steps.")] = 10,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with the recording that was stopped, if there is one; else begin from the start."
+        ),
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Throw away the recording that was stopped, if there is one.")
+    ] = False,
+    allow_large: AllowLargeOption = False,
     force: ForceOption = False,
 ) -> None:
     """Trainer: carry out an order, record every step, and sign the run.
 
-    Ctrl-C stops and leaves no run; tree heads that were written stay.
+    Finished steps lie in a folder beside the run (.NAME.recording) until it is complete. Ctrl-C, a full disk or a power
+    loss leave them there, and --resume goes on with them.
 
     Example: counterfoil train job.cfoil --out run.cfoil --key trainer.pem
     """
-    for target in (out, heads):
-        if target is not None:
-            _check_target(target, force)
+    if resume and fresh:
+        raise typer.BadParameter("--resume goes on with what --fresh throws away; give one or the other.")
+    from counterfoil.training.recording import has_published
+
+    published = has_published(out)
+    _check_target(out, force)
+    if heads is not None:
+        # The heads that a recording published are added to when it goes on.
+        _check_target(heads, force or (resume and published))
     signing_key = _open_key(key, "train")
     console = terminal.console()
+    if fresh and published:
+        console.print(
+            "[bold yellow]WARNING[/]  Tree heads of the recording that is thrown away were published. On another "
+            "machine the new one will contradict them.",
+            soft_wrap=True,
+        )
     with signing_key, cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
-        from counterfoil.training import recorder
+        from counterfoil.program.limits import limits_for
+        from counterfoil.training import recorder, recording
 
         events = recorder.record(
             order,
@@ -812,6 +853,9 @@ def train(
             cancel=cancel,
             heads=heads,
             heads_every=heads_every,
+            resume=resume,
+            fresh=fresh,
+            limits=limits_for(allow_large),
         )
         for event in events:
             match event:
@@ -819,6 +863,19 @@ def train(
                     bar.start(event.steps)
                 case recorder.DataChecked():
                     bar.update(0, f"data file checked: {100 * event.done // max(event.total, 1)} %")
+                case recording.RecordingChecked():
+                    bar.update(0, f"recording checked: {100 * event.done // max(event.total, 1)} %")
+                case recorder.RecordingResumed():
+                    console.print(
+                        f"Going on after step {event.steps}; the steps after {event.state}, whose state is stored, are "
+                        "computed again first."
+                        if event.steps > event.state
+                        else f"Going on after step {event.steps}."
+                    )
+                case recorder.StepRestored():
+                    bar.update(event.step, "computed again")
+                case recorder.RunAssembled():
+                    bar.update(event.total, f"run written: {100 * event.done // event.total} %")
                 case recorder.OperatorRecorded():
                     bar.update(event.step - 1 + event.done / event.total)
                 case recorder.StepRecorded():
@@ -835,6 +892,7 @@ def inspect(
     order: ClientOrderOption = None,
     trainer_key: TrainerKeyOption = None,
     heads: HeadsOption = None,
+    allow_large: AllowLargeOption = False,
     quick: Annotated[
         bool,
         typer.Option(
@@ -845,26 +903,30 @@ def inspect(
 ) -> None:
     """Anyone: say what is in a bundle, and check what can be checked without replaying it.
 
-    Exit code 0 when every such check passed, 3 when one failed: a part of the file is not what was ordered or signed.
+    Exit code 0 when every such check passed, 3 when one failed: a part of the file is not what was ordered or signed;
+    2 when the program is larger than the limits.
 
     Example: counterfoil inspect run.cfoil --order job.cfoil
     """
     public = load_public_key(trainer_key) if trainer_key else None
     with cancel_on_interrupt() as cancel, terminal.progress("Checking", terminal.console(stderr=True), "states") as bar:
         from counterfoil.audit import inspection
+        from counterfoil.program.limits import limits_for
 
         def show(done: int, total: int) -> None:
             if done == 0:
                 bar.start(total)
             bar.update(done)
 
-        summary = inspection.inspect(bundle, order, public, cancel, heads, quick=quick, progress=show)
+        limits = limits_for(allow_large)
+        summary = inspection.inspect(bundle, order, public, cancel, heads, limits, quick=quick, progress=show)
     if json:
         terminal.print_json(summary)
     else:
         terminal.show_summary(terminal.console(), summary)
-    failed = any(check.state is CheckState.FAILED for check in summary.checks)
-    raise _Done((Outcome.REFUSED if failed else Outcome.VERIFIED).exit_code)
+    states = {check.state for check in summary.checks}
+    outcome = Outcome.INCONCLUSIVE if CheckState.SKIPPED in states else Outcome.VERIFIED
+    raise _Done((Outcome.REFUSED if CheckState.FAILED in states else outcome).exit_code)
 
 
 @app.command()
@@ -918,14 +980,31 @@ def audit(
             show_default="a fresh one",
         ),
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on where an audit of this file with the same options was stopped or killed; it ends with the same "
+            "verdict as one that was not.",
+        ),
+    ] = False,
+    progress: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep the progress of the audit in this file while it runs, and look for it there.",
+            show_default="a file of its own in your state folder",
+        ),
+    ] = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
     """Auditor: replay a run step by step, compare every step with what the trainer signed, and give a verdict.
 
-    Exit code 0 VERIFIED, 1 DISPUTED, 2 INCONCLUSIVE, 3 REFUSED, 4 ERROR. Ctrl-C stops the replay: INCONCLUSIVE.
+    Exit code 0 VERIFIED, 1 DISPUTED, 2 INCONCLUSIVE, 3 REFUSED, 4 ERROR. Ctrl-C stops the replay: INCONCLUSIVE; what
+    was judged by then is kept, and --resume goes on from there.
 
     Example: counterfoil audit run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
@@ -945,10 +1024,11 @@ def audit(
 
     console = terminal.console(stderr=json)
     rows: list[StepRow] = []
-    report: AuditReport | None = None
-    evidence: CapsuleContents | None = None
+    finished: AuditFinished | None = None
+    restoring = resume
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
-        from counterfoil.audit import events, replay
+        from counterfoil.audit import events, kept, replay
+        from counterfoil.program.limits import limits_for
 
         request = replay.AuditRequest(
             run=run,
@@ -959,11 +1039,19 @@ def audit(
             data=data,
             segments=chosen,
             heads=heads,
+            limits=limits_for(allow_large),
+            progress=progress if progress is not None else kept.state_folder(),
+            resume=resume,
         )
         for event in replay.run_audit(request, cancel):
             match event:
                 case events.AuditStarted():
                     bar.start(event.planned_steps)
+                    if event.kept is not None and not resume:
+                        console.print(
+                            f"An earlier audit of this run judged {_judged(event.kept)}. Stop this one with Ctrl-C and "
+                            "give --resume to go on from there."
+                        )
                     if event.sample is not None and event.sample.nonce:
                         console.print(f"Sample drawn with the nonce {event.sample.nonce}")
                 case events.CheckChanged() if event.check.state is CheckState.RUNNING:
@@ -972,15 +1060,25 @@ def audit(
                     bar.update(len(rows) + event.done / event.total)
                 case events.StepReplayed():
                     rows.append(event.row)
-                    bar.update(len(rows), event.row.match.value)
+                    if not restoring:
+                        bar.update(len(rows), event.row.match.value)
+                case events.ProgressRestored():
+                    restoring = False
+                    bar.go_on_from(len(rows))
+                    console.print(f"Goes on from an earlier audit, which judged {_judged(event.kept)}.")
                 case events.AuditFinished():
-                    report, evidence = event.report, event.evidence
-    assert report is not None, "an audit ends in a report"
+                    finished = event
+    assert finished is not None, "an audit ends in a report"
+    report, evidence = finished.report, finished.evidence
 
     if json:
         terminal.print_json(report)
     else:
         terminal.show_report(console, report)
+    if finished.kept is not None:
+        console.print(f"Kept: {_judged(finished.kept)}. The same command with --resume goes on from there.")
+    if finished.problem:
+        console.print(shown(finished.problem))
     if csv is not None:
         from counterfoil.audit.table import write_steps_csv
 
@@ -1006,6 +1104,10 @@ def audit(
     raise _Done(report.outcome.exit_code)
 
 
+def _judged(kept: Kept) -> str:
+    return f"{kept.segments} of {kept.chosen} segments, up to step {kept.step}"
+
+
 @app.command()
 def adjudicate(
     capsule: Annotated[Path, typer.Argument(help="The dispute capsule, a .cfoil file.", show_default=False)],
@@ -1020,6 +1122,7 @@ def adjudicate(
     trainer_key: TrainerKeyOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -1042,10 +1145,17 @@ def adjudicate(
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         from counterfoil.audit import adjudicate as hearing
         from counterfoil.audit import events
+        from counterfoil.program.limits import limits_for
 
         first = 1
         for event in hearing.adjudicate(
-            capsule, order=order, trainer_key=public, device=device, threads=threads, cancel=cancel
+            capsule,
+            order=order,
+            trainer_key=public,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            limits=limits_for(allow_large),
         ):
             match event:
                 case hearing.AdjudicationStarted():
@@ -1077,6 +1187,7 @@ def plan(
     bad_fraction: BadFractionOption = 0.01,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
 ) -> None:
     """Auditor: measure a few steps here, and show what each confidence costs in segments and in time.
@@ -1087,9 +1198,16 @@ def plan(
     with cancel_on_interrupt() as cancel, terminal.progress("Measuring", console) as bar:
         from counterfoil.audit.plan import Plan, PlanProgress
         from counterfoil.audit.planner import plan_audit
+        from counterfoil.program.limits import limits_for
 
         for event in plan_audit(
-            run, data=data, bad_fraction=bad_fraction, device=device, threads=threads, cancel=cancel
+            run,
+            data=data,
+            bad_fraction=bad_fraction,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            limits=limits_for(allow_large),
         ):
             match event:
                 case PlanProgress():
@@ -1112,6 +1230,7 @@ def referee(
     data: DataOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
 ) -> None:
     """Client: two providers ran one order and differ; find the step by binary search, replay it, and say who is wrong.
@@ -1121,7 +1240,7 @@ def referee(
 
     Example: counterfoil referee a.cfoil b.cfoil --order job.cfoil
     """
-    _compare([first, second], order, data, device, threads, json)
+    _compare([first, second], order, data, device, threads, allow_large, json)
 
 
 @app.command()
@@ -1131,6 +1250,7 @@ def panel(
     data: DataOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
 ) -> None:
     """Client: compare the runs of several providers; one honest one among them exposes the others.
@@ -1140,18 +1260,34 @@ def panel(
 
     Example: counterfoil panel a.cfoil b.cfoil c.cfoil --order job.cfoil
     """
-    _compare(runs, order, data, device, threads, json)
+    _compare(runs, order, data, device, threads, allow_large, json)
 
 
 def _compare(
-    runs: Sequence[Path], order: Path | None, data: Path | None, device: str, threads: int | None, json: bool
+    runs: Sequence[Path],
+    order: Path | None,
+    data: Path | None,
+    device: str,
+    threads: int | None,
+    allow_large: bool,
+    json: bool,
 ) -> None:
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         from counterfoil.audit import panel, referee
+        from counterfoil.program.limits import limits_for
 
         done = expected = 0
-        for event in panel.run_panel(runs, order=order, data=data, device=device, threads=threads, cancel=cancel):
+        events = panel.run_panel(
+            runs,
+            order=order,
+            data=data,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            limits=limits_for(allow_large),
+        )
+        for event in events:
             match event:
                 case panel.PanelCompared():
                     expected = event.steps
@@ -1234,7 +1370,7 @@ def sign(
         envelope = signing_key.sign(data)
         # What contradicts itself, or is no verdict, is not written: nobody could use it.
         checked = verify_signed(envelope, signing_key.public)
-        _write(out, envelope)
+        write_whole(out, envelope, what="the signed statement")
     console = terminal.console()
     terminal.show_verdict(console, checked)
     console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")
@@ -1310,7 +1446,8 @@ def bench_paper(
         images=images,
         say=lambda line: console.print(shown(line)),
     )
-    _write(out, page(found, device, made_up_images=images is None, seconds=seconds).encode())
+    text = page(found, device, made_up_images=images is None, seconds=seconds)
+    write_whole(out, text.encode(), what="the page")
     console.print(f"Wrote {shown(str(out))}.")
 
 
@@ -1378,7 +1515,7 @@ def _sign(statement: bytes, signer: SignerProcess, target: Path) -> None:
         envelope = signer.sign(statement)
     except CounterfoilError as error:
         kept = target.with_name(f"{target.name}.unsigned")
-        _write(kept, statement)
+        write_whole(kept, statement, what="the statement")
         raise SignerError(
             f"{error.sentence} What was to be signed is in {kept}, and nothing else is lost.",
             remedy=f"Sign it with: counterfoil sign {kept} --key KEY --out {target}",
@@ -1386,24 +1523,16 @@ def _sign(statement: bytes, signer: SignerProcess, target: Path) -> None:
         ) from error
     finally:
         signer.close()
-    _write(target, envelope)
+    write_whole(target, envelope, what="the signed statement")
 
 
 def _check_target(path: Path, force: bool) -> None:
     """Refuse a file that cannot be written, before hours of work rather than after."""
-    if not path.parent.is_dir():
-        raise FileWriteError(f"There is no folder {path.parent}.", remedy="Make it, or choose another.")
-    if path.is_dir():
-        raise FileWriteError(f"{path} is a folder.", remedy="Give the name of a file.")
+    check_target(path, what="the file")
     if path.exists() and not force:
         raise FileWriteError(f"{path} exists already.", remedy="Choose another name, or add --force to replace it.")
-
-
-def _write(path: Path, data: bytes) -> None:
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise FileWriteError(f"{path} cannot be written: {error.strerror or error}.") from error
+    for part in remove_leftovers(path):
+        terminal.console(stderr=True).print(f"Removed {shown(str(part))}, which a stopped process left behind.")
 
 
 def _read_verdict(path: Path) -> bytes:

@@ -64,6 +64,14 @@ class FileWriteError(CounterfoilError):
     """A file cannot be written: no room left, no permission, no such folder."""
 
 
+class TargetExistsError(FileWriteError):
+    """A file that must not be replaced lies where a new one should go."""
+
+
+class RecordingError(CounterfoilError):
+    """An unfinished recording lies in the way, or cannot be gone on with."""
+
+
 class ProgramError(RefusedError):
     """A program is malformed, or holds an operator outside the allow-list."""
 
@@ -88,6 +96,10 @@ class DeviceError(CounterfoilError):
     """This machine cannot run the job: no such device, or it fails the self-test."""
 
 
+class ProgressError(CounterfoilError):
+    """The progress of an audit that was kept cannot be used, or is that of another audit."""
+
+
 class ObstacleError(CounterfoilError):
     """This machine, its memory or its disks kept the work from its end, and nobody is to blame (INCONCLUSIVE)."""
 
@@ -102,6 +114,10 @@ class FileReadError(ObstacleError):
 
 class MemoryShortageError(ObstacleError):
     """This machine has too little memory for the job."""
+
+
+class LimitError(ObstacleError):
+    """A program is larger than the limits under which it would be computed; whoever computes it may raise them."""
 
 
 class DeviceFailureError(ObstacleError):

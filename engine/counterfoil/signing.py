@@ -6,7 +6,6 @@ them and looks at what they say.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -368,8 +367,8 @@ def _subject(name: str, algorithm: str, digest: Digest) -> dict[str, Any]:
 
 def _parse_envelope(envelope: bytes) -> Envelope:
     try:
-        return Envelope.from_dict(json.loads(envelope))
-    except _MALFORMED as error:
+        return Envelope.from_dict(canonical.parse(envelope))
+    except (*_MALFORMED, canonical.CanonicalError) as error:
         raise SignatureError("The signature's envelope is malformed.", detail=repr(error)) from error
 
 
@@ -405,9 +404,9 @@ def parse_statement(payload: bytes) -> dict[str, Any]:
 def _named_key(payload: bytes) -> PublicKey:
     """Read the public key out of a payload that nobody has verified yet."""
     try:
-        pem = json.loads(payload)["predicate"]["public_key"]
+        pem = canonical.parse(payload)["predicate"]["public_key"]
         return PublicKey.from_pem(pem.encode())
-    except (*_MALFORMED, KeyFileError) as error:
+    except (*_MALFORMED, canonical.CanonicalError, KeyFileError) as error:
         raise SignatureError("The run's claim names no Ed25519 public key.", detail=repr(error)) from error
 
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from counterfoil.audit.panel import PanelReport
     from counterfoil.audit.plan import Plan
     from counterfoil.audit.referee import Parting
+    from counterfoil.program.limits import Estimate
     from counterfoil.training.calibration import Calibration
 
 PLAIN_WIDTH = 110
@@ -107,6 +108,9 @@ class StepProgress(Protocol):
     def update(self, done: float, note: str = "") -> None:
         """Say how many steps are done, with a part of the current one, and a few words on the last."""
 
+    def go_on_from(self, done: int) -> None:
+        """Say how many steps were done before: they say nothing of how fast it goes."""
+
 
 class _RateColumn(ProgressColumn):
     def __init__(self, unit: str) -> None:
@@ -130,6 +134,9 @@ class _Bar:
         if note:
             self._bar.update(self._task, note=one_line(note))
 
+    def go_on_from(self, done: int) -> None:
+        self._bar.reset(self._task, completed=done)
+
 
 class _Lines:
     def __init__(self, out: Console, title: str) -> None:
@@ -146,6 +153,9 @@ class _Lines:
         if note and line > self._shown:
             self._shown = line
             self._out.print(f"{self._title}: step {int(done)} of {self._steps}, {shown(note)}")
+
+    def go_on_from(self, done: int) -> None:
+        self._shown = int(done * PLAIN_LINES / self._steps)
 
 
 @contextmanager
@@ -330,6 +340,7 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
         "optimizer": one_line(order.optimizer),
         "model": f"{order.parameters:,} trainable values in {order.state_tensors} state tensors",
         "program": f"{order.operators} operators, {order.rounded_operators} of them rounded",
+        **({} if order.estimate is None else {"a step takes": estimate_text(order.estimate)}),
         "precision": order.precision,
     }
     if order.without_bound is not None:
@@ -354,6 +365,11 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
     show_facts(out, facts)
     show_checks(out, summary.checks)
     out.print(shown(summary.sentence))
+
+
+def estimate_text(estimate: Estimate) -> str:
+    """Say what a step takes: memory, and computing in units of 10^9."""
+    return f"about {estimate.bytes / 2**20:,.0f} MiB of memory, {estimate.flops / 1e9:,.3g} billion operations"
 
 
 def show_calibration(out: Console, calibration: Calibration) -> None:
@@ -425,6 +441,7 @@ def show_plan(out: Console, plan: Plan) -> None:
         {
             "run": f"{plan.steps} steps in {plan.segments} segments",
             "must not pass": f"{plan.bad} or more bad segments (a share of {plan.bad_fraction:.3g}, rounded up)",
+            "a step takes": estimate_text(plan.estimate),
             "one step here": f"{plan.step_seconds:.3g} s on {plan.device}, over {plan.measured_steps} steps",
         },
     )

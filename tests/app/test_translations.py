@@ -185,7 +185,7 @@ def test_sentences_of_the_engine_are_translated_with_their_values(german_window:
 
 
 def test_english_window_leaves_the_engine_alone(window: MainWindow) -> None:
-    sentence = "Of 60 replayed steps 2 differ; the first is 37.  Two  spaces {0} stay. So does this."
+    sentence = "Of 60 replayed steps 2 differ; the first is 37. What {0} stands for stays. So does this."
     assert engine_words.translated(sentence) == sentence
 
 

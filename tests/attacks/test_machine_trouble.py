@@ -20,7 +20,8 @@ from counterfoil.audit.events import StepReplayed
 from counterfoil.audit.inspection import inspect
 from counterfoil.audit.outcome import Outcome
 from counterfoil.audit.panel import run_panel
-from counterfoil.bundle.checked import CheckedFile
+from counterfoil.bundle import steady
+from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cli import main
 from counterfoil.errors import DeviceFailureError, FileReadError, MemoryShortageError, ProgramError
 from counterfoil.execution.interpreter import native
@@ -192,14 +193,15 @@ class BrokenDisk(io.FileIO):
 def lost():
     """The disk fails under an open file."""
 
-    def lose(file: CheckedFile) -> None:
+    def lose(file: SteadyFile) -> None:
         file._handle = BrokenDisk(os.dup(file._handle.fileno()))
 
     return lose
 
 
 def test_the_disk_fails_under_the_replay(digits_job, monkeypatch, lost):
-    before(monkeypatch, replay, "_judge", lambda request, inspection, *_: lost(inspection.reader))
+    monkeypatch.setattr(steady, "CACHED_BYTES", 0)  # a file of this size would lie in memory
+    before(monkeypatch, replay, "_judge", lambda request, inspection, *_: lost(inspection.reader.file))
     result = audited(digits_job.run, digits_job.order)
     assert result.report.outcome is Outcome.INCONCLUSIVE, result.report.reason
     assert "says nothing about the file itself" in result.report.reason
@@ -208,14 +210,14 @@ def test_the_disk_fails_under_the_replay(digits_job, monkeypatch, lost):
 
 
 def test_the_disk_fails_under_the_checks(digits_job, monkeypatch, lost, capsys):
-    opened = CheckedFile.open.__func__
+    opened = SteadyFile.open.__func__
 
     def opening(cls, path):
         file = opened(cls, path)
         lost(file)
         return file
 
-    monkeypatch.setattr(CheckedFile, "open", classmethod(opening))
+    monkeypatch.setattr(SteadyFile, "open", classmethod(opening))
     report = audited(digits_job.run).report
     assert report.outcome is Outcome.INCONCLUSIVE, report.reason
     with pytest.raises(FileReadError):

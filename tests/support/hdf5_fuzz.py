@@ -34,7 +34,7 @@ def fuzz(files: Sequence[bytes], cases: int, seed: int) -> Counter[str]:
     for number in range(cases):
         chance = random.Random(f"{seed} {number}")
         data, blocks, content = chance.choice(known)
-        spoiled, sealed = _spoil(data, blocks, chance)
+        spoiled, sealed = spoil_structure(data, blocks, chance)
         start = time.process_time()
         outcome = try_to_read(spoiled, content)
         assert time.process_time() - start < SLOWEST_SECONDS, (seed, number)
@@ -52,8 +52,14 @@ def try_to_read(data: bytes, content: Content) -> str:
     return "same" if found == content else "other"
 
 
-def _spoil(data: bytes, blocks: Sequence[Block], chance: random.Random) -> tuple[bytes, bool]:
-    """Return a changed file, and whether the checksums of what was changed were made right."""
+def spoil_structure(data: bytes, blocks: Sequence[Block], chance: random.Random) -> tuple[bytes, bool]:
+    """Return a changed file, and whether the checksums of what was changed were made right.
+
+    Args:
+        data: An HDF5 file.
+        blocks: Its structures with a checksum.
+        chance: Of the changes.
+    """
     spoiled = bytearray(data)
     touched = []
     sealed = chance.random() < 0.9

@@ -25,14 +25,16 @@ from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.selftest import run_selftest
 from counterfoil.audit.steps import State, step_replayer
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
-from counterfoil.bundle.checked import settled_digest, stat_of
 from counterfoil.bundle.schema import RunClaim
+from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import CounterfoilError, DeviceError, FileChangedError, RefusedError
+from counterfoil.errors import CounterfoilError, DeviceError, FileChangedError, LimitError, RefusedError
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.generators import finish
+from counterfoil.program.limits import Limits
 from counterfoil.signing import PublicKey
 
 Result = TypeVar("Result")
@@ -64,6 +66,7 @@ def adjudicate(
     device: str = "cpu",
     threads: int | None = None,
     cancel: CancelToken | None = None,
+    limits: Limits | None = None,
 ) -> Iterator[AdjudicationEvent]:
     """Check a dispute capsule, replay its steps, and say who is right.
 
@@ -76,22 +79,19 @@ def adjudicate(
         device: ``cpu`` or ``cuda:0``.
         threads: Threads on the CPU; None for torch's choice.
         cancel: Looked at between operators.
+        limits: How large the program may be; the default limits unless given.
 
     Yields:
         CheckChanged and OperatorDone, AdjudicationStarted before the replay, AdjudicationFinished.
     """
     case = _Case(Path(path))
-    before = stat_of(path)
     try:
         with obstacles_noticed():
-            yield from _hear(case, order, trainer_key, device, threads, cancel)
+            yield from _hear(case, order, trainer_key, device, threads, cancel, limits)
     except CounterfoilError as error:
         case.error = error
         if isinstance(error, FileChangedError):
             case.capsule_digest = None
-        elif case.capsule_digest is None:
-            # Not readable as a capsule, but perhaps a file: then the report says which one was refused.
-            case.capsule_digest = settled_digest(path, before)
     yield AdjudicationFinished(case.report())
 
 
@@ -121,6 +121,9 @@ class _Case:
             result = check()
         except (RefusedError, DeviceError) as error:
             yield self.note(number, CheckState.FAILED, error.sentence)
+            raise
+        except LimitError as error:
+            yield self.note(number, CheckState.SKIPPED, error.sentence)
             raise
         yield self.note(number, CheckState.PASSED, sentence(result))
         return result
@@ -161,6 +164,7 @@ def _hear(
     device_name: str,
     threads: int | None,
     cancel: CancelToken | None,
+    limits: Limits | None,
 ) -> Generator[AdjudicationEvent, None, None]:
     """Checks 1 to 10."""
     contents = yield from case.attempt(
@@ -179,7 +183,7 @@ def _hear(
     )
     job = yield from case.attempt(
         CheckNumber.PROGRAM,
-        lambda: load_job(contents, part),
+        lambda: load_job(contents, part, limits, cancel),
         lambda found: f"All {len(found.program.nodes)} operators are on the allow-list.",
     )
     claim = yield from case.attempt(
@@ -212,13 +216,14 @@ def _hear(
 
 
 def _read(case: _Case, cancel: CancelToken | None) -> CapsuleContents:
-    with CapsuleReader.open(case.path) as reader:
-        case.capsule_digest = reader.file_digest(cancel)
+    with SteadyFile.open(case.path) as file:
+        # Before a byte is looked at, so that a report names what was judged, also when it is no capsule.
+        case.capsule_digest = finish(file.settle(cancel))
         try:
             # All that is judged lies in memory from here on.
-            return reader.contents()
+            return CapsuleReader(file).contents()
         finally:
-            reader.check_unchanged(case.capsule_digest)
+            file.check_unchanged()
 
 
 def _compare_order(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from counterfoil.audit.outcome import Check, Outcome
@@ -391,8 +392,25 @@ class Steering:
 
 
 @dataclass(frozen=True)
+class Kept:
+    """Progress of an audit that lies in a file, to go on from.
+
+    Attributes:
+        path: The file.
+        segments: How many of the chosen segments were judged.
+        chosen: How many were chosen.
+        step: The last step that was judged.
+    """
+
+    path: Path
+    segments: int
+    chosen: int
+    step: int
+
+
+@dataclass(frozen=True)
 class AuditStarted:
-    """First event of every audit.
+    """First event of every audit, but for what it says while it hashes a large file.
 
     Attributes:
         steps: Number of steps of the run.
@@ -401,6 +419,7 @@ class AuditStarted:
         checks: Every check with its state so far.
         planned_steps: Number of steps that will be replayed.
         sample: The segments that will be replayed; None when the audit ended before it could choose.
+        kept: Progress of an earlier audit that this one could have gone on from, or does go on from.
     """
 
     steps: int
@@ -409,6 +428,18 @@ class AuditStarted:
     checks: tuple[Check, ...]
     planned_steps: int = 0
     sample: Sample | None = None
+    kept: Kept | None = None
+
+
+@dataclass(frozen=True)
+class ProgressRestored:
+    """The steps, comparisons and disputes reported since the start are those of an earlier audit; it goes on now.
+
+    Attributes:
+        kept: What it goes on from.
+    """
+
+    kept: Kept
 
 
 @dataclass(frozen=True)
@@ -544,14 +575,19 @@ class AuditFinished:
         report: What was found.
         evidence: What a dispute capsule about the dispute would hold; None when nobody is accused, or no single step
             shows why.
+        kept: Progress that another audit can go on from; None when the audit came to its end, or kept none.
+        problem: Why progress could not be kept, or removed, as a sentence; else empty.
     """
 
     report: AuditReport
     evidence: CapsuleContents | None = field(default=None, repr=False, compare=False)
+    kept: Kept | None = None
+    problem: str = ""
 
 
 Event = (
     AuditStarted
+    | ProgressRestored
     | CheckChanged
     | OperatorDone
     | StepReplayed

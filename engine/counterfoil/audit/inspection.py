@@ -22,10 +22,11 @@ from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_t
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree
-from counterfoil.errors import CommitmentError, OrderMismatchError, RefusedError, SignatureError
-from counterfoil.execution.devices import open_device
-from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter
+from counterfoil.errors import CommitmentError, LimitError, OrderMismatchError, RefusedError, SignatureError
+from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.program.estimate import estimate
+from counterfoil.program.limits import Estimate, Limits
 from counterfoil.program.operators import OperatorClass
 from counterfoil.rounding.guaranteed import kinds_without_bound
 from counterfoil.signing import PublicKey, open_claim
@@ -46,6 +47,8 @@ class Inspection:
         records: The records of steps 0 to the last, once check 6 has passed.
         tree: The Merkle tree over their leaves, once check 6 has passed.
         failures: The errors of the checks that failed, by number.
+        too_large: Why check 4 was not made: the program is larger than the limits.
+        estimate: What a step takes, once check 4 has passed.
         with_states: Whether the stored states are compared with their state roots too, as a part of check 6.
         states_checked: Whether they were, and all have them.
     """
@@ -59,13 +62,15 @@ class Inspection:
     records: tuple[StepRecord, ...] = ()
     tree: MerkleTree | None = None
     failures: dict[CheckNumber, RefusedError] = field(default_factory=dict)
+    too_large: LimitError | None = None
+    estimate: Estimate | None = None
     with_states: bool = False
     states_checked: bool = False
 
     @property
-    def failure(self) -> RefusedError | None:
-        """The error of the failed check with the lowest number; None when none failed."""
-        return self.failures[min(self.failures)] if self.failures else None
+    def failure(self) -> RefusedError | LimitError | None:
+        """Why nothing can be replayed: the first failed check, or a program beyond the limits; None when neither is."""
+        return self.failures[min(self.failures)] if self.failures else self.too_large
 
     @property
     def order_source(self) -> str:
@@ -88,6 +93,7 @@ def open_inspection(
     trainer_key: PublicKey | None = None,
     cancel: CancelToken | None = None,
     heads: str | os.PathLike[str] | None = None,
+    limits: Limits | None = None,
 ) -> Iterator[Inspection]:
     """Open a bundle and run checks 1 to 6 on it; an order that nobody has run ends after check 4.
 
@@ -101,7 +107,7 @@ def open_inspection(
     """
     with BundleReader.open(path) as reader:
         inspection = Inspection(reader)
-        make_checks(inspection, order_path, trainer_key, cancel, heads)
+        make_checks(inspection, order_path, trainer_key, cancel, heads, limits)
         yield inspection
 
 
@@ -111,10 +117,11 @@ def make_checks(
     trainer_key: PublicKey | None = None,
     cancel: CancelToken | None = None,
     heads: str | os.PathLike[str] | None = None,
+    limits: Limits | None = None,
 ) -> None:
     """Run checks 1 to 6 on an open bundle, as :func:`open_inspection` does; raises ObstacleError and CancelledError."""
     with obstacles_noticed():
-        for _ in _stages(inspection, order_path, trainer_key, heads, cancel):
+        for _ in _stages(inspection, order_path, trainer_key, heads, cancel, limits):
             pass
 
 
@@ -124,6 +131,7 @@ def _stages(
     trainer_key: PublicKey | None,
     heads: str | os.PathLike[str] | None,
     cancel: CancelToken | None,
+    limits: Limits | None,
     progress: Progress | None = None,
 ) -> Iterator[None]:
     """Make the checks; yields after those that read little, and after each that may read much."""
@@ -137,7 +145,7 @@ def _stages(
     yield
     contents: list[OrderContents] = []
     if _attempt(inspection, CheckNumber.ORDER_CONTENTS, lambda: _check_contents(reader, contents, cancel)):
-        _attempt(inspection, CheckNumber.PROGRAM, lambda: _check_program(inspection, contents.pop()))
+        _attempt(inspection, CheckNumber.PROGRAM, lambda: _check_program(inspection, contents.pop(), limits, cancel))
     if signed:
         inspection.note(CheckNumber.COMMITMENTS, CheckState.RUNNING, "")
     yield
@@ -159,9 +167,13 @@ def _attempt(inspection: Inspection, number: CheckNumber, check: Callable[[], tu
         state, detail = check()
     except RefusedError as error:
         # A file that is being written to may show anything.
-        inspection.reader.check_unchanged()
+        inspection.reader.file.check_unchanged()
         inspection.note(number, CheckState.FAILED, error.sentence)
         inspection.failures[number] = error
+        return False
+    except LimitError as error:
+        inspection.note(number, CheckState.SKIPPED, error.sentence)
+        inspection.too_large = error
         return False
     inspection.note(number, state, detail)
     return True
@@ -217,10 +229,11 @@ def _check_contents(
     return CheckState.PASSED, f"Program, schedule, scalars, {arrays} data arrays and the initial state match the order."
 
 
-def _check_program(inspection: Inspection, contents: OrderContents) -> tuple[CheckState, str]:
-    order = prepare_order(inspection.reader.manifest, contents)
-    Interpreter(order.program, open_device("cpu"), COMPUTE_DTYPES[order.manifest.precision.compute]).check_types()
-    inspection.order = order
+def _check_program(
+    inspection: Inspection, contents: OrderContents, limits: Limits | None, cancel: CancelToken | None
+) -> tuple[CheckState, str]:
+    order = inspection.order = prepare_order(inspection.reader.manifest, contents, limits, cancel)
+    inspection.estimate = estimate(order.program, COMPUTE_DTYPES[order.manifest.precision.compute].itemsize)
     rounded = sum(node.entry.operator_class is OperatorClass.ROUNDED for node in order.program.nodes)
     return CheckState.PASSED, f"All {len(order.program.nodes)} operators are on the allow-list; {rounded} are rounded."
 
@@ -328,6 +341,7 @@ def inspect(
     trainer_key: PublicKey | None = None,
     cancel: CancelToken | None = None,
     heads: str | os.PathLike[str] | None = None,
+    limits: Limits | None = None,
     *,
     quick: bool = False,
     progress: Progress | None = None,
@@ -340,6 +354,7 @@ def inspect(
         trainer_key: The trainer's public key, when it is known.
         cancel: Looked at while long files are read.
         heads: Tree heads that the trainer published while training.
+        limits: How large the program may be that is looked at; the default limits unless given.
         quick: Leave out the comparison of the stored states, most of a large file, with their state roots.
         progress: Called with the stored states compared and their total.
 
@@ -349,7 +364,7 @@ def inspect(
     """
     with obstacles_noticed(), BundleReader.open(path) as reader:
         inspection = Inspection(reader, with_states=not quick)
-        for _ in _stages(inspection, order_path, trainer_key, heads, cancel, progress):
+        for _ in _stages(inspection, order_path, trainer_key, heads, cancel, limits, progress):
             pass
         return summarise(inspection)
 
@@ -360,6 +375,7 @@ def inspect_stages(
     trainer_key: PublicKey | None = None,
     cancel: CancelToken | None = None,
     heads: str | os.PathLike[str] | None = None,
+    limits: Limits | None = None,
 ) -> Iterator[BundleSummary]:
     """Say what :func:`inspect` says, as soon as it is known.
 
@@ -376,7 +392,7 @@ def inspect_stages(
     """
     with obstacles_noticed(), BundleReader.open(path) as reader:
         inspection = Inspection(reader, with_states=True)
-        for _ in _stages(inspection, order_path, trainer_key, heads, cancel):
+        for _ in _stages(inspection, order_path, trainer_key, heads, cancel, limits):
             yield summarise(inspection)
 
 
@@ -396,8 +412,10 @@ def summarise(inspection: Inspection) -> BundleSummary:
 
 
 def _sentence(inspection: Inspection) -> str:
-    if inspection.failure is not None:
+    if inspection.failures and inspection.failure is not None:
         return f"{inspection.failure.sentence} Nothing can be concluded about the training."
+    if inspection.too_large is not None:
+        return f"{inspection.too_large.sentence} {inspection.too_large.remedy}"
     if not inspection.reader.has_run:
         return "This is an order that nobody has run yet."
     if inspection.tree is None or (inspection.with_states and not inspection.states_checked):
@@ -441,6 +459,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         commit_every=manifest.commit_every,
         checkpoint_every=manifest.checkpoint_every,
         without_bound=None if program is None else kinds_without_bound(program, manifest.precision),
+        estimate=inspection.estimate,
     )
 
 

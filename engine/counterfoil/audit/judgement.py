@@ -47,8 +47,13 @@ class SecondLook:
 class Omissions:
     """The steps of one trainer in whose log decisions are missing that every conforming recorder writes down."""
 
-    def __init__(self) -> None:
-        self._steps: list[int] = []
+    def __init__(self, steps: Sequence[int] = ()) -> None:
+        self._steps = list(steps)
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The steps that were noted, ascending."""
+        return tuple(self._steps)
 
     def note(self, step: int, look: SecondLook) -> SecondLook:
         """Note what a closer look brought; returns it, or an accusation when it is one omission too many."""

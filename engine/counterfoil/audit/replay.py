@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import torch
 
 from counterfoil.audit.capsule import gather
+from counterfoil.audit.chain import Agreed, Drifting, Ended, Lost, Reached, after, match_of
 from counterfoil.audit.compare import compare_states, detail_difference
 from counterfoil.audit.conclusion import Coverage, Tally, conclude
 from counterfoil.audit.events import (
@@ -21,6 +22,7 @@ from counterfoil.audit.events import (
     DisputeLocated,
     DivergenceMeasured,
     Event,
+    ProgressRestored,
     ResumedFromCheckpoint,
     Steering,
     StepMatch,
@@ -30,6 +32,20 @@ from counterfoil.audit.events import (
 )
 from counterfoil.audit.inspection import Inspection, make_checks
 from counterfoil.audit.judgement import Omissions, SecondLook, dispute_of, second_look, unreadable
+from counterfoil.audit.kept import (
+    Basis,
+    Keeper,
+    KeptAudit,
+    KeptDivergence,
+    KeptRow,
+    all_tensors,
+    fitting,
+    kept_divergence,
+    load,
+    load_evidence,
+    misfit,
+    place_of,
+)
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.sampling import Sample, Segment, SegmentRequest, planned_steps, segment
 from counterfoil.audit.selftest import run_selftest
@@ -45,10 +61,10 @@ from counterfoil.audit.steps import (
     step_replayer,
 )
 from counterfoil.bundle.capsule import CapsuleContents
-from counterfoil.bundle.checked import settled_digest, stat_of
 from counterfoil.bundle.datafile import DataFile, missing_data
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
+from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison, MerkleTree, first_difference
@@ -59,15 +75,20 @@ from counterfoil.errors import (
     FileChangedError,
     LogError,
     NonFiniteError,
+    ProgressError,
     RefusedError,
 )
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.program.limits import Limits
 from counterfoil.rounding.guaranteed import kinds_without_bound
 from counterfoil.signing import PublicKey
 from counterfoil.training.order import LoadedOrder
 
+_LONG_BYTES = 2**28
+"""Hashing a file of more than this takes so long that it is shown."""
+Chain = Agreed[State] | Drifting[State] | Ended
 DETAILED = 32
 """Differing tensors of a dispute that are described down to single elements."""
 
@@ -87,6 +108,10 @@ class AuditRequest:
         perturbation: Imitate other hardware while replaying (:mod:`counterfoil.execution.perturbed`).
         segments: Which segments to replay.
         heads: Tree heads that the trainer published while training.
+        limits: How large the program may be that is replayed.
+        progress: Where progress is kept while the audit runs: a file, or a folder in which each audit has one of its
+            own. None keeps none.
+        resume: Go on from the progress that was kept there.
     """
 
     run: Path
@@ -99,6 +124,9 @@ class AuditRequest:
     perturbation: str | None = None
     segments: SegmentRequest = field(default_factory=SegmentRequest)
     heads: Path | None = None
+    limits: Limits = field(default_factory=Limits)
+    progress: Path | None = None
+    resume: bool = False
 
 
 def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Iterator[Event]:
@@ -107,38 +135,53 @@ def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Itera
     Whatever happens to the bundle or to the replay ends in a report, never in an exception of ours.
 
     Yields:
-        AuditStarted, then what happens, then AuditFinished.
+        AuditStarted, then what happens, then AuditFinished. Before that, for a large file, how far it is hashed.
     """
     token = cancel or CancelToken()
     progress = _Progress(request)
-    before = stat_of(request.run)
     try:
-        with obstacles_noticed(), BundleReader.open(request.run) as reader:
-            # Before anything else is read, so that whatever changes later is noticed at the end.
-            progress.bundle_digest = reader.file_digest(token)
-            inspection = progress.inspection = Inspection(reader)
+        with obstacles_noticed(), SteadyFile.open(request.run) as file:
+            # Before a byte is looked at: whatever is judged from here on is what the verdict names.
+            progress.bundle_digest = yield from _settle(file, progress, token)
             try:
                 with obstacles_noticed():
-                    make_checks(inspection, request.order, request.trainer_key, token, request.heads)
+                    inspection = progress.inspection = Inspection(BundleReader(file))
+                    make_checks(inspection, request.order, request.trainer_key, token, request.heads, request.limits)
                     yield from _audit(request, inspection, progress, token)
             except FileChangedError:
                 raise
             except CounterfoilError:
-                progress.check_unchanged(reader)
+                file.check_unchanged()
                 raise
-            progress.check_unchanged(reader)
+            file.check_unchanged()
     except CancelledError:
         progress.cancelled = True
     except CounterfoilError as error:
         progress.error = error
         if isinstance(error, FileChangedError):
             progress.bundle_digest = None
-        elif progress.inspection is None:
-            # No bundle, but perhaps a file: then the verdict says which file was refused.
-            progress.bundle_digest = settled_digest(request.run, before)
     if not progress.started:
         yield AuditStarted(0, (), request.device, progress.checks())
-    yield AuditFinished(progress.report(), progress.evidence)
+    report = progress.report()
+    progress.settle_keeping()
+    keeper = progress.keeper
+    yield AuditFinished(report, progress.evidence, keeper.kept if keeper else None, keeper.problem if keeper else "")
+
+
+def _settle(file: SteadyFile, progress: _Progress, cancel: CancelToken) -> Generator[Event, None, Digest]:
+    """Hash the file; says how far it is where that takes long."""
+    settling = file.settle(cancel)
+    shown = 0
+    while True:
+        try:
+            done, total = next(settling)
+        except StopIteration as end:
+            digest: Digest = end.value
+            return digest
+        percent = 100 * done // total
+        if total > _LONG_BYTES and percent > shown:
+            shown = percent
+            yield CheckChanged(Check(CheckNumber.FORMAT, CheckState.RUNNING, f"Hashing the file: {percent} %."))
 
 
 @dataclass
@@ -157,6 +200,20 @@ class _Progress:
     account: SteeringAccount | None = None
     environment: tuple[tuple[str, str], ...] = ()
     later_checks: dict[CheckNumber, Check] = field(default_factory=dict)
+    keeper: Keeper | None = None
+    basis: Basis | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the audit did not come to its end, for no reason that lies in the run."""
+        return self.cancelled or not isinstance(self.error, (RefusedError, NonFiniteError, type(None)))
+
+    def settle_keeping(self) -> None:
+        """Keep the progress of an audit that was interrupted; one that came to its end needs none."""
+        if self.keeper is not None and self.interrupted:
+            self.keeper.flush()
+        elif self.keeper is not None:
+            self.keeper.remove()
 
     def note(self, number: CheckNumber, state: CheckState, detail: str) -> CheckChanged:
         check = Check(number, state, detail)
@@ -173,12 +230,6 @@ class _Progress:
         return tuple(
             Check(check.number, CheckState.SKIPPED) if check.state in open_ones else check for check in self.checks()
         )
-
-    def check_unchanged(self, reader: BundleReader) -> None:
-        """Check, however the audit ended, that a verdict names the file that was judged; raises ObstacleError."""
-        digest, self.bundle_digest = self.bundle_digest, None
-        reader.check_unchanged(digest)
-        self.bundle_digest = digest
 
     def _coverage(self, manifest: OrderManifest | None) -> Coverage:
         if manifest is None:
@@ -258,16 +309,56 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
     check_memory(device, order.program.least_memory(COMPUTE_DTYPES[order.manifest.precision.compute].itemsize))
     manifest = order.manifest
     assert inspection.claim is not None
-    progress.sample = request.segments.resolve(manifest, inspection.claim.run_root)
+    kept = _take_up(request, progress, inspection.claim.run_root, manifest)
+    progress.sample = kept.sample if kept else request.segments.resolve(manifest, inspection.claim.run_root)
     planned = planned_steps(manifest, progress.sample)
     progress.started = True
     yield AuditStarted(
-        manifest.steps, tuple(sorted(order.initial)), request.device, progress.checks(), planned, progress.sample
+        manifest.steps,
+        tuple(sorted(order.initial)),
+        request.device,
+        progress.checks(),
+        planned,
+        progress.sample,
+        progress.keeper.kept if progress.keeper else None,
     )
     with ExitStack() as stack:
         if order.manifest.outside:
             order = yield from _with_data(order, request, progress, stack, cancel)
-        yield from _judge(request, inspection, order, progress, device, threads, cancel)
+        yield from _judge(request, inspection, order, progress, device, threads, cancel, kept)
+
+
+def _take_up(request: AuditRequest, progress: _Progress, run_root: Digest, manifest: OrderManifest) -> KeptAudit | None:
+    """Say where progress is kept, and return what the audit is to go on from; raises ProgressError."""
+    if request.progress is None:
+        if request.resume:
+            raise ProgressError(
+                "It is not said where the progress was kept.", remedy="Start the audit anew, or say where it lies."
+            )
+        return None
+    assert progress.bundle_digest is not None
+    progress.basis = basis = Basis.of(
+        file=progress.bundle_digest,
+        order=manifest.digest,
+        run_root=run_root,
+        environment=dict(progress.environment),
+        segments=request.segments,
+        continue_after_dispute=request.continue_after_dispute,
+        perturbation=request.perturbation,
+    )
+    path = place_of(request.progress, basis)
+    if request.resume:
+        kept = fitting(request.progress, basis)
+        progress.evidence = load_evidence(path, kept)
+        progress.keeper = Keeper(path)
+        progress.keeper.adopt(kept, progress.evidence)
+        return kept
+    progress.keeper = Keeper(path)
+    with suppress(ProgressError):  # of no use: it is replaced
+        earlier = load(path)
+        if earlier is not None and earlier.basis == basis:
+            progress.keeper.adopt(earlier)
+    return None
 
 
 def _with_data(
@@ -309,6 +400,7 @@ def _judge(
     device: torch.device,
     threads: int,
     cancel: CancelToken,
+    kept: KeptAudit | None,
 ) -> Iterator[Event]:
     """The self-test and the replay: checks 7 to 10."""
     yield progress.note(CheckNumber.SELF_TEST, CheckState.RUNNING, "")
@@ -324,11 +416,14 @@ def _judge(
     try:
         with step_replayer(order, device, threads, perturbation=request.perturbation, cancel=cancel) as steps:
             assert progress.sample is not None
-            chosen = (segment(order.manifest, number) for number in progress.sample.numbers())
+            chosen = [segment(order.manifest, number) for number in progress.sample.numbers()]
             progress.account = SteeringAccount(order.program, order.manifest.precision.significand_bits)
-            yield from _Replay(request, inspection, order, progress, progress.account, steps).run(chosen)
+            replay = _Replay(request, inspection, order, progress, progress.account, steps)
+            if kept is not None:
+                yield from replay.restore(kept, chosen)
+            yield from replay.run(chosen)
     finally:
-        progress.tally.seconds = time.perf_counter() - begun
+        progress.tally.seconds += time.perf_counter() - begun
 
 
 class _Replay:
@@ -357,56 +452,128 @@ class _Replay:
         self._rounded_values = sum(site.elements for site in order.program.sites)
         self._agreed: tuple[int, State] = (0, order.initial)
         self._omissions = Omissions()
+        self._begun = time.perf_counter()
+        self._rows: list[StepRow] = []
+        self._divergences: list[KeptDivergence] = []
+        self._segments = 0
+        """How many of the chosen segments are judged."""
 
-    def run(self, chosen: Iterable[Segment]) -> Iterator[Event]:
-        for part in chosen:
+    def restore(self, kept: KeptAudit, chosen: Sequence[Segment]) -> Iterator[Event]:
+        """Take over what an earlier audit kept, and report it again.
+
+        Raises:
+            ProgressError: It does not fit the run after all.
+        """
+        judged = [step for part in chosen[: kept.segments] for step in range(part.first, part.last + 1)]
+        try:
+            rows = [row.row(self._tree.leaf(row.step)) for row in kept.rows]
+            self._account.restore(kept.steering_steps, kept.steering_sums)
+        except (IndexError, ValueError) as error:
+            raise misfit(str(error)) from error
+        if [row.step for row in rows] != judged or kept.segments > len(chosen):
+            raise misfit("its steps are not those of its segments")
+        shapes = {name: tuple(tensor.shape) for name, tensor in sorted(self._order.initial.items())}
+        for row in rows:
+            yield self._judged(row)
+        for divergence in kept.divergences:
+            self._divergences.append(divergence)
+            yield DivergenceMeasured(divergence.step, all_tensors(divergence, shapes))
+        if kept.dispute is not None:
+            self._tally.dispute = kept.dispute
+            yield DisputeLocated(kept.dispute)
+        self._tally.seconds = kept.seconds
+        self._omissions = Omissions(kept.omissions)
+        self._segments = kept.segments
+        assert self._progress.keeper is not None
+        assert self._progress.keeper.kept is not None
+        yield ProgressRestored(self._progress.keeper.kept)
+
+    def run(self, chosen: Sequence[Segment]) -> Iterator[Event]:
+        for part in chosen[self._segments :]:
             if self._tally.mismatched and not self._request.continue_after_dispute:
                 return
             yield from self._segment(part)
+            self._segments += 1
+            self._keep()
+
+    def _keep(self) -> None:
+        """Note what is known between two segments; the next one can start from a state that the trainer signed."""
+        progress = self._progress
+        keeper, basis, sample = progress.keeper, progress.basis, progress.sample
+        if keeper is None or basis is None or sample is None:
+            return
+        segments, rows, divergences = self._segments, len(self._rows), len(self._divergences)
+        dispute, omissions, sums = self._tally.dispute, self._omissions.steps, self._account.sums
+        seconds = self._tally.seconds + time.perf_counter() - self._begun
+
+        def known() -> KeptAudit:
+            capsule = keeper.capsule
+            return KeptAudit(
+                basis=basis,
+                sample=sample,
+                segments=segments,
+                rows=tuple(map(KeptRow.of, self._rows[:rows])),
+                divergences=tuple(self._divergences[:divergences]),
+                dispute=dispute,
+                omissions=omissions,
+                steering_steps=sums[0],
+                steering_sums=sums[1],
+                seconds=seconds,
+                capsule=None if capsule is None else capsule.value,
+            )
+
+        keeper.keep(segments, known, progress.evidence)
 
     def _segment(self, part: Segment) -> Iterator[Event]:
-        committed = state = yield from self._state_before(part)
+        state = yield from self._state_before(part)
+        chain: Chain = Agreed(state, state)
         outcome: ReplayedStep | None = None
-        # A chain drifts when it has parted from the trainer's, and is lost when there is no state to go on from.
-        drifting = lost = False
         for step in range(part.first, part.last + 1):
-            begun = time.perf_counter()
-            try:
-                logs = read_log(self._order.program, self._records[step], self._reader.log(step))
-            except LogError as error:
-                yield from self._unreadable(step, error, None if drifting else committed, begun)
-                drifting = lost = True
-                continue
-            outcome = None if lost else (yield from self._attempt(step, state, logs, drifting))
-            if outcome is None:
-                lost = True
-                yield self._judged(self._row(step, StepMatch.UNJUDGED, None, begun))
-                continue
-            equal = outcome.leaf == self._tree.leaf(step)
-            match = StepMatch.UNJUDGED if drifting else StepMatch.MATCH if equal else StepMatch.MISMATCH
-            if match is StepMatch.MATCH:
-                self._account.add((len(log.indices) for log in logs), outcome.counts)
-            yield self._judged(self._row(step, match, outcome, begun))
-            if match is StepMatch.MISMATCH:
-                reached = None
-                if self._asks_arbiter:
-                    reached = yield from self._locate(step, state, logs, outcome, committed)
-                # Where the state is not digested, fingerprints that differ are the sign that it differs too.
-                parts = differing_parts(self._records[step], outcome.record)
-                drifting = ("state" if outcome.record.state_root is not None else "fingerprints") in parts
-                if reached is not None:  # rounding explains the difference, and this is the trainer's own state
-                    outcome, drifting = reached, False
-            state = outcome.result.state
-            if not drifting and self._order.manifest.is_committed(step):
-                committed = state
+            chain, outcome = yield from self._step(step, chain)
         trainer = self._checkpoint(part.last)
-        if outcome is not None and not lost:
+        if outcome is not None:
             yield from self._measure(part, trainer, outcome)
-        if not drifting:
-            self._agreed = part.last, state
+        if isinstance(chain, Agreed):
+            self._agreed = part.last, chain.state
+
+    def _step(self, step: int, chain: Chain) -> Generator[Event, None, tuple[Chain, ReplayedStep | None]]:
+        """Replay and judge a step; returns where the replay stands then, and what the step gave, if anything."""
+        begun = time.perf_counter()
+        try:
+            logs = read_log(self._order.program, self._records[step], self._reader.log(step))
+        except LogError as error:
+            yield from self._unreadable(step, error, chain.committed if isinstance(chain, Agreed) else None, begun)
+            return after(chain, Lost()), None
+        outcome = None if isinstance(chain, Ended) else (yield from self._attempt(step, chain, logs))
+        if outcome is None:
+            yield self._judged(self._row(step, StepMatch.UNJUDGED, None, begun))
+            return after(chain, Lost()), None
+        match = match_of(chain, outcome.leaf == self._tree.leaf(step))
+        if match is StepMatch.MATCH:
+            self._account.add((len(log.indices) for log in logs), outcome.counts)
+        yield self._judged(self._row(step, match, outcome, begun))
+        agrees = True
+        if match is StepMatch.MISMATCH:
+            assert isinstance(chain, Agreed)
+            outcome, agrees = yield from self._differs(step, chain, logs, outcome)
+        found: Reached[State] = Reached(outcome.result.state, agrees, self._order.manifest.is_committed(step))
+        return after(chain, found), outcome
+
+    def _differs(
+        self, step: int, chain: Agreed[State], logs: Logs, outcome: ReplayedStep
+    ) -> Generator[Event, None, tuple[ReplayedStep, bool]]:
+        """Look closer at a step that differs; returns what to go on from, and whether that is the trainer's."""
+        if self._asks_arbiter:
+            reached = yield from self._locate(step, chain, logs, outcome)
+            if reached is not None:  # rounding explains the difference, and this is the trainer's own state
+                return reached, True
+        # Where the state is not digested, fingerprints that differ are the sign that it differs too.
+        sign = "state" if outcome.record.state_root is not None else "fingerprints"
+        return outcome, sign not in differing_parts(self._records[step], outcome.record)
 
     def _judged(self, row: StepRow) -> StepReplayed:
         self._tally.add(row)
+        self._rows.append(row)
         return StepReplayed(row)
 
     def _unreadable(self, step: int, error: LogError, committed: State | None, begun: float) -> Iterator[Event]:
@@ -425,13 +592,13 @@ class _Replay:
         return state
 
     def _attempt(
-        self, step: int, state: State, logs: Logs, drifting: bool
+        self, step: int, chain: Agreed[State] | Drifting[State], logs: Logs
     ) -> Generator[Event, None, ReplayedStep | None]:
-        """Replay a step; None when a chain that has parted from the trainer's runs out of numbers."""
+        """Replay a step; None when a replay that has parted from the trainer runs out of numbers."""
         try:
-            return (yield from self._steps.replay(self._records[step], state, logs))
+            return (yield from self._steps.replay(self._records[step], chain.state, logs))
         except NonFiniteError as error:
-            if drifting:
+            if isinstance(chain, Drifting):
                 return None
             raise NonFiniteError(
                 f"Step {step} cannot be replayed, although the trainer recorded it. {error.sentence}",
@@ -466,6 +633,7 @@ class _Replay:
 
     def _measure(self, part: Segment, trainer: Arrays, outcome: ReplayedStep) -> Iterator[Event]:
         tensors = compare_states(trainer, outcome.arrays)
+        self._divergences.append(kept_divergence(part.last, tensors))
         yield DivergenceMeasured(part.last, tensors)
         dispute = self._tally.dispute
         # The state at the end of this segment says nothing of a dispute in an earlier one, whose chain was lost.
@@ -489,13 +657,13 @@ class _Replay:
         return self._tally.dispute is None or not self._tally.dispute.accuses
 
     def _locate(
-        self, step: int, state: State, logs: Logs, outcome: ReplayedStep, committed: State
+        self, step: int, chain: Agreed[State], logs: Logs, outcome: ReplayedStep
     ) -> Generator[Event, None, ReplayedStep | None]:
         """Look closer at a step that differs; returns the step as the trainer has it, if rounding explains it all."""
         fingerprints = self._reader.fingerprints(step)
-        look = yield from second_look(self._steps, self._records[step], state, logs, outcome, fingerprints)
+        look = yield from second_look(self._steps, self._records[step], chain.state, logs, outcome, fingerprints)
         look = self._omissions.note(step, look)
-        yield from self._dispute(step, outcome, look, committed)
+        yield from self._dispute(step, outcome, look, chain.committed)
         return look.reached
 
     def _dispute(

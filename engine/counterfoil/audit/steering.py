@@ -87,6 +87,18 @@ class SteeringAccount:
         self._sums += np.array(rows, np.int64).reshape(self._sums.shape)
         self._steps += 1
 
+    @property
+    def sums(self) -> tuple[int, tuple[tuple[int, ...], ...]]:
+        """What was added so far: the number of steps, and the columns of each site."""
+        return self._steps, tuple(map(tuple, self._sums.tolist()))
+
+    def restore(self, steps: int, sums: Sequence[Sequence[int]]) -> None:
+        """Go on from :attr:`sums` of an earlier account; raises ValueError when they are those of another program."""
+        restored = np.array(sums, np.int64).reshape(-1, len(_COLUMNS))
+        if restored.shape != self._sums.shape:
+            raise ValueError("the account has other rounding sites")
+        self._steps, self._sums = steps, restored
+
     def result(self) -> Steering:
         """Return the account: one row for each operator kind, and what looks chosen."""
         kinds = [site.kind for site in self._program.sites]

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from io import FileIO
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +16,7 @@ from counterfoil.bundle import layout
 from counterfoil.bundle.checked import Array, CheckedFile
 from counterfoil.bundle.kind import CAPSULE
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, StepRecord
+from counterfoil.bundle.steady import SteadyFile
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import inclusion_proof_length
 from counterfoil.commit.state import ChunkProof, chunk_count, chunk_length
@@ -97,9 +96,9 @@ class CapsuleReader(CheckedFile):
     KIND = CAPSULE
     manifest: OrderManifest
 
-    def __init__(self, path: Path, handle: FileIO) -> None:
-        """Check an open file; see :class:`CheckedFile`."""
-        super().__init__(path, handle)
+    def __init__(self, file: SteadyFile) -> None:
+        """Check an open file; raises as :class:`CheckedFile`."""
+        super().__init__(file)
         layout.check_manifest_part(self._inventory)
         self.manifest = OrderManifest.from_bytes(self._read(layout.MANIFEST).tobytes())
         layout.check_capsule_layout(self._inventory, self.manifest)

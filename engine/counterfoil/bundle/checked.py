@@ -5,13 +5,9 @@ Nothing but this package reads it: no library parses a byte of it.
 
 from __future__ import annotations
 
-import hashlib
-import io
 import math
 import os
-import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self
@@ -23,11 +19,11 @@ from counterfoil.bundle.hdf5.format import DTYPES, DatasetInfo
 from counterfoil.bundle.hdf5.source import Source
 from counterfoil.bundle.hdf5.walk import StoredDataset, walk
 from counterfoil.bundle.kind import BUNDLE, FileKind, check_mark
+from counterfoil.bundle.steady import SteadyFile, reading
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import StreamedDigest, tensor_digest
-from counterfoil.errors import BundleError, FileChangedError
-from counterfoil.obstacles import file_changed, read_failure
+from counterfoil.errors import BundleError
 
 BLOCK_BYTES = 8 * 2**20
 """How much of a long column is held in memory at a time."""
@@ -42,22 +38,27 @@ class CheckedFile:
 
     Attributes:
         KIND: What kind of file it must be.
+        file: Its bytes.
         path: Where the file lies.
         file_bytes: Its size.
     """
 
     KIND: ClassVar[FileKind] = BUNDLE
+    file: SteadyFile
     path: Path
     file_bytes: int
 
-    def __init__(self, path: Path, handle: io.FileIO) -> None:
-        """Check a file that is open for reading."""
-        self.path = path
-        self._handle = handle
-        # Before anything is read: what is compared at the end.
-        self._opened = os.fstat(handle.fileno())
-        self.file_bytes = self._opened.st_size
-        self._inventory = walk(Source(self._read_at, self.file_bytes), self.KIND.name)
+    def __init__(self, file: SteadyFile) -> None:
+        """Check a file that is open for reading.
+
+        Raises:
+            BundleError: It is of another kind, or breaks a rule of docs/bundle-format.md.
+            ObstacleError: It changed since it was hashed, or the system fails to read it.
+        """
+        self.file = file
+        self.path = file.path
+        self.file_bytes = file.size
+        self._inventory = walk(Source(file.read, file.size), self.KIND.name)
         check_mark(self._inventory.attributes, self.KIND)
 
     @classmethod
@@ -70,19 +71,16 @@ class CheckedFile:
             BundleError: The file cannot be read, is of another kind, or breaks a rule of docs/bundle-format.md.
             ObstacleError: It changed meanwhile, or the system fails to read it.
         """
-        path = Path(path)
-        handle = _open_plain(path)
-        opened = os.fstat(handle.fileno())
+        file = SteadyFile.open(path)
         try:
-            return cls(path, handle)
-        except BundleError as error:
+            return cls(file)
+        except BundleError:
             # A file that is still being copied looks damaged.
-            with handle:
-                if _looks(os.fstat(handle.fileno())) != _looks(opened):
-                    raise file_changed(path.name, f"the {cls.KIND.name}") from error
+            with file:
+                file.check_unchanged()
             raise
         except BaseException:
-            handle.close()
+            file.close()
             raise
 
     def __enter__(self) -> Self:
@@ -95,64 +93,7 @@ class CheckedFile:
 
     def close(self) -> None:
         """Close the file; calling it twice does no harm."""
-        self._handle.close()
-
-    def file_digest(self, cancel: CancelToken | None = None, progress: Progress | None = None) -> Digest:
-        """Return the SHA-256 of the whole file, as it is open here.
-
-        Raises:
-            BundleError: The file cannot be read to its end.
-            FileChangedError: It is not what it was when it was opened.
-            CancelledError: The token was cancelled.
-        """
-        digest = self._hash(cancel, progress)
-        self.check_unchanged()
-        return digest
-
-    def _hash(self, cancel: CancelToken | None = None, progress: Progress | None = None) -> Digest:
-        digest = hashlib.sha256()
-        buffer = memoryview(bytearray(BLOCK_BYTES))
-        done = 0
-        with reading(f"the {self.KIND.name}"):
-            self._handle.seek(0)
-        while True:
-            if cancel:
-                cancel.check()
-            with reading(f"the {self.KIND.name}"):
-                count = self._handle.readinto(buffer)
-            if not count:
-                break
-            digest.update(buffer[:count])
-            done += count
-            if progress:
-                progress(done, self.file_bytes)
-        return Digest(digest.digest())
-
-    def check_unchanged(self, digest: Digest | None = None) -> None:
-        """Check that the open file is still what it was when it was opened.
-
-        Size and times are compared. Where they differ and ``digest`` is given, the file is hashed again, so that one
-        that was only touched or renamed passes.
-
-        Args:
-            digest: What :meth:`file_digest` gave for this open file.
-
-        Raises:
-            FileChangedError: It changed.
-            FileReadError: The system cannot tell.
-        """
-        with reading(f"the {self.KIND.name}"):
-            now = os.fstat(self._handle.fileno())
-        same = _looks(now) == _looks(self._opened)
-        if digest is not None and now.st_size == self.file_bytes:
-            # The owner of a file can put its time of change back, but not the time at which it did so.
-            same = (same and now.st_ctime_ns == self._opened.st_ctime_ns) or self._hash() == digest
-        if not same:
-            raise self.changed(f"the {self.KIND.name}")
-
-    def changed(self, what: str) -> FileChangedError:
-        """Return the error that says that a part of the file is no longer what was checked."""
-        return file_changed(self.path.name, what)
+        self.file.close()
 
     def _read(self, path: str, first: int | None = None, count: int = 0, into: Array | None = None) -> Array:
         """Read a dataset, or ``count`` rows of it from ``first``; ``into``, if given, takes the values as stored."""
@@ -165,14 +106,7 @@ class CheckedFile:
             shape = (count, *shape[1:])
         with reading(path):
             array = np.empty(shape, DTYPES[info.dtype]) if into is None else into
-            left = bytes_of(array)
-            if left:
-                self._handle.seek(offset)
-            while left:
-                done = self._handle.readinto(left)
-                if not done:
-                    raise self.changed(path)
-                left = left[done:]
+        self.file.read_into(offset, bytes_of(array), path)
         if info.dtype == "bool":
             if array.size and int(array.max()) > 1:
                 raise BundleError(f"{path} holds a truth value that is neither 0 nor 1.")
@@ -184,11 +118,6 @@ class CheckedFile:
         if stored is None:
             raise BundleError(f"The {self.KIND.name} lacks {path}.")
         return stored
-
-    def _read_at(self, offset: int, count: int) -> bytes:
-        with reading(f"the structure of the {self.KIND.name}"):
-            self._handle.seek(offset)
-            return self._handle.read(count)
 
     def _pieces(self, path: str, cancel: CancelToken | None) -> Iterator[memoryview]:
         """Yield a dataset's bytes, little-endian and in C order, some rows at a time; raises CancelledError between."""
@@ -216,37 +145,6 @@ class CheckedFile:
         return array.view(np.bool_) if info.dtype == "bool" else array, digest.finish()[0]
 
 
-def settled_digest(path: str | os.PathLike[str], before: os.stat_result | None) -> Digest | None:
-    """Return the SHA-256 of a file that could not be opened as one of ours.
-
-    Args:
-        path: The file.
-        before: What :func:`os.stat` said of it before that; None when it said nothing.
-
-    Returns:
-        None when there is no file that can be read, or it changed since then: a verdict must not name another file
-        than the one that was looked at.
-    """
-    try:
-        digest, after = Digest.of_file(path), os.stat(path)
-    except (OSError, ValueError):
-        return None
-    same = before is not None and os.path.samestat(before, after) and _looks(before) == _looks(after)
-    return digest if same else None
-
-
-def stat_of(path: str | os.PathLike[str]) -> os.stat_result | None:
-    """Return what the system says of a file; None when it says nothing."""
-    try:
-        return os.stat(path)
-    except (OSError, ValueError):
-        return None
-
-
-def _looks(status: os.stat_result) -> tuple[int, int]:
-    return status.st_size, status.st_mtime_ns
-
-
 def _row_blocks(info: DatasetInfo, cancel: CancelToken | None) -> Iterator[tuple[int, int]]:
     """Yield first row and number of rows of pieces that fit in a block; raises CancelledError between them."""
     rows = max(1, BLOCK_BYTES // max(1, row_bytes(info.dtype, info.shape)))
@@ -264,34 +162,3 @@ def bytes_of(array: Array) -> memoryview:
 def row_bytes(dtype: str, shape: tuple[int, ...]) -> int:
     """Return the size of one row, which is one index of the first axis."""
     return DTYPES[dtype].itemsize * math.prod(shape[1:])
-
-
-@contextmanager
-def reading(what: str) -> Iterator[None]:
-    """Turn what a damaged or closed file gives into a BundleError, and failures of the system into an ObstacleError."""
-    try:
-        yield
-    except (OSError, ValueError, MemoryError) as error:
-        obstacle = read_failure(what, error)
-        if obstacle is not None:
-            raise obstacle from error
-        raise BundleError(
-            f"Reading {what} failed: the file is damaged.",
-            remedy="Ask for the file again.",
-            detail=f"{type(error).__name__}: {error}",
-        ) from error
-
-
-def _open_plain(path: Path) -> io.FileIO:
-    """Open a regular file; opening a pipe or a device could wait for ever."""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise BundleError(f"{path.name} is not a file.")
-        return path.open("rb", buffering=0)
-    except FileNotFoundError as error:
-        raise BundleError(f"There is no file {path}.", detail=str(error)) from error
-    except (OSError, ValueError) as error:
-        obstacle = read_failure(str(path), error)
-        if obstacle is not None:
-            raise obstacle from error
-        raise BundleError(f"{path} cannot be read.", remedy="Check that you may read it.", detail=str(error)) from error

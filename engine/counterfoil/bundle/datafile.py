@@ -10,8 +10,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Generator, Mapping, Sequence
-from io import FileIO
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +19,7 @@ from counterfoil.bundle.checked import BLOCK_BYTES, Array, CheckedFile, bytes_of
 from counterfoil.bundle.hdf5.format import DTYPES
 from counterfoil.bundle.kind import DATA_FILE
 from counterfoil.bundle.schema import ArraySpec, OrderManifest
+from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import DIGEST_BYTES
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
@@ -50,9 +49,9 @@ class DataFile(CheckedFile):
 
     KIND = DATA_FILE
 
-    def __init__(self, path: Any, handle: FileIO) -> None:
-        """Check an open file; see :class:`CheckedFile`."""
-        super().__init__(path, handle)
+    def __init__(self, file: SteadyFile) -> None:
+        """Check an open file; raises as :class:`CheckedFile`."""
+        super().__init__(file)
         groups = self._inventory.groups
         strange = sorted(groups.keys() - {"/", layout.ARRAYS}) + [f"/{name}" for name in groups["/"]]
         if strange or layout.ARRAYS not in groups:
@@ -108,6 +107,7 @@ class DataFile(CheckedFile):
                 yield done, total
             found, leaves = digest.finish()
             if found != spec.digest:
+                self.file.check_unchanged()  # one that is still being copied looks like another
                 raise CommitmentError(
                     f"The data array {name!r} in {self.path} differs from what the order commits to.", remedy=_REMEDY
                 )
@@ -150,11 +150,11 @@ class DataFile(CheckedFile):
         try:
             found = self._rows(name, low, high - low)[chunks.start * CHUNK_BYTES - low * width :]
         except BundleError as error:  # It could be read when it was checked.
-            raise self.changed(f"the data array {name!r}") from error
+            raise self.file.changed(f"the data array {name!r}") from error
         for number, chunk in enumerate(chunks):
             piece = found[number * CHUNK_BYTES :][:CHUNK_BYTES]
             if leaf_hash(bytes(piece)).value != leaves[DIGEST_BYTES * chunk :][:DIGEST_BYTES]:
-                raise self.changed(f"the data array {name!r}")
+                raise self.file.changed(f"the data array {name!r}")
         return found
 
 

@@ -11,14 +11,13 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from io import FileIO
-from pathlib import Path
 
 import numpy as np
 
 from counterfoil.bundle import layout
 from counterfoil.bundle.checked import BLOCK_BYTES, Array, CheckedFile, Progress
 from counterfoil.bundle.schema import OrderManifest, StepRecord
+from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import StreamedDigest, state_root, state_tree, tensor_digest
@@ -57,9 +56,9 @@ class BundleReader(CheckedFile):
     manifest: OrderManifest
     has_run: bool
 
-    def __init__(self, path: Path, handle: FileIO) -> None:
-        """Check an open file; see :class:`CheckedFile`."""
-        super().__init__(path, handle)
+    def __init__(self, file: SteadyFile) -> None:
+        """Check an open file; raises as :class:`CheckedFile`."""
+        super().__init__(file)
         layout.check_manifest_part(self._inventory)
         self.manifest = OrderManifest.from_bytes(self._bytes(layout.MANIFEST))
         layout.check_layout(self._inventory, self.manifest)
@@ -134,7 +133,7 @@ class BundleReader(CheckedFile):
         first, last = self._log_range(step, step)
         log = self._read(layout.LOG, first, last - first).tobytes()
         if self._records and Digest.of(log) != self._records[step].log:
-            raise self.changed(f"the rounding log of step {step}")
+            raise self.file.changed(f"the rounding log of step {step}")
         return log
 
     def log_size(self, step: int) -> int:
@@ -151,7 +150,7 @@ class BundleReader(CheckedFile):
         self._check_step(step, 1)
         row: Array = self._read(layout.FINGERPRINTS, step - 1, 1)[0]
         if self._records and Digest.of(row.tobytes()) != self._records[step].fingerprints:
-            raise self.changed(f"the fingerprints of step {step}")
+            raise self.file.changed(f"the fingerprints of step {step}")
         return row
 
     def fingerprint_columns(self) -> int:
@@ -238,7 +237,7 @@ class BundleReader(CheckedFile):
 
     def _expect(self, what: str, holds: bool) -> None:
         if not holds and what in self._verified:
-            raise self.changed(f"the {what}")
+            raise self.file.changed(f"the {what}")
         if not holds:
             raise CommitmentError(f"The {what} in the bundle differs from what the order commits to.")
         self._verified.add(what)
@@ -253,7 +252,7 @@ class BundleReader(CheckedFile):
         """
         holds, part = state_root(state) == self.committed_root(step), f"stored state of step {step}"
         if not holds and part in self._verified:
-            raise self.changed(f"the {part}")
+            raise self.file.changed(f"the {part}")
         if not holds:
             raise CommitmentError(f"The stored state of step {step} differs from the state root of that step.")
         self._verified.add(part)

@@ -125,7 +125,7 @@ def test_the_file_stays_open_for_reading_only(tmp_path: Path) -> None:
     with BundleReader.open(path) as reader:
         assert isinstance(reader, CheckedFile)
         reader.check_order_contents()
-        assert not reader._handle.writable()
+        assert not reader.file._handle.writable()
     assert path.read_bytes() == before
     with pytest.raises(BundleError, match="failed"):
         reader.program()

@@ -13,6 +13,7 @@ import pytest
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import BundleError, CancelledError, CommitmentError
+from counterfoil.generators import finish
 from support.bundles import (
     change,
     flip_bit,
@@ -252,7 +253,7 @@ def test_a_closed_reader_says_so(path: Path) -> None:
     with pytest.raises(BundleError):
         reader.program()
     with pytest.raises(BundleError):
-        reader.file_digest()
+        finish(reader.file.settle())
 
 
 # Contents against commitments.

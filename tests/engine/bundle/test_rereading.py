@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from counterfoil.bundle import checked
-from counterfoil.bundle.checked import CheckedFile, settled_digest, stat_of
+from counterfoil.bundle.checked import CheckedFile
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.commit.digest import Digest
 from counterfoil.errors import BundleError, CommitmentError, FileChangedError
 from counterfoil.signing import SigningKey
 from counterfoil.training.order import load_order
@@ -104,45 +103,18 @@ def test_what_is_loaded_is_read_once(path: Path, monkeypatch: pytest.MonkeyPatch
     assert all(np.array_equal(contents.data[name], array) for name, array in expected.data.items())
 
 
-def test_the_file_s_digest_is_that_of_the_open_file(path: Path) -> None:
-    digest = Digest.of(path.read_bytes())
-    with BundleReader.open(path) as reader:
-        assert reader.file_digest() == digest
-        reader.check_unchanged()
-        path.touch()
-        reader.check_unchanged(digest)  # only touched: hashed again, and the same
-        with pytest.raises(FileChangedError):
-            reader.check_unchanged(Digest.of(b"another file"))
-    place = place_of(path, "/run/claim")
-    with BundleReader.open(path) as reader:
-        digest = reader.file_digest()
-        place.write(flipped(place.before))
-        reader.check_unchanged()  # size and time are as they were: that alone does not tell
-        with pytest.raises(FileChangedError, match="the bundle is not what it was"):
-            reader.check_unchanged(digest)
-    with BundleReader.open(path) as reader:
-        place.write(place.before, hide=False)
-        with pytest.raises(FileChangedError):
-            reader.file_digest()
-
-
 def test_a_file_that_is_still_being_copied(tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It looks damaged, and is whole by the time at which its digest would be taken for the refusal."""
+    """It looks damaged, and is whole by the time at which it would be refused."""
     whole = path.read_bytes()
     part = tmp_path / "part.cfoil"
     part.write_bytes(whole[:3000])
-    os.utime(part, ns=(0, 0))
-    seen = stat_of(part)
-    assert settled_digest(part, seen) == Digest.of(whole[:3000])
     with pytest.raises(BundleError):
         BundleReader.open(part)
     before(monkeypatch, checked, "walk", lambda *_: part.write_bytes(whole))
     part.write_bytes(whole[:3000])
     os.utime(part, ns=(0, 0))
     with pytest.raises(FileChangedError):
-        BundleReader.open(part).check_unchanged()
-    assert settled_digest(part, seen) is None
-    assert settled_digest(tmp_path / "none", None) is None
+        BundleReader.open(part)
 
 
 def test_the_recorder_writes_the_order_that_it_executes(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import subprocess
@@ -16,9 +15,9 @@ import pytest
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
 from counterfoil.bundle.writer import BundleWriter
-from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import BundleError, CancelledError
+from counterfoil.errors import BundleError
+from counterfoil.generators import finish
 from counterfoil.signing import open_claim
 from support.bundles import make_claim, make_contents, same_state, test_key, write_bundle, write_run
 
@@ -156,23 +155,6 @@ def test_reading_changes_no_byte_and_takes_no_lock(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_file_digest(tmp_path: Path) -> None:
-    path = write_bundle(tmp_path / "run.cfoil", make_contents())
-    seen: list[tuple[int, int]] = []
-    with BundleReader.open(path) as reader:
-        assert reader.file_digest(progress=lambda done, total: seen.append((done, total))) == Digest.of(
-            path.read_bytes()
-        )
-        assert reader.file_digest().hex == hashlib.sha256(path.read_bytes()).hexdigest()
-        token = CancelToken()
-        token.cancel()
-        with pytest.raises(CancelledError):
-            reader.file_digest(token)
-        with pytest.raises(CancelledError):
-            reader.step_records(token)
-    assert seen[-1] == (path.stat().st_size, path.stat().st_size)
-
-
 def test_the_open_file_is_what_counts(tmp_path: Path) -> None:
     """A path can be swapped for another file after the check; the reader goes on with the file that it checked."""
     path = write_bundle(tmp_path / "run.cfoil", make_contents(seed=1))
@@ -180,7 +162,7 @@ def test_the_open_file_is_what_counts(tmp_path: Path) -> None:
     with BundleReader.open(path) as reader:
         write_bundle(path, make_contents(seed=2))
         assert path.read_bytes() != first
-        assert reader.file_digest() == Digest.of(first)
+        assert finish(reader.file.settle()) == Digest.of(first)
         reader.check_order_contents()
         assert reader.step_records() == make_contents(seed=1).records()
 

@@ -1,0 +1,452 @@
+"""The progress of an audit, kept in a file, so that an audit that was stopped or killed goes on where it was.
+
+What is known where a segment ends fits into one value, since the next segment can start from a state that the trainer
+signed. It is written whole, with a digest of its own, so that a torn file is not taken for one; and it says what it is
+progress of (:class:`Basis`), so that it is of use to the same audit of the same bytes only. It is the auditor's own:
+who can write to the auditor's folders can do worse than that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import platformdirs
+
+from counterfoil.audit.events import Dispute, Kept, StepMatch, StepRow, TensorDivergence
+from counterfoil.audit.sampling import Sample, SegmentRequest
+from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
+from counterfoil.bundle.capsulewriter import write_capsule
+from counterfoil.bundle.steady import SteadyFile
+from counterfoil.commit.digest import DIGEST_BYTES, Digest
+from counterfoil.errors import BundleError, CounterfoilError, FileWriteError, ProgressError, RefusedError
+from counterfoil.generators import finish
+from counterfoil.wholefiles import write_whole
+
+MARK = b"counterfoil audit progress 1\n"
+SUFFIX = ".progress"
+MAX_BYTES = 2**31
+"""Ten million steps take a fourth of that."""
+LEAST_SECONDS = 5.0
+"""How often progress is written at the most."""
+SHARE = 20
+"""And that the time which it takes is at most one in so many parts of the audit's."""
+
+_NAMED = {
+    "file": "the file",
+    "order": "the order",
+    "run_root": "the run",
+    "counterfoil": "the version of Counterfoil",
+    "torch": "the version of torch",
+    "device": "the device",
+    "segments": "the segments that are asked for",
+    "continue_after_dispute": "whether it goes on after a dispute",
+    "perturbation": "the imitated hardware",
+}
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What progress is progress of. An audit with another basis could give another verdict.
+
+    Attributes:
+        file: SHA-256 of the audited file.
+        order: Digest of the order.
+        run_root: The signed run root.
+        counterfoil: Version of Counterfoil.
+        torch: Version of torch.
+        device: Name of the device, its model, and what vector instructions torch uses.
+        segments: Which segments were asked for.
+        continue_after_dispute: Whether later steps are judged after a dispute.
+        perturbation: The hardware that was imitated.
+    """
+
+    file: Digest
+    order: Digest
+    run_root: Digest
+    counterfoil: str
+    torch: str
+    device: str
+    segments: SegmentRequest
+    continue_after_dispute: bool = True
+    perturbation: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        file: Digest,
+        order: Digest,
+        run_root: Digest,
+        environment: Mapping[str, str],
+        segments: SegmentRequest,
+        continue_after_dispute: bool,
+        perturbation: str | None,
+    ) -> Basis:
+        """Return the basis of an audit on a machine with this environment; the number of threads does not matter."""
+        return cls(
+            file=file,
+            order=order,
+            run_root=run_root,
+            counterfoil=environment["counterfoil"],
+            torch=environment["torch"],
+            device=f"{environment['device']}: {environment['device_title']}, {environment['cpu_capability']}",
+            segments=segments,
+            continue_after_dispute=continue_after_dispute,
+            perturbation=perturbation,
+        )
+
+    @property
+    def name(self) -> str:
+        """The name of its file: audits of one run in different ways have one each, wherever the run lies."""
+        settings = msgspec.msgpack.encode([getattr(self, item.name) for item in fields(self) if item.name != "file"])
+        return f"{self.run_root.hex[:32]}-{hashlib.sha256(settings).hexdigest()[:16]}{SUFFIX}"
+
+
+def differences(one: Basis, other: Basis) -> tuple[str, ...]:
+    """Return in words what two audits do not have in common."""
+    return tuple(words for name, words in _NAMED.items() if getattr(one, name) != getattr(other, name))
+
+
+class KeptRow(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A :class:`StepRow` without the trainer's leaf, which the run itself holds; ``leaf`` is the replay's if other."""
+
+    step: int
+    match: StepMatch
+    replayed: bool
+    leaf: bytes | None
+    trainer_loss: float
+    replay_loss: float
+    log_entries: int
+    log_bytes: int
+    corrections: int
+    contradictions: int
+    omissions: int
+    rounded_values: int
+    seconds: float
+    steerable: int
+    steered: int
+
+    @classmethod
+    def of(cls, row: StepRow) -> KeptRow:
+        """Take over a row."""
+        leaf = row.replay_leaf
+        return cls(
+            row.step, row.match, leaf is not None, None if leaf in (None, row.trainer_leaf) else leaf.value,
+            row.trainer_loss, row.replay_loss, row.log_entries, row.log_bytes, row.corrections, row.contradictions,
+            row.omissions, row.rounded_values, row.seconds, row.steerable, row.steered,
+        )  # fmt: skip
+
+    def row(self, trainer_leaf: Digest) -> StepRow:
+        """Return the row; ``trainer_leaf`` is the trainer's Merkle leaf of the step."""
+        own = None if not self.replayed else trainer_leaf if self.leaf is None else Digest(self.leaf)
+        return StepRow(
+            self.step, self.match, trainer_leaf, own, self.trainer_loss, self.replay_loss, self.log_entries,
+            self.log_bytes, self.corrections, self.contradictions, self.omissions, self.rounded_values, self.seconds,
+            self.steerable, self.steered,
+        )  # fmt: skip
+
+
+class KeptDivergence(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """How far the states lay apart after a segment: the tensors that differ; the others are equal.
+
+    Attributes:
+        step: The last step of the segment.
+        differing: Those that differ.
+    """
+
+    step: int
+    differing: tuple[TensorDivergence, ...]
+
+
+class KeptAudit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is known where a segment ends.
+
+    Attributes:
+        basis: What it is progress of.
+        sample: The chosen segments.
+        segments: How many of these were judged.
+        rows: Their steps.
+        divergences: How far the states lay apart after those in which they could be compared.
+        dispute: The dispute, located, or None.
+        omissions: Steps in whose log decisions are missing.
+        steering_steps: Matching steps that were added to the account of steering.
+        steering_sums: ``[sites, 6]``: the account.
+        seconds: Wall-clock time of the replay so far.
+        capsule: SHA-256 of the dispute capsule beside the file; None when there is none.
+    """
+
+    basis: Basis
+    sample: Sample
+    segments: int
+    rows: tuple[KeptRow, ...]
+    divergences: tuple[KeptDivergence, ...]
+    dispute: Dispute | None
+    omissions: tuple[int, ...]
+    steering_steps: int
+    steering_sums: tuple[tuple[int, ...], ...]
+    seconds: float
+    capsule: bytes | None
+
+    @property
+    def step(self) -> int:
+        """The last step that was judged; 0 when none was."""
+        return self.rows[-1].step if self.rows else 0
+
+
+def encode(audit: KeptAudit) -> bytes:
+    """Return the bytes of a progress file."""
+    body = msgspec.msgpack.encode(audit)
+    return MARK + hashlib.sha256(body).digest() + body
+
+
+def decode(data: bytes) -> KeptAudit:
+    """Read a progress file.
+
+    Raises:
+        ProgressError: It is torn or altered, or was written by another version.
+    """
+    start = len(MARK) + DIGEST_BYTES
+    body = data[start:]
+    if not data.startswith(MARK) or hashlib.sha256(body).digest() != data[len(MARK) : start]:
+        raise ProgressError("The progress that was kept is damaged, or not of this version.", remedy=_ANEW)
+    try:
+        return msgspec.msgpack.decode(body, type=KeptAudit)
+    except (msgspec.MsgspecError, ValueError, CounterfoilError) as error:
+        raise ProgressError(
+            "The progress that was kept was written by another version.", remedy=_ANEW, detail=str(error)
+        ) from error
+
+
+_ANEW = "Start the audit anew, without --resume."
+
+
+def state_folder() -> Path:
+    """Return the folder in which this user's audits keep their progress; it is made unless it cannot be."""
+    folder = platformdirs.user_state_path("counterfoil", appauthor=False) / "audits"
+    with suppress(OSError):  # what fails is said when progress is written
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
+
+
+def place_of(place: Path, basis: Basis) -> Path:
+    """Return where an audit keeps its progress: ``place`` itself, or a file of its own when that is a folder."""
+    return place / basis.name if place.is_dir() else place
+
+
+def load(path: Path) -> KeptAudit | None:
+    """Read a progress file; None when there is none.
+
+    Raises:
+        ProgressError: It cannot be read, or is torn or altered.
+    """
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ProgressError(
+            f"The progress in {path} cannot be read: {error.strerror or error}.", remedy=_ANEW
+        ) from error
+    if len(data) > MAX_BYTES:
+        raise ProgressError(f"{path} is too large for the progress of an audit.", remedy=_ANEW)
+    return decode(data)
+
+
+def fitting(place: Path, basis: Basis) -> KeptAudit:
+    """Return the progress that an audit can go on from.
+
+    Args:
+        place: Its file, or the folder of all of them.
+        basis: The audit's basis.
+
+    Raises:
+        ProgressError: There is none, or it is that of another audit; the sentence says what differs.
+    """
+    found = load(place_of(place, basis))
+    if found is None:
+        others = [differences(basis, other.basis) for other in _others(place, basis)]
+        if not others:
+            raise ProgressError("No progress of an audit of this run was kept.", remedy=_ANEW)
+        raise _unfit(min(others, key=len))
+    if found.basis != basis:
+        raise _unfit(differences(basis, found.basis))
+    return found
+
+
+def find(place: Path, basis: Basis) -> Kept | None:
+    """Return what is kept of an audit, whatever file the run lies in now; None when there is nothing of use.
+
+    Args:
+        place: Its file, or the folder of all of them.
+        basis: The audit's basis; ``file`` is not looked at, since it takes long to know.
+    """
+    path = place_of(place, basis)
+    try:
+        found = load(path)
+    except ProgressError:
+        return None
+    if found is None or set(differences(basis, found.basis)) - {_NAMED["file"]}:
+        return None
+    return Kept(path, found.segments, found.sample.count, found.step)
+
+
+def _others(place: Path, basis: Basis) -> Iterator[KeptAudit]:
+    """Yield the progress of other audits of the same run."""
+    if not place.is_dir():
+        return
+    for path in sorted(place.glob(f"{basis.run_root.hex[:32]}-*{SUFFIX}")):
+        try:
+            found = load(path)
+        except ProgressError:
+            continue
+        if found is not None:
+            yield found
+
+
+def _unfit(differing: Sequence[str]) -> ProgressError:
+    *before, last = differing
+    what = f"{', '.join(before)} and {last}" if before else last
+    return ProgressError(
+        f"The progress that was kept is that of another audit: {what} differ{'' if before else 's'}.",
+        remedy="Give the same file and options as then, or start the audit anew, without --resume.",
+    )
+
+
+def misfit(why: str) -> ProgressError:
+    """Return the error that says that progress contradicts the run whose digest it names."""
+    return ProgressError("The progress that was kept does not fit the run.", remedy=_ANEW, detail=why)
+
+
+class Keeper:
+    """Writes the progress of one audit, now and then.
+
+    Args:
+        path: The file.
+        clock: Monotonic seconds.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self._path = path
+        self._clock = clock
+        self._waiting: Callable[[], KeptAudit] | None = None
+        self._evidence: CapsuleContents | None = None
+        self._written: CapsuleContents | None = None
+        self._capsule: Digest | None = None
+        self._due = float("-inf")
+        self.kept: Kept | None = None
+        self.problem = ""
+
+    def adopt(self, audit: KeptAudit, evidence: CapsuleContents | None = None) -> None:
+        """Take note of what lies there: progress with fewer segments will not replace it."""
+        self.kept = Kept(self._path, audit.segments, audit.sample.count, audit.step)
+        if audit.capsule is not None and evidence is not None:
+            self._written, self._capsule = evidence, Digest(audit.capsule)
+
+    @property
+    def capsule(self) -> Digest | None:
+        """SHA-256 of the capsule that was written beside the progress."""
+        return self._capsule
+
+    def keep(self, segments: int, audit: Callable[[], KeptAudit], evidence: CapsuleContents | None) -> None:
+        """Note what is known where a segment ends; it is written if the last writing lies back long enough.
+
+        Args:
+            segments: How many segments were judged.
+            audit: Makes the value; is called when it is written, and looks at :attr:`capsule` then.
+            evidence: What the dispute rests on, if there is any.
+        """
+        if self.kept is not None and segments <= self.kept.segments:
+            return
+        self._waiting, self._evidence = audit, evidence
+        if self._clock() >= self._due:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what was noted last; what fails is said in :attr:`problem`, since an audit must not fail for it."""
+        if self._waiting is None:
+            return
+        begun = self._clock()
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._write_capsule()
+            audit = self._waiting()
+            write_whole(self._path, encode(audit), what="the progress of the audit", mode=0o600)
+        except (FileWriteError, OSError) as error:
+            sentence = error.sentence if isinstance(error, FileWriteError) else f"{error.strerror or error}."
+            self.problem = f"The progress of the audit could not be kept. {sentence}"
+        else:
+            self.kept = Kept(self._path, audit.segments, audit.sample.count, audit.step)
+            self.problem = ""
+        self._waiting = None
+        ended = self._clock()
+        self._due = ended + max(LEAST_SECONDS, SHARE * (ended - begun))
+
+    def _write_capsule(self) -> None:
+        if self._evidence is None or self._evidence is self._written:
+            return
+        path = capsule_of(self._path)
+        try:
+            write_capsule(self._evidence, path)
+        except BundleError:  # too many steps for a capsule: then there is none at the end either
+            return
+        self._written = self._evidence
+        self._capsule = Digest.of_file(path)
+
+    def remove(self) -> None:
+        """Remove what was written, since the audit has come to its end."""
+        self._waiting = self.kept = None
+        for path in (self._path, capsule_of(self._path)):
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                self.problem = f"{path} could not be removed: {error.strerror or error}."
+
+
+def capsule_of(path: Path) -> Path:
+    """Return where the dispute capsule lies that belongs to a progress file."""
+    return path.with_name(path.name + ".cfoil")
+
+
+def load_evidence(path: Path, audit: KeptAudit) -> CapsuleContents | None:
+    """Read the dispute capsule beside a progress file; None when the progress names none.
+
+    Raises:
+        ProgressError: It is not the one that was kept.
+    """
+    if audit.capsule is None:
+        return None
+    try:
+        with SteadyFile.open(capsule_of(path)) as file:
+            if finish(file.settle()).value == audit.capsule:
+                return CapsuleReader(file).contents()
+    except RefusedError as error:
+        raise ProgressError(
+            "The dispute capsule that was kept with the progress cannot be read.", remedy=_ANEW, detail=str(error)
+        ) from error
+    raise ProgressError("The dispute capsule that was kept with the progress is another one.", remedy=_ANEW)
+
+
+def kept_divergence(step: int, tensors: Iterable[TensorDivergence]) -> KeptDivergence:
+    """Return what is kept of a comparison of two states."""
+    return KeptDivergence(step, tuple(tensor for tensor in tensors if tensor.differing))
+
+
+def all_tensors(kept: KeptDivergence, shapes: Mapping[str, tuple[int, ...]]) -> tuple[TensorDivergence, ...]:
+    """Return the whole comparison again.
+
+    Args:
+        kept: What was kept of it.
+        shapes: The shape of every state tensor, by name, sorted.
+    """
+    found: dict[str, Any] = {tensor.name: tensor for tensor in kept.differing}
+    return tuple(
+        found.get(name) or TensorDivergence(name, shape, 0, 0.0, 0, 0.0, (), 0.0, 0.0) for name, shape in shapes.items()
+    )

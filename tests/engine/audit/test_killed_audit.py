@@ -1,0 +1,125 @@
+"""A real `counterfoil audit` is killed, as by a power cut, and another goes on where it was."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterfoil.cli import main
+from support.job_fixtures import trainer_key
+from support.jobs import Job, digits_order, record_job
+
+__all__ = ["trainer_key"]
+STEPS = 40
+
+
+@pytest.fixture(scope="module")
+def job(trainer_key, tmp_path_factory) -> Job:
+    return record_job(tmp_path_factory.mktemp("long"), digits_order(steps=STEPS, checkpoint_every=2), trainer_key)
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("key") / "auditor.pem"
+    assert main(["keygen", str(path), "--no-passphrase"]) == 0
+    return path
+
+
+def command(job: Job, folder: Path, key: Path, *more: str) -> list[str]:
+    return [
+        "audit", str(job.run), "--order", str(job.order), "--verdict", str(folder / "verdict.json"), "--key", str(key),
+        "--csv", str(folder / "steps.csv"), "--threads", "1", "--progress", str(folder / "progress"), "--force", *more,
+    ]  # fmt: skip
+
+
+def started(arguments: list[str]) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "counterfoil.cli", *arguments], env=environment, stdout=subprocess.PIPE, text=True
+    )
+
+
+def statement(folder: Path) -> dict[str, Any]:
+    """What was signed, without times."""
+    envelope = json.loads((folder / "verdict.json").read_text())
+    found: dict[str, Any] = json.loads(base64.b64decode(envelope["payload"]))
+    del found["predicate"]["timeVerified"], found["predicate"]["seconds"]
+    return found
+
+
+def steps(folder: Path) -> list[str]:
+    """The table of steps, without times."""
+    names, *rows = [line.split(",") for line in (folder / "steps.csv").read_text().splitlines()]
+    place = names.index("seconds")
+    return [",".join(row[:place] + row[place + 1 :]) for row in rows]
+
+
+def killed_while_it_runs(arguments: list[str], progress: Path) -> None:
+    """Kill an audit right after it has kept something new."""
+    before = progress.stat().st_mtime_ns if progress.exists() else 0
+    process = started(arguments)
+    until = time.monotonic() + 120
+    while not progress.exists() or progress.stat().st_mtime_ns == before:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.001)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kill -9 is of POSIX systems")
+def test_kill_and_resume(job, key, tmp_path, capsys):
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    whole.mkdir()
+    cut.mkdir()
+    assert main(command(job, whole, key)) == 0
+    killed_while_it_runs(command(job, cut, key), cut / "progress")
+    assert not (cut / "verdict.json").exists()
+    # Without --resume one line says what could be gone on from, and nothing is lost by it.
+    capsys.readouterr()
+    with_progress = (cut / "progress").read_bytes()
+    process = started(command(job, cut, key, "--resume"))
+    printed, _ = process.communicate()
+    assert process.returncode == 0, printed
+    assert "Goes on from an earlier audit, which judged 1 of 20 segments, up to step 2." in printed
+    assert statement(cut) == statement(whole)
+    assert steps(cut) == steps(whole)
+    assert len(steps(cut)) == STEPS
+    assert not (cut / "progress").exists()
+    # The same again from what lay there: --resume looks at nothing else.
+    (cut / "progress").write_bytes(with_progress)
+    assert main(command(job, cut, key)) == 0
+    assert "An earlier audit of this run judged 1 of 20 segments, up to step 2." in capsys.readouterr().out
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are of POSIX systems")
+def test_an_interrupted_audit_says_how_to_go_on(job, key, tmp_path):
+    process = started(command(job, tmp_path, key))
+    while not (tmp_path / "progress").exists():
+        assert process.poll() is None
+        time.sleep(0.001)
+    process.send_signal(signal.SIGINT)
+    printed, _ = process.communicate()
+    assert process.returncode == 2, printed
+    assert "Kept: " in printed
+    assert "The same command with --resume goes on from there." in printed
+    process = started(command(job, tmp_path, key, "--resume"))
+    printed, _ = process.communicate()
+    assert process.returncode == 0, printed
+    assert "VERIFIED" in printed
+
+
+def test_resume_without_progress_is_an_error(job, key, tmp_path, capsys):
+    assert main(command(job, tmp_path, key, "--resume")) == 4
+    assert "No progress of an audit of this run was kept." in capsys.readouterr().out
+    assert not (tmp_path / "progress").exists()

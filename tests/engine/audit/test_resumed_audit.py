@@ -1,0 +1,385 @@
+"""An audit that was stopped at any point and goes on ends as one that was not; other progress is not taken for its own.
+
+"As one that was not" means the statement that is signed, without times, and the table of steps, without times.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from counterfoil.audit import kept as keeping
+from counterfoil.audit import replay
+from counterfoil.audit import steps as audit_steps
+from counterfoil.audit.events import (
+    AuditFinished,
+    AuditReport,
+    AuditStarted,
+    DivergenceMeasured,
+    Event,
+    ProgressRestored,
+    StepReplayed,
+    StepRow,
+)
+from counterfoil.audit.kept import MARK, Keeper, capsule_of, decode, encode, load
+from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.replay import AuditRequest, run_audit
+from counterfoil.audit.sampling import SegmentRequest
+from counterfoil.audit.statement import verdict_statement
+from counterfoil.bundle.capsulewriter import write_capsule
+from counterfoil.cancel import CancelToken
+from counterfoil.errors import ProgressError
+from counterfoil.execution.interpreter import native
+from counterfoil.signing import SigningKey
+from counterfoil.training.tamper import LabelFlip
+from support.job_fixtures import digits_job, trainer_key
+from support.jobs import Job, digits_order, record_job, record_run
+
+__all__ = ["digits_job", "trainer_key"]
+NONCE = "ab" * 32
+
+
+@pytest.fixture(scope="module")
+def cheat(digits_job: Job, trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """Step 3 of 6 is not what was ordered, in the second of three segments."""
+    folder = tmp_path_factory.mktemp("cheat")
+    return Job(digits_job.order, record_run(digits_job.order, folder / "run.cfoil", trainer_key, tamper=LabelFlip(3)))
+
+
+@pytest.fixture(scope="module")
+def sparse(trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """Every third state is digested, every fourth stored; step 2 and step 7 are not what was ordered."""
+    flips = (LabelFlip(2), LabelFlip(7))
+    return record_job(
+        tmp_path_factory.mktemp("sparse"),
+        digits_order(steps=9, commit_every=3, checkpoint_every=3),
+        trainer_key,
+        tamper=lambda inputs: flips[1](flips[0](inputs)),
+    )
+
+
+@pytest.fixture(autouse=True)
+def at_every_segment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Progress is written wherever a segment ends."""
+    monkeypatch.setattr(keeping, "LEAST_SECONDS", -1e9)
+
+
+def request_of(job: Job, place: Path | None = None, **settings: Any) -> AuditRequest:
+    return AuditRequest(job.run, job.order, **({"threads": 1, "progress": place} | settings))
+
+
+def ended(events: list[Event]) -> AuditFinished:
+    assert isinstance(events[-1], AuditFinished)
+    return events[-1]
+
+
+def whole(request: AuditRequest) -> list[Event]:
+    return list(run_audit(request))
+
+
+def stopped_after(request: AuditRequest, steps: int, token: CancelToken | None = None) -> list[Event]:
+    """Audit, and stop after so many steps were judged anew."""
+    token = token or CancelToken()
+    events, seen = [], 0
+    for event in run_audit(request, token):
+        events.append(event)
+        if isinstance(event, ProgressRestored):
+            seen = 0
+        seen += isinstance(event, StepReplayed)
+        if seen >= steps:
+            token.cancel()
+    return events
+
+
+def timeless(report: AuditReport) -> dict[str, Any]:
+    """The statement that would be signed, without times."""
+    return verdict_statement(replace(report, seconds=0.0), datetime(2026, 1, 31, tzinfo=UTC))
+
+
+def rows_of(events: list[Event]) -> list[StepRow]:
+    return [replace(event.row, seconds=0.0) for event in events if isinstance(event, StepReplayed)]
+
+
+def same_end(resumed: list[Event], expected: list[Event], tmp_path: Path) -> None:
+    one, other = ended(resumed), ended(expected)
+    assert timeless(one.report) == timeless(other.report)
+    assert repr(rows_of(resumed)) == repr(rows_of(expected))  # nan is not equal to itself
+    measured = [[event for event in events if isinstance(event, DivergenceMeasured)] for events in (resumed, expected)]
+    assert measured[0] == measured[1]
+    assert (one.evidence is None) == (other.evidence is None)
+    if one.evidence is not None and other.evidence is not None:
+        write_capsule(one.evidence, tmp_path / "one.cfoil")
+        write_capsule(other.evidence, tmp_path / "other.cfoil")
+        assert (tmp_path / "one.cfoil").read_bytes() == (tmp_path / "other.cfoil").read_bytes()
+
+
+def files_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("which", ["digits_job", "cheat"])
+def test_stopped_after_any_step(which, steps, tmp_path, request):
+    job = request.getfixturevalue(which)
+    place = tmp_path / "kept"
+    place.mkdir()
+    expected = whole(request_of(job))
+    assert ended(expected).report.outcome is (Outcome.DISPUTED if which == "cheat" else Outcome.VERIFIED)
+    stopped = ended(stopped_after(request_of(job, place), steps))
+    assert stopped.report.outcome is (Outcome.DISPUTED if which == "cheat" and steps > 3 else Outcome.INCONCLUSIVE)
+    judged = steps // 2
+    if not judged:
+        assert stopped.kept is None
+        assert files_in(place) == []
+        return
+    assert stopped.kept is not None
+    assert (stopped.kept.segments, stopped.kept.chosen, stopped.kept.step) == (judged, 3, 2 * judged)
+    resumed = whole(request_of(job, place, resume=True))
+    restored = [position for position, event in enumerate(resumed) if isinstance(event, ProgressRestored)]
+    assert len(restored) == 1
+    assert len(rows_of(resumed[: restored[0]])) == 2 * judged
+    same_end(resumed, expected, tmp_path)
+    assert files_in(place) == [], "the audit came to its end"
+    assert ended(resumed).kept is None
+
+
+def test_stopped_again_and_again(sparse, tmp_path):
+    """Two disputes, states that are not digested, and a stop in every segment."""
+    place = tmp_path / "progress"
+    expected = whole(request_of(sparse))
+    assert ended(expected).report.mismatched_steps == (2, 7)
+    events = stopped_after(request_of(sparse, place), 4)
+    events = stopped_after(request_of(sparse, place, resume=True), 4)
+    kept = ended(events).kept
+    assert kept is not None
+    assert kept.step == 6
+    assert oct(place.stat().st_mode)[-3:] == "600"
+    assert place.is_file()
+    same_end(whole(request_of(sparse, place, resume=True)), expected, tmp_path)
+    assert not place.exists()
+
+
+def test_a_sample_is_not_drawn_again(digits_job, tmp_path):
+    place = tmp_path / "progress"
+    asked = SegmentRequest(count=2)
+    token = CancelToken()
+    stopped = stopped_after(request_of(digits_job, place, segments=asked), 2, token)
+    sample = ended(stopped).report.sample
+    assert sample is not None
+    resumed = whole(request_of(digits_job, place, segments=asked, resume=True))
+    assert ended(resumed).report.sample == sample
+    same_end(resumed, whole(request_of(digits_job, segments=replace(asked, nonce=sample.nonce))), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "error", [torch.OutOfMemoryError("CUDA out of memory."), torch.AcceleratorError("CUDA error: device lost"), None]
+)
+def test_the_machine_fails(digits_job, tmp_path, monkeypatch, error):
+    """Memory, the device, or the disk under the state folder."""
+    place, count = tmp_path / "progress", 0
+    each = len(list(whole(request_of(digits_job))))
+    assert each
+
+    def failing(operation, args, kwargs):
+        nonlocal count
+        count += 1
+        if error is not None and count > 900:
+            raise error
+        return native(operation, args, kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(audit_steps, "native", failing)
+        finished = ended(whole(request_of(digits_job, place)))
+    if error is None:
+        assert finished.report.outcome is Outcome.VERIFIED, "control"
+        assert count > 900
+        return
+    assert finished.report.outcome is Outcome.INCONCLUSIVE
+    assert finished.kept is not None
+    assert finished.kept.segments >= 1
+    same_end(whole(request_of(digits_job, place, resume=True)), whole(request_of(digits_job)), tmp_path)
+
+
+def test_a_state_folder_that_cannot_be_written(digits_job, tmp_path):
+    (tmp_path / "file").touch()
+    finished = ended(whole(request_of(digits_job, tmp_path / "file" / "progress")))
+    assert finished.report.outcome is Outcome.VERIFIED
+    finished = ended(stopped_after(request_of(digits_job, tmp_path / "file" / "progress"), 3))
+    assert finished.kept is None
+    assert "could not be kept" in finished.problem
+
+
+def progress_of(job: Job, place: Path, steps: int = 3, **settings: Any) -> Path:
+    kept = ended(stopped_after(request_of(job, place, **settings), steps)).kept
+    assert kept is not None
+    return kept.path
+
+
+def refused(request: AuditRequest, *words: str) -> None:
+    """The audit does not begin: nothing is judged, and the sentence says why."""
+    events = whole(request)
+    report = ended(events).report
+    assert report.outcome is Outcome.ERROR, report.reason
+    assert not rows_of(events)
+    for word in (*words, "Start the audit anew" if "differ" not in words else "differ"):
+        assert word in report.reason, report.reason
+
+
+def test_progress_of_another_audit_is_not_used(digits_job, cheat, tmp_path, monkeypatch):
+    place = tmp_path / "kept"
+    place.mkdir()
+    path = progress_of(digits_job, place)
+    before = path.read_bytes()
+    refused(request_of(cheat, place, resume=True), "No progress of an audit of this run was kept")
+    refused(request_of(cheat, path, resume=True), "the file", "the run", "differ")
+    refused(request_of(digits_job, place, resume=True, segments=SegmentRequest(count=2)), "the segments", "differ")
+    refused(request_of(digits_job, place, resume=True, continue_after_dispute=False), "after a dispute", "differ")
+    refused(request_of(digits_job, place, resume=True, perturbation="reversed"), "imitated hardware", "differ")
+    refused(request_of(digits_job, None, resume=True), "not said where")
+    for name, words in (("torch", "version of torch"), ("counterfoil", "version of Counterfoil"), ("device", "device")):
+        with monkeypatch.context() as patch:
+            environment = replay.environment
+
+            def other(device, name=name, environment=environment):
+                return tuple(sorted({**dict(environment(device)), name: "another"}.items()))
+
+            patch.setattr(replay, "environment", other)
+            refused(request_of(digits_job, place, resume=True), words, "differ")
+    assert path.read_bytes() == before
+    # Control: with other threads, another name and another place of the file it is the same audit.
+    moved = Job(digits_job.order, Path(shutil.copy(digits_job.run, tmp_path / "moved.cfoil")))
+    assert ended(whole(request_of(moved, place, resume=True, threads=2))).report.outcome is Outcome.VERIFIED
+
+
+def test_a_run_with_one_other_bit_is_another_file(digits_job, tmp_path, trainer_key):
+    """Even where the signed run root is the same."""
+    place = tmp_path / "kept"
+    place.mkdir()
+    other = Path(shutil.copy(digits_job.run, tmp_path / "run.cfoil"))
+    progress_of(digits_job, place)
+    with other.open("ab") as file:
+        file.write(b"\0")
+    report = ended(whole(AuditRequest(other, threads=1, progress=place, resume=True))).report
+    assert report.outcome in (Outcome.ERROR, Outcome.REFUSED)
+    assert report.steps_replayed == 0
+
+
+@pytest.mark.parametrize("damage", ["torn", "flipped", "emptied", "another version"])
+def test_damaged_progress_is_not_used(digits_job, tmp_path, damage):
+    path = progress_of(digits_job, tmp_path / "progress")
+    data = path.read_bytes()
+    flipped = bytearray(data)
+    flipped[len(data) // 2] ^= 1
+    path.write_bytes(
+        {
+            "torn": data[: len(data) // 2],
+            "flipped": bytes(flipped),
+            "emptied": b"",
+            "another version": data.replace(MARK, MARK.replace(b"1", b"2")),
+        }[damage]
+    )
+    refused(request_of(digits_job, path, resume=True), "damaged, or not of this version")
+    # Nor does it stand in the way of an audit that starts anew.
+    events = whole(request_of(digits_job, path))
+    assert ended(events).report.outcome is Outcome.VERIFIED
+    assert not path.exists()
+
+
+def test_forged_progress_is_not_used(cheat, digits_job, tmp_path):
+    """A sound digest does not help: it says that all was judged, of another file, or of too few steps."""
+    honest = load(progress_of(digits_job, tmp_path / "honest", 5))
+    path = progress_of(cheat, tmp_path / "progress", 2)
+    found = load(path)
+    assert found is not None
+    assert honest is not None
+    path.write_bytes(encode(honest))
+    refused(request_of(cheat, path, resume=True), "the file", "differ")
+    for forged in (
+        [found.basis, 3, found.rows],
+        [found.basis, 2, honest.rows[1:]],
+        [found.basis, 4, honest.rows],
+        [found.basis, 1, honest.rows],
+    ):
+        basis, segments, rows = forged
+        path.write_bytes(encode(keeping.KeptAudit(**{**fields_of(found), "basis": basis, "segments": segments,
+                                                     "rows": rows})))  # fmt: skip
+        events = whole(request_of(cheat, path, resume=True))
+        assert ended(events).report.outcome is Outcome.ERROR
+        assert "does not fit the run" in ended(events).report.reason
+
+
+def fields_of(audit: keeping.KeptAudit) -> dict[str, Any]:
+    return {name: getattr(audit, name) for name in audit.__struct_fields__}
+
+
+def test_a_capsule_that_is_not_the_one_that_was_kept(cheat, tmp_path):
+    path = progress_of(cheat, tmp_path / "progress", 5)
+    assert capsule_of(path).is_file()
+    capsule_of(path).write_bytes(b"another")
+    refused(request_of(cheat, path, resume=True), "is another one")
+    capsule_of(path).unlink()
+    refused(request_of(cheat, path, resume=True), "cannot be read")
+
+
+def test_an_audit_that_starts_anew_says_what_it_could_go_on_from(digits_job, tmp_path):
+    path = progress_of(digits_job, tmp_path / "progress", 5)
+    before = path.read_bytes()
+    events = stopped_after(request_of(digits_job, path), 3)
+    started = next(event for event in events if isinstance(event, AuditStarted))
+    assert started.kept is not None
+    assert (started.kept.segments, started.kept.path) == (2, path)
+    assert not any(isinstance(event, ProgressRestored) for event in events)
+    assert path.read_bytes() == before, "fewer segments do not replace more"
+    kept = ended(events).kept
+    assert kept is not None
+    assert kept.segments == 2
+
+
+def test_what_is_kept_is_written_and_read_whole(cheat, tmp_path):
+    found = load(progress_of(cheat, tmp_path / "progress", 4))
+    assert found is not None
+    assert found.dispute is not None
+    assert repr(decode(encode(found))) == repr(found)
+    with pytest.raises(ProgressError):
+        decode(encode(found)[:-1])
+    assert load(tmp_path / "none") is None
+    (tmp_path / "large").touch()
+    os.truncate(tmp_path / "large", keeping.MAX_BYTES + 1)
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        assert load(tmp_path / "pipe") is None
+
+
+def test_progress_is_written_now_and_then(tmp_path, monkeypatch):
+    monkeypatch.setattr(keeping, "LEAST_SECONDS", 5.0)
+    written: list[float] = []
+    now = 0.0
+
+    def write(*_: object, **__: object) -> None:
+        nonlocal now
+        written.append(now)
+        now += 1.0  # it takes a second
+
+    class Audit:
+        segments, step = 1, 1
+        sample = type("Sample", (), {"count": 100})
+
+    monkeypatch.setattr(keeping, "write_whole", write)
+    monkeypatch.setattr(keeping, "encode", lambda audit: b"")
+    keeper = Keeper(tmp_path / "progress", lambda: now)
+    for segment in range(100):
+        keeper.kept = None
+        keeper.keep(segment + 1, Audit, None)  # type: ignore[arg-type]
+        now += 1.0
+    assert written == [0.0, 21.0, 42.0, 63.0, 84.0], "a twentieth of the time at most"
+    keeper.flush()
+    assert len(written) == 6, "what was noted last is written at the end"
+    keeper.flush()
+    assert len(written) == 6

@@ -1,0 +1,322 @@
+"""What is fuzzed: everything that reads what a stranger may have written, with files that it reads."""
+
+from __future__ import annotations
+
+import operator
+import os
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from counterfoil.audit.capsule import load_job, prove_leaves, prove_part
+from counterfoil.audit.heads import read_tree_heads
+from counterfoil.audit.inspection import Inspection, check_claim, make_checks
+from counterfoil.audit.outcome import CheckState
+from counterfoil.audit.steps import read_log
+from counterfoil.audit.verdict import sign_verdict, verify_signed
+from counterfoil.bundle.capsule import CapsuleReader
+from counterfoil.bundle.capsulewriter import write_capsule
+from counterfoil.bundle.datafile import DataFile
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import ArraySpec, OrderManifest
+from counterfoil.bundle.writer import write_data_file
+from counterfoil.commit.digest import Digest
+from counterfoil.commit.state import tensor_digest
+from counterfoil.errors import CommitmentError, CounterfoilError, KeyFileError, RefusedError
+from counterfoil.execution.interpreter import Interpreter
+from counterfoil.generators import finish
+from counterfoil.program.graph import Program
+from counterfoil.rounding.log import decode, encode
+from counterfoil.signing import SigningKey, generate_key, load_private_key, load_public_key, open_claim, public_path
+from fuzz.mutations import spoil_bytes, spoil_envelope, spoil_json, spoil_lines, spoil_pem
+from support.bundles import make_contents, write_bundle
+from support.capsules import crafted
+from support.hdf5_files import blocks_of, read_by_us
+from support.hdf5_fuzz import spoil_structure
+from support.heads import record_with_heads
+from support.jobs import digits_order, gpt2_order
+from support.reports import disputed_report, verified_report
+
+Spoil = Callable[[bytes, random.Random], bytes]
+PASSPHRASE = "fuzz"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reader of what strangers write.
+
+    Attributes:
+        name: What it reads.
+        seeds: Contents that it reads.
+        spoil: Changes one of them.
+        read: Reads bytes: what they say, in a form that can be compared.
+        bound: Whether a digest or a signature binds what is said: a change that is read as anything else than what
+            the seed says went unnoticed.
+        refusals: What it may raise.
+        says: What each seed says.
+        agrees: Whether what is read is no more than what the seed says.
+    """
+
+    name: str
+    seeds: tuple[bytes, ...]
+    spoil: Spoil
+    read: Callable[[bytes], Any]
+    bound: bool
+    refusals: tuple[type[CounterfoilError], ...] = (RefusedError,)
+    says: Mapping[bytes, Any] = field(default_factory=dict)
+    agrees: Callable[[Any, Any], bool] = operator.eq
+
+    def outcome(self, seed: bytes, spoiled: bytes) -> str:
+        """``refused``, ``same``, or ``other`` where nothing binds what is said.
+
+        Raises:
+            AssertionError: Something else than what was signed or committed to was accepted.
+        """
+        try:
+            found = self.read(spoiled)
+        except self.refusals:
+            return "refused"
+        if self.agrees(found, self.says[seed]):
+            return "same"
+        assert not self.bound, f"{self.name} accepts what is not what was signed"
+        return "other"
+
+
+def plain(value: Any) -> Any:
+    """A value of the engine as tuples, texts and bytes, which can be compared."""
+    if isinstance(value, np.ndarray):
+        return (value.dtype.name, value.shape, value.tobytes())
+    if is_dataclass(value) and not isinstance(value, type):
+        return (type(value).__name__, *(plain(getattr(value, item.name)) for item in fields(value)))
+    if isinstance(value, Mapping):
+        return tuple(sorted((name, plain(item)) for name, item in value.items()))
+    if isinstance(value, (list, tuple)):
+        return tuple(plain(item) for item in value)
+    # Two losses that are not a number are the same.
+    return repr(value) if isinstance(value, float) else value
+
+
+class Corpus:
+    """Files that every reader is fed with, made in a folder, and the readers."""
+
+    def __init__(self, folder: Path) -> None:
+        """Make the files: short trainings of a small CNN and a small GPT, two keys, a capsule, verdicts."""
+        self._folder = folder
+        generate_key(folder / "trainer.pem", None)
+        self.key: SigningKey = load_private_key(folder / "trainer.pem", None)
+        generate_key(folder / "locked.pem", PASSPHRASE)
+        generate_key(folder / "stranger.pem", None)
+        self._stranger = load_private_key(folder / "stranger.pem", None)
+        self._runs: list[Path] = []
+        heads = []
+        for name, draft in (("digits", digits_order(steps=4)), ("gpt2", gpt2_order(steps=4))):
+            place = folder / name
+            place.mkdir()
+            draft.write(place / "order.cfoil", trial=False)
+            run, published = record_with_heads(place / "order.cfoil", place, self.key)
+            self._runs.append(run)
+            heads.append(published.read_bytes())
+        self._heads = tuple(heads)
+
+    def targets(self) -> tuple[Target, ...]:
+        """Every target, with what its seeds say."""
+        return tuple(map(_known, (*self._hdf5(), *self._records(), *self._signed(), *self._keys())))
+
+    # Files of arrays.
+
+    def _hdf5(self) -> tuple[Target, ...]:
+        made = []
+        for name, count in (("few", 2), ("leaf", 10), ("tree", 60)):
+            path = self._folder / f"{name}.cfdata"
+            arrays = {f"layer.{n}.weight": np.arange(3 * n, dtype=np.int32).reshape(3, n) for n in range(1, count + 1)}
+            write_data_file(path, arrays)
+            made.append(path.read_bytes())
+        # All of them are in the largest, and the others lack some.
+        outside = {
+            name: ArraySpec(array.dtype.name, array.shape, tensor_digest(name, array), file="tree.cfdata")
+            for name, array in arrays.items()
+        }
+        self._manifest = replace(make_contents().manifest, data=outside)
+        plain_run = write_bundle(self._folder / "plain.cfoil", make_contents(steps=2)).read_bytes()
+        capsule = self._folder / "capsule.cfoil"
+        write_capsule(crafted(self._runs[0], 3), capsule)
+        runs = tuple(path.read_bytes() for path in self._runs)
+        return (
+            Target("reader", (*made, plain_run), _spoil_file(0.0), _plain_reader, bound=False),
+            Target("bundle", runs, _spoil_file(0.5), self._read_bundle, bound=True),
+            Target("data file", (made[-1],), _spoil_file(0.3), self._read_data_file, bound=True),
+            Target("capsule", (capsule.read_bytes(),), _spoil_file(0.5), self._read_capsule, bound=True),
+        )
+
+    def _written(self, data: bytes) -> Path:
+        # Several processes may work on one corpus.
+        path = self._folder / f"spoiled.{os.getpid()}"
+        path.write_bytes(data)
+        return path
+
+    def _read_bundle(self, data: bytes) -> Any:
+        """What an audit would judge: all of it checked as an audit does, by the trainer's key and the run root."""
+        with BundleReader.open(self._written(data)) as reader:
+            inspection = Inspection(reader)
+            make_checks(inspection, trainer_key=self.key.public)
+            if inspection.failure is not None:
+                raise inspection.failure
+            if inspection.order is None or inspection.claim is None:
+                raise CommitmentError("There is no run in it.")
+            states = [reader.checkpoint(step) for step in reader.checkpoint_steps()]
+            for step, state in zip(reader.checkpoint_steps(), states, strict=True):
+                reader.check_checkpoint(step, state)
+            records = inspection.records
+            logs = [reader.log(record.step) for record in records[1:]]
+            for record, log in zip(records[1:], logs, strict=True):
+                if Digest.of(log) != record.log:
+                    raise CommitmentError("A log is not the one that the run commits to.")
+                read_log(inspection.order.program, record, log)
+            assert all(check.state is not CheckState.FAILED for check in inspection.checks.values())
+            return (
+                plain(reader.check_order_contents()),
+                plain(inspection.claim),
+                plain(records),
+                plain(states),
+                plain([reader.fingerprints(record.step) for record in records[1:]]),
+                tuple(logs),
+            )
+
+    def _read_data_file(self, data: bytes) -> Any:
+        with DataFile.open(self._written(data)) as file:
+            rows = np.arange(3)
+            return plain({name: array[rows] for name, array in finish(file.check(self._manifest)).items()})
+
+    def _read_capsule(self, data: bytes) -> Any:
+        with CapsuleReader.open(self._written(data)) as reader:
+            contents = reader.contents()
+        part = prove_part(contents)
+        load_job(contents, part)
+        claim = check_claim(contents.claim, contents.manifest, self.key.public)
+        prove_leaves(contents, claim)
+        judged = (contents.manifest, contents.program, contents.leaves, contents.state, contents.logs)
+        return (*map(plain, judged), plain(contents.fingerprints), plain(claim), plain(contents.part))
+
+    # Records.
+
+    def _records(self) -> tuple[Target, ...]:
+        manifests, programs, logs = [], [], []
+        sizes: dict[bytes, tuple[int, ...]] = {}
+        for path in self._runs:
+            with BundleReader.open(path) as reader:
+                manifests.append(reader.manifest.to_bytes())
+                programs.append(reader.program())
+                program = Program.from_bytes(programs[-1])
+                logs.append(reader.log(1))
+                sizes[logs[-1]] = tuple(site.elements for site in program.sites)
+        return (
+            Target("manifest", tuple(manifests), spoil_json, _read_manifest, bound=False),
+            Target("program", tuple(programs), spoil_json, _read_program, bound=False),
+            *(
+                Target(f"log codec, {name}", (log,), spoil_bytes, partial(_read_log, sizes[log]), bound=False)
+                for name, log in zip(("CNN", "GPT"), logs, strict=True)
+            ),
+        )
+
+    # What is signed.
+
+    def _signed(self) -> tuple[Target, ...]:
+        key, other = self.key, self._stranger
+        claims = []
+        for path in self._runs:
+            with BundleReader.open(path) as reader:
+                claims.append(reader.claim())
+        verdicts = tuple(sign_verdict(report, key) for report in (verified_report(), disputed_report()))
+
+        def claim(data: bytes) -> Any:
+            return plain(open_claim(data, key.public))
+
+        def verdict(data: bytes) -> Any:
+            return plain(verify_signed(data, key.public))
+
+        def heads(data: bytes) -> Any:
+            return plain(read_tree_heads(self._written(data), key.public))
+
+        found = []
+        for name, seeds, read in (("claim", tuple(claims), claim), ("verdict", verdicts, verdict)):
+            for signer, who in ((None, "nobody"), (other, "a stranger"), (key, "its own key")):
+                spoil = spoil_envelope(signer)
+                found.append(Target(f"{name}, signed by {who}", seeds, spoil, read, bound=signer is not key))
+        for signer, who in ((None, "nobody"), (other, "a stranger"), (key, "its own key")):
+            spoil = spoil_lines(spoil_envelope(signer))
+            # Each line is signed for itself; which lines there are is not.
+            found.append(
+                Target(f"heads, signed by {who}", self._heads, spoil, heads, bound=signer is not key, agrees=_all_among)
+            )
+        return tuple(found)
+
+    # Keys.
+
+    def _keys(self) -> tuple[Target, ...]:
+        def public(data: bytes) -> Any:
+            return load_public_key(self._written(data)).pem
+
+        def private(passphrase: str | None, data: bytes) -> Any:
+            return load_private_key(self._written(data), passphrase).public.pem
+
+        files = {name: (self._folder / f"{name}.pem").read_bytes() for name in ("trainer", "locked")}
+        pem = public_path(self._folder / "trainer.pem").read_bytes()
+        refusals = (KeyFileError,)
+        return (
+            Target("public key", (pem,), spoil_pem, public, bound=False, refusals=refusals),
+            Target("private key", (files["trainer"],), spoil_pem, partial(private, None), False, refusals),
+            Target("locked key", (files["locked"],), spoil_pem, partial(private, PASSPHRASE), False, refusals),
+        )
+
+
+def _all_among(found: tuple[Any, ...], known: tuple[Any, ...]) -> bool:
+    return set(found) <= set(known)
+
+
+def _known(target: Target) -> Target:
+    says = {seed: target.read(seed) for seed in target.seeds}
+    return replace(target, says=says)
+
+
+def _spoil_file(contents: float) -> Spoil:
+    """Changes to the structure of an HDF5 file, with checksums made right, or with this chance to any of its bytes."""
+    blocks: dict[bytes, Any] = {}
+
+    def spoil(data: bytes, chance: random.Random) -> bytes:
+        if chance.random() < contents:
+            return spoil_bytes(data, chance)
+        if data not in blocks:
+            blocks[data] = blocks_of(data)
+        return spoil_structure(data, blocks[data], chance)[0]
+
+    return spoil
+
+
+def _plain_reader(data: bytes) -> Any:
+    return read_by_us(data)
+
+
+def _read_manifest(data: bytes) -> bytes:
+    manifest = OrderManifest.from_bytes(data)
+    assert manifest.to_bytes() == data, "something of the manifest was not read"
+    return data
+
+
+def _read_program(data: bytes) -> bytes:
+    program = Program.from_bytes(data)
+    Interpreter(program, torch.device("cpu"), torch.float64).check_types()
+    assert program.to_bytes() == data, "something of the program was not read"
+    return data
+
+
+def _read_log(sizes: tuple[int, ...], data: bytes) -> Any:
+    sites = decode(data, sizes)
+    again = encode(sites)
+    assert plain(decode(again, sizes)) == plain(sites), "the log says something else when it is written again"
+    return plain(sites)
