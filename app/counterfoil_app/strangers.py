@@ -34,6 +34,15 @@ def name_of(path: Path | None) -> str:
     return one_line(path.name) if path is not None else ""
 
 
+def beside(path: Path, ending: str) -> Path:
+    """The name to offer for a file that is written beside another one: ``run.steps.csv`` for ``run.cfoil``.
+
+    What could not be seen in the name is left out of the new one.
+    """
+    stem = "".join(character if one_line(character) == character else "_" for character in path.stem)
+    return path.with_name(f"{stem}{ending}")
+
+
 def plain(value: T) -> T:
     """A frozen value of the engine with each text in it as :func:`sentence`; columns of numbers stay as they are."""
     return cast(T, _plain(value))

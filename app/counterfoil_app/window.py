@@ -40,7 +40,7 @@ from counterfoil_app.plan_dialog import PlanDialog
 from counterfoil_app.session import Phase, Session
 from counterfoil_app.settings import Settings, ThemeChoice
 from counterfoil_app.shell.shell import Shell
-from counterfoil_app.strangers import name_of
+from counterfoil_app.strangers import beside, name_of
 from counterfoil_app.theme import Theme
 from counterfoil_app.verdict_desk import VerdictDesk
 from counterfoil_app.views import words
@@ -519,7 +519,7 @@ class MainWindow(QMainWindow):
         path = self.session.path
         if path is None or not self.session.rows:
             return
-        proposal = path.with_name(f"{path.stem}.steps.csv")
+        proposal = beside(path, ".steps.csv")
         name, _ = QFileDialog.getSaveFileName(self, self.tr("Export step table"), str(proposal), "*.csv")
         if name:
             self.session.export_table(Path(name))
@@ -529,7 +529,7 @@ class MainWindow(QMainWindow):
         path = self.session.path
         if path is None or not self.session.can_export_capsule:
             return
-        proposal = path.with_name(f"{path.stem}-dispute.cfoil")
+        proposal = beside(path, "-dispute.cfoil")
         name, _ = QFileDialog.getSaveFileName(
             self, self.tr("Save dispute capsule"), str(proposal), self.tr("Dispute capsules (*.cfoil)")
         )

@@ -171,6 +171,11 @@ def test_the_report_to_print(qapp: object) -> None:
     assert not found, [hex(ord(character)) for character in found]
 
 
+def test_names_offered_for_new_files() -> None:
+    assert strangers.beside(Path("a/run.cfoil"), ".verdict.json") == Path("a/run.verdict.json")
+    assert strangers.beside(Path(f"run{BAD}x\u00e9.cfoil"), ".csv").name == "run_[31m_______x\u00e9.csv"
+
+
 def test_plain_values_stay_themselves() -> None:
     summary = FakeEngine().summary(Path("honest.cfoil"), None)
     assert strangers.plain(summary) is summary
