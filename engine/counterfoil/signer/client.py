@@ -16,7 +16,14 @@ from io import FileIO
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, cast
 
-from counterfoil.errors import CounterfoilError, FileWriteError, KeyFileError, SignatureError, SignerError
+from counterfoil.errors import (
+    CancelledError,
+    CounterfoilError,
+    FileWriteError,
+    KeyFileError,
+    SignatureError,
+    SignerError,
+)
 from counterfoil.signer.environment import without_passphrase
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, Kind, receive_body, receive_kind, send
 
@@ -27,7 +34,7 @@ ANSWER_SECONDS = 60.0
 """How long the signer may take for an answer, a person's typing excepted."""
 FAREWELL_SECONDS = 5.0
 _ERRORS: dict[str, type[CounterfoilError]] = {
-    error.__name__: error for error in (FileWriteError, KeyFileError, SignatureError, SignerError)
+    error.__name__: error for error in (CancelledError, FileWriteError, KeyFileError, SignatureError, SignerError)
 }
 _AGAIN = "Start again; if it happens again, look whether something on this machine ends or stops processes."
 
