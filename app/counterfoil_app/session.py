@@ -41,6 +41,7 @@ from counterfoil_app.rate import RateMeter
 from counterfoil_app.snapshot import Latest, ReplaySink, Snapshot
 from counterfoil_app.step_data import StepData
 from counterfoil_app.step_rows import StepRows
+from counterfoil_app.strangers import plain
 from counterfoil_app.turns import Turns
 from counterfoil_app.verdict_export import SigningRequest, VerdictMaterial, export_verdict
 from counterfoil_app.worker import Failure, JobResult, Worker
@@ -341,7 +342,7 @@ class Session(QObject):
         self.sample, self.report, self.failure = finished.sample, finished.report, finished.failure
         self.verdict_file = finished.verdict_file
         if self.report is not None:
-            self.checks.update({check.number: check for check in self.report.checks})
+            self.checks.update({check.number: check for check in plain(self.report.checks)})
         judged = Phase.CONCLUDED if self.report is not None else Phase.FAILED
         self._set_phase(judged if self.summary is not None or self.report is not None else Phase.UNREADABLE)
         self._announce_all()
@@ -508,9 +509,10 @@ class Session(QObject):
 
     def _take_client(self) -> None:
         if (client := self._clients.take()) is not None and self._opening:
-            self.client = client
+            self.client = plain(client)
 
     def _show_summary(self, summary: BundleSummary) -> None:
+        summary = plain(summary)
         before, self.summary = self.summary, summary
         if before is None or before.run != summary.run:
             self.step_data = StepData(summary)
@@ -554,8 +556,8 @@ class Session(QObject):
         if snapshot.started is not None:
             self._total = snapshot.started.planned_steps or snapshot.started.steps
             self._note_sample(snapshot.started)
-            self.checks.update({check.number: check for check in snapshot.started.checks})
-        self.checks.update({check.number: check for check in snapshot.checks})
+            self.checks.update({check.number: check for check in plain(snapshot.started.checks)})
+        self.checks.update({check.number: check for check in plain(snapshot.checks)})
         if snapshot.started is not None or snapshot.checks:
             self.checks_changed.emit()
         if snapshot.resumed is not None:
@@ -576,7 +578,7 @@ class Session(QObject):
                 self._meter.note(time.monotonic(), self.progress.done)
             self.progress_changed.emit()
         if snapshot.dispute is not None:
-            self.dispute = snapshot.dispute
+            self.dispute = plain(snapshot.dispute)
             self.dispute_changed.emit()
         if snapshot.report is not None:
             self.report = snapshot.report
@@ -597,8 +599,8 @@ class Session(QObject):
         self._sink = self._token = self._ended = None
         self.failure = result.failure
         if self.report is not None:
-            self.checks.update({check.number: check for check in self.report.checks})
-            self.dispute = self.report.dispute or self.dispute
+            self.checks.update({check.number: check for check in plain(self.report.checks)})
+            self.dispute = plain(self.report.dispute) or self.dispute
         self._set_phase(Phase.CONCLUDED if self.report is not None else Phase.FAILED)
         self.checks_changed.emit()
         self.dispute_changed.emit()

@@ -121,6 +121,11 @@ class _RateColumn(ProgressColumn):
         return Text(f"{task.speed:.2f} {self._unit}/s" if task.speed else "", style="cyan")
 
 
+class _CountColumn(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text("" if task.total is None else f"{task.completed:.0f}/{task.total:.0f}")
+
+
 class _Bar:
     def __init__(self, bar: Progress, title: str) -> None:
         self._bar = bar
@@ -167,7 +172,7 @@ def progress(title: str, out: Console, unit: str = "steps") -> Iterator[StepProg
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        _CountColumn(),
         _RateColumn(unit),
         TimeRemainingColumn(elapsed_when_finished=True),
         TextColumn("{task.fields[note]}", style="dim", markup=False),

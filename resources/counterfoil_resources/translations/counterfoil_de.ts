@@ -2480,6 +2480,10 @@
             <translation>Alle {0} Schritte wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers.</translation>
         </message>
         <message>
+            <source>All {0} stored states have the state roots of their steps.</source>
+            <translation>Alle {0} gespeicherten Zustände haben die Zustandswurzeln ihrer Schritte.</translation>
+        </message>
+        <message>
             <source>An earlier difference could be rounding on other hardware; this one cannot.</source>
             <translation>Ein früherer Unterschied könnte Rundung auf anderer Hardware sein; dieser nicht.</translation>
         </message>
@@ -2546,6 +2550,10 @@
         <message>
             <source>Before that, step {0} came out different from the trainer's; a verdict would name a file that is no more, but the dispute capsule of that step stands by itself.</source>
             <translation>Davor kam Schritt {0} anders heraus als beim Trainer; ein Urteil würde eine Datei nennen, die es nicht mehr gibt, aber die Streitfallkapsel dieses Schritts steht für sich.</translation>
+        </message>
+        <message>
+            <source>Check that you may read it.</source>
+            <translation>Prüfen Sie, ob Sie sie lesen dürfen.</translation>
         </message>
         <message>
             <source>Check the disk or the network share, or copy the file to another disk, and start again.</source>
@@ -2630,6 +2638,18 @@
         <message>
             <source>Give it to 'counterfoil adjudicate'.</source>
             <translation>Geben Sie sie 'counterfoil adjudicate'.</translation>
+        </message>
+        <message>
+            <source>Give the file that was meant.</source>
+            <translation>Geben Sie die gemeinte Datei an.</translation>
+        </message>
+        <message>
+            <source>Give the name of a file.</source>
+            <translation>Geben Sie den Namen einer Datei an.</translation>
+        </message>
+        <message>
+            <source>Give the name of a key file; 'counterfoil keygen' makes one.</source>
+            <translation>Geben Sie den Namen einer Schlüsseldatei an; 'counterfoil keygen' erzeugt eine.</translation>
         </message>
         <message>
             <source>Hashing the file: {0} %.</source>
@@ -2752,6 +2772,10 @@
             <translation>Beginnen Sie auf einem anderen Gerät von vorn, etwa cpu; wenn es auch dort versagt, starten Sie den Rechner neu.</translation>
         </message>
         <message>
+            <source>Start again; if it happens again, look whether something on this machine ends or stops processes.</source>
+            <translation>Beginnen Sie noch einmal; wenn es wieder geschieht, sehen Sie nach, ob auf diesem Rechner etwas Prozesse beendet oder anhält.</translation>
+        </message>
+        <message>
             <source>Start the audit anew, or say where it lies.</source>
             <translation type="unfinished" />
         </message>
@@ -2806,6 +2830,10 @@
         <message>
             <source>The bad fraction {0} is no share.</source>
             <translation>Der schlechte Anteil {0} ist kein Anteil.</translation>
+        </message>
+        <message>
+            <source>The bundle was damaged or altered after it was signed.</source>
+            <translation>Das Bündel wurde nach der Unterschrift beschädigt oder verändert.</translation>
         </message>
         <message>
             <source>The device failed in the middle of a computation.</source>
@@ -2924,10 +2952,6 @@
             <translation>Der Heap der Gruppe {0} ist beschädigt: Ein Block hat die falsche Kennung.</translation>
         </message>
         <message>
-            <source>The key file {0} cannot be read.</source>
-            <translation>Die Schlüsseldatei {0} ist nicht lesbar.</translation>
-        </message>
-        <message>
             <source>The key file {0} cannot be written.</source>
             <translation>Die Schlüsseldatei {0} ist nicht schreibbar.</translation>
         </message>
@@ -2982,6 +3006,18 @@
         <message>
             <source>The passphrase of {0} is wrong, or the file is damaged.</source>
             <translation>Das Passwort von {0} ist falsch, oder die Datei ist beschädigt.</translation>
+        </message>
+        <message>
+            <source>The process that holds the private key cannot be started: {0}.</source>
+            <translation>Der Prozess, der den privaten Schlüssel hält, lässt sich nicht starten: {0}.</translation>
+        </message>
+        <message>
+            <source>The process that holds the private key ended before it had loaded the key.</source>
+            <translation>Der Prozess, der den privaten Schlüssel hält, endete, bevor er den Schlüssel geladen hatte.</translation>
+        </message>
+        <message>
+            <source>The process that holds the private key ended before it had signed.</source>
+            <translation>Der Prozess, der den privaten Schlüssel hält, endete, bevor er unterschrieben hatte.</translation>
         </message>
         <message>
             <source>The program has {0} operators; the limit is {1}.</source>
@@ -3042,6 +3078,10 @@
         <message>
             <source>The run is signed and complete. Compare it with the client's own order before you rely on it.</source>
             <translation>Der Lauf ist unterschrieben und vollständig. Vergleichen Sie ihn mit dem eigenen Auftrag des Auftraggebers, bevor Sie sich darauf verlassen.</translation>
+        </message>
+        <message>
+            <source>The run is signed, and its steps are those that were signed. Its stored states were not looked at.</source>
+            <translation>Der Lauf ist unterschrieben, und seine Schritte sind die unterschriebenen. Seine gespeicherten Zustände wurden nicht angesehen.</translation>
         </message>
         <message>
             <source>The run is signed, complete, and was made for the client's order. Replay it to see whether it is true.</source>
@@ -3106,6 +3146,30 @@
         <message>
             <source>The signed tree head is malformed.</source>
             <translation>Der unterschriebene Baumkopf ist fehlerhaft.</translation>
+        </message>
+        <message>
+            <source>The signer gave an answer that belongs to another question.</source>
+            <translation>Der Prozess, der unterschreibt, gab eine Antwort, die zu einer anderen Frage gehört.</translation>
+        </message>
+        <message>
+            <source>The statement is about another file than {0}.</source>
+            <translation>Die Aussage handelt von einer anderen Datei als {0}.</translation>
+        </message>
+        <message>
+            <source>The statement is about another order than those signed before.</source>
+            <translation>Die Aussage handelt von einem anderen Auftrag als die zuvor unterschriebenen.</translation>
+        </message>
+        <message>
+            <source>The statement names another public key than the one that would sign it.</source>
+            <translation>Die Aussage nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreiben würde.</translation>
+        </message>
+        <message>
+            <source>The statement names nothing that it is about.</source>
+            <translation>Die Aussage nennt nichts, wovon sie handelt.</translation>
+        </message>
+        <message>
+            <source>The statement says nothing.</source>
+            <translation>Die Aussage sagt nichts.</translation>
         </message>
         <message>
             <source>The structure of the file is larger than that of any bundle, or names a place twice.</source>
@@ -3176,8 +3240,8 @@
             <translation>Zum Operator {0} gibt es keinen exakten Wert zum Vergleich ({1}), daher lässt sich keiner Seite ein Fehler nachweisen.</translation>
         </message>
         <message>
-            <source>There is no key file {0}.</source>
-            <translation>Es gibt keine Schlüsseldatei {0}.</translation>
+            <source>There is no file {0}.</source>
+            <translation>Es gibt keine Datei {0}.</translation>
         </message>
         <message>
             <source>These are all {0}.</source>
@@ -3216,6 +3280,14 @@
             <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
+            <source>This signer has signed already what it was started for.</source>
+            <translation>Dieser Prozess hat schon unterschrieben, wofür er gestartet wurde.</translation>
+        </message>
+        <message>
+            <source>This signer signs {0}, and nothing else.</source>
+            <translation>Dieser Prozess unterschreibt {0} und sonst nichts.</translation>
+        </message>
+        <message>
             <source>Two parts of the file share the same place, byte {0}, which is not allowed.</source>
             <translation>Zwei Teile der Datei teilen sich dieselbe Stelle, Byte {0}, was nicht erlaubt ist.</translation>
         </message>
@@ -3250,6 +3322,38 @@
         <message>
             <source>With these values the steps come out as the trainer signed them.</source>
             <translation>Mit diesen Werten kommen die Schritte so heraus, wie der Trainer sie unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>a device</source>
+            <translation>ein Gerät</translation>
+        </message>
+        <message>
+            <source>a folder</source>
+            <translation>ein Ordner</translation>
+        </message>
+        <message>
+            <source>a key</source>
+            <translation>ein Schlüssel</translation>
+        </message>
+        <message>
+            <source>a pipe</source>
+            <translation>eine Pipe</translation>
+        </message>
+        <message>
+            <source>a socket</source>
+            <translation>ein Socket</translation>
+        </message>
+        <message>
+            <source>a tree head</source>
+            <translation>ein Baumkopf</translation>
+        </message>
+        <message>
+            <source>a verdict</source>
+            <translation>ein Urteil</translation>
+        </message>
+        <message>
+            <source>a verdict or an adjudication</source>
+            <translation>ein Urteil oder ein Schiedsspruch</translation>
         </message>
         <message>
             <source>fingerprints</source>
@@ -3332,8 +3436,16 @@
             <translation>der gespeicherte Zustand von Schritt {0}</translation>
         </message>
         <message>
+            <source>the tree heads</source>
+            <translation>die Baumköpfe</translation>
+        </message>
+        <message>
             <source>{0} can grow, which no dataset of a bundle can.</source>
             <translation>{0} kann wachsen, was kein Datensatz eines Bündels kann.</translation>
+        </message>
+        <message>
+            <source>{0} cannot be read as {1}: {2}.</source>
+            <translation>{0} kann nicht als {1} gelesen werden: {2}.</translation>
         </message>
         <message>
             <source>{0} declares a fill value, or none as a bundle does.</source>
@@ -3464,6 +3576,10 @@
             <translation>{0} ist eine Gruppe der alten Form ohne Prüfsummen, was nicht erlaubt ist.</translation>
         </message>
         <message>
+            <source>{0} is larger than {1}, too large for {2}.</source>
+            <translation>{0} ist größer als {1}, zu groß für {2}.</translation>
+        </message>
+        <message>
             <source>{0} is neither a group nor a dataset.</source>
             <translation>{0} ist weder Gruppe noch Datensatz.</translation>
         </message>
@@ -3478,6 +3594,10 @@
         <message>
             <source>{0} is put together from other datasets or files, which is not allowed.</source>
             <translation>{0} ist aus anderen Datensätzen oder Dateien zusammengesetzt; das ist nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>{0} is {1}, where {2} should be.</source>
+            <translation>{0} ist {1}, wo {2} stehen sollte.</translation>
         </message>
         <message>
             <source>{0} keeps its data in another file, which is not allowed.</source>
