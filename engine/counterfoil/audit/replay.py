@@ -22,6 +22,7 @@ from counterfoil.audit.events import (
     DisputeLocated,
     DivergenceMeasured,
     Event,
+    Kept,
     ProgressRestored,
     ResumedFromCheckpoint,
     Steering,
@@ -39,6 +40,7 @@ from counterfoil.audit.kept import (
     KeptDivergence,
     KeptRow,
     all_tensors,
+    find,
     fitting,
     kept_divergence,
     load,
@@ -66,7 +68,7 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
+from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.commit.merkle import MerkleComparison, MerkleTree, first_difference
 from counterfoil.errors import (
     CancelledError,
@@ -325,6 +327,37 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
         yield from _judge(request, inspection, order, progress, device, threads, cancel, kept)
 
 
+def find_progress(request: AuditRequest, order: Digest, run_root: Digest) -> Kept | None:
+    """Return what an audit could go on from, as far as can be said without reading the run; None when there is none.
+
+    Args:
+        request: The audit; ``progress`` says where to look.
+        order: Digest of the order.
+        run_root: The run root that the run is signed with.
+
+    Raises:
+        DeviceError: There is no such device on this machine.
+    """
+    if request.progress is None:
+        return None
+    file = Digest(bytes(DIGEST_BYTES))  # not known: hashing the run takes long, and is done when the audit begins
+    return find(request.progress, _basis(request, file, order, run_root, environment(open_device(request.device))))
+
+
+def _basis(
+    request: AuditRequest, file: Digest, order: Digest, run_root: Digest, machine: tuple[tuple[str, str], ...]
+) -> Basis:
+    return Basis.of(
+        file=file,
+        order=order,
+        run_root=run_root,
+        environment=dict(machine),
+        segments=request.segments,
+        continue_after_dispute=request.continue_after_dispute,
+        perturbation=request.perturbation,
+    )
+
+
 def _take_up(request: AuditRequest, progress: _Progress, run_root: Digest, manifest: OrderManifest) -> KeptAudit | None:
     """Say where progress is kept, and return what the audit is to go on from; raises ProgressError."""
     if request.progress is None:
@@ -334,15 +367,8 @@ def _take_up(request: AuditRequest, progress: _Progress, run_root: Digest, manif
             )
         return None
     assert progress.bundle_digest is not None
-    progress.basis = basis = Basis.of(
-        file=progress.bundle_digest,
-        order=manifest.digest,
-        run_root=run_root,
-        environment=dict(progress.environment),
-        segments=request.segments,
-        continue_after_dispute=request.continue_after_dispute,
-        perturbation=request.perturbation,
-    )
+    basis = _basis(request, progress.bundle_digest, manifest.digest, run_root, progress.environment)
+    progress.basis = basis
     path = place_of(request.progress, basis)
     if request.resume:
         kept = fitting(request.progress, basis)
@@ -483,7 +509,7 @@ class _Replay:
         self._segments = kept.segments
         assert self._progress.keeper is not None
         assert self._progress.keeper.kept is not None
-        yield ProgressRestored(self._progress.keeper.kept)
+        yield ProgressRestored(self._progress.keeper.kept, len(rows))
 
     def run(self, chosen: Sequence[Segment]) -> Iterator[Event]:
         for part in chosen[self._segments :]:
