@@ -312,10 +312,8 @@ def _others(place: Path, basis: Basis) -> Iterator[KeptAudit]:
 
 
 def _unfit(differing: Sequence[str]) -> ProgressError:
-    *before, last = differing
-    what = f"{', '.join(before)} and {last}" if before else last
     return ProgressError(
-        f"The progress that was kept is that of another audit: {what} differ{'' if before else 's'}.",
+        f"The progress that was kept is that of another audit. What differs: {', '.join(differing)}.",
         remedy="Give the same file and options as then, or start the audit anew, without --resume.",
     )
 

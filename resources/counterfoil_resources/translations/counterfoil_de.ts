@@ -578,6 +578,10 @@
             <translation>{0} von {1} Schritten</translation>
         </message>
         <message>
+            <source>{0}: {1} steps. A replay was stopped. {2}</source>
+            <translation>{0}: {1} Schritte. Eine Nachrechnung wurde unterbrochen. {2}</translation>
+        </message>
+        <message>
             <source>{0}: {1} steps. Planned: {2}.</source>
             <translation>{0}: {1} Schritte. Geplant: {2}.</translation>
         </message>
@@ -901,6 +905,10 @@
             <translation>Warteschlange</translation>
         </message>
         <message>
+            <source>R&amp;esume</source>
+            <translation>F&amp;ortsetzen</translation>
+        </message>
+        <message>
             <source>Reading {0}…</source>
             <translation>{0} wird gelesen…</translation>
         </message>
@@ -951,6 +959,10 @@
         <message>
             <source>Sta&amp;rt</source>
             <translation>Sta&amp;rten</translation>
+        </message>
+        <message>
+            <source>Start &amp;anew</source>
+            <translation>&amp;Neu beginnen</translation>
         </message>
         <message>
             <source>Steps</source>
@@ -2608,6 +2620,18 @@
             <translation>Geben Sie sie 'counterfoil adjudicate'.</translation>
         </message>
         <message>
+            <source>Give the same file and options as then, or start the audit anew, without --resume.</source>
+            <translation>Geben Sie dieselbe Datei und dieselben Optionen wie damals an, oder beginnen Sie die Prüfung neu, ohne --resume.</translation>
+        </message>
+        <message>
+            <source>Hashing the file: {0} %.</source>
+            <translation>Prüfsumme der Datei: {0} %.</translation>
+        </message>
+        <message>
+            <source>It is not said where the progress was kept.</source>
+            <translation>Es ist nicht angegeben, wo der Fortschritt aufbewahrt wurde.</translation>
+        </message>
+        <message>
             <source>Known answers for SHA-256, Philox and a rounded training step came out right on {0}.</source>
             <translation>Bekannte Antworten für SHA-256, Philox und einen gerundeten Trainingsschritt kamen auf {0} richtig heraus.</translation>
         </message>
@@ -2634,6 +2658,10 @@
         <message>
             <source>No error bound is known for the operator {0}, so how far hardware may honestly differ there is not known, and neither side can be shown to be wrong.</source>
             <translation>Für den Operator {0} ist keine Fehlerschranke bekannt, daher auch nicht, wie weit sich Hardware dort redlich unterscheiden darf, und keiner Seite lässt sich ein Fehler nachweisen.</translation>
+        </message>
+        <message>
+            <source>No progress of an audit of this run was kept.</source>
+            <translation>Von einer Prüfung dieses Laufs wurde kein Fortschritt aufbewahrt.</translation>
         </message>
         <message>
             <source>Nobody is to blame for what such a file says.</source>
@@ -2716,6 +2744,14 @@
             <translation>Beginnen Sie auf einem anderen Gerät von vorn, etwa cpu; wenn es auch dort versagt, starten Sie den Rechner neu.</translation>
         </message>
         <message>
+            <source>Start the audit anew, or say where it lies.</source>
+            <translation>Beginnen Sie die Prüfung neu, oder geben Sie an, wo er liegt.</translation>
+        </message>
+        <message>
+            <source>Start the audit anew, without --resume.</source>
+            <translation>Beginnen Sie die Prüfung neu, ohne --resume.</translation>
+        </message>
+        <message>
             <source>Step {0} came out different from the trainer's, but the audit was stopped before a second replay of it could confirm this machine's result. Audit the run again.</source>
             <translation>Schritt {0} kam anders heraus als beim Trainer, aber die Prüfung wurde abgebrochen, bevor eine zweite Nachrechnung das Ergebnis dieses Rechners bestätigen konnte. Prüfen Sie den Lauf noch einmal.</translation>
         </message>
@@ -2774,6 +2810,14 @@
         <message>
             <source>The device {0} is not supported.</source>
             <translation>Das Gerät {0} wird nicht unterstützt.</translation>
+        </message>
+        <message>
+            <source>The dispute capsule that was kept with the progress cannot be read.</source>
+            <translation>Die Streitfallkapsel, die mit dem Fortschritt aufbewahrt wurde, kann nicht gelesen werden.</translation>
+        </message>
+        <message>
+            <source>The dispute capsule that was kept with the progress is another one.</source>
+            <translation>Die Streitfallkapsel, die mit dem Fortschritt aufbewahrt wurde, ist eine andere.</translation>
         </message>
         <message>
             <source>The exact values of {0} element{1} lie so close to a midpoint between two grid points that conforming hardware may round them to either side; rounded to the other side there, the step comes out as the trainer signed it. The calibrated margin was too small for one of the two machines. Nobody is accused; order the job with proven margins.</source>
@@ -2942,6 +2986,30 @@
         <message>
             <source>The passphrase of {0} is wrong, or the file is damaged.</source>
             <translation>Das Passwort von {0} ist falsch, oder die Datei ist beschädigt.</translation>
+        </message>
+        <message>
+            <source>The progress in {0} cannot be read: {1}.</source>
+            <translation>Der Fortschritt in {0} kann nicht gelesen werden: {1}.</translation>
+        </message>
+        <message>
+            <source>The progress of the audit could not be kept.</source>
+            <translation>Der Fortschritt der Prüfung konnte nicht aufbewahrt werden.</translation>
+        </message>
+        <message>
+            <source>The progress that was kept does not fit the run.</source>
+            <translation>Der aufbewahrte Fortschritt passt nicht zum Lauf.</translation>
+        </message>
+        <message>
+            <source>The progress that was kept is damaged, or not of this version.</source>
+            <translation>Der aufbewahrte Fortschritt ist beschädigt oder nicht von dieser Version.</translation>
+        </message>
+        <message>
+            <source>The progress that was kept is that of another audit. What differs: {0}.</source>
+            <translation>Der aufbewahrte Fortschritt ist der einer anderen Prüfung. Verschieden: {0}.</translation>
+        </message>
+        <message>
+            <source>The progress that was kept was written by another version.</source>
+            <translation>Der aufbewahrte Fortschritt wurde von einer anderen Version geschrieben.</translation>
         </message>
         <message>
             <source>The public key is not an Ed25519 key.</source>
@@ -3204,12 +3272,24 @@
             <translation>Mit diesen Werten kommen die Schritte so heraus, wie der Trainer sie unterschrieben hat.</translation>
         </message>
         <message>
+            <source>a part of it</source>
+            <translation>ein Teil von ihr</translation>
+        </message>
+        <message>
             <source>fingerprints</source>
             <translation>Fingerabdrücke</translation>
         </message>
         <message>
             <source>float64 at half the rate of float32</source>
             <translation>float64 mit halber Geschwindigkeit von float32</translation>
+        </message>
+        <message>
+            <source>its size, its time or a part of it</source>
+            <translation>ihre Größe, ihre Zeit oder ein Teil von ihr</translation>
+        </message>
+        <message>
+            <source>its structure</source>
+            <translation>ihr Aufbau</translation>
         </message>
         <message>
             <source>little float64: expect a slow replay</source>
@@ -3240,16 +3320,8 @@
             <translation>Zustand, Verlust und Fingerabdrücke</translation>
         </message>
         <message>
-            <source>the bundle</source>
-            <translation>das Bündel</translation>
-        </message>
-        <message>
-            <source>the capsule</source>
-            <translation>die Kapsel</translation>
-        </message>
-        <message>
-            <source>the data file</source>
-            <translation>die Datendatei</translation>
+            <source>the device</source>
+            <translation>das Gerät</translation>
         </message>
         <message>
             <source>the file</source>
@@ -3284,8 +3356,20 @@
             <translation>der gespeicherte Zustand von Schritt {0}</translation>
         </message>
         <message>
+            <source>the version of Counterfoil</source>
+            <translation>die Version von Counterfoil</translation>
+        </message>
+        <message>
+            <source>the version of torch</source>
+            <translation>die Version von torch</translation>
+        </message>
+        <message>
             <source>{0} can grow, which no dataset of a bundle can.</source>
             <translation>{0} kann wachsen, was kein Datensatz eines Bündels kann.</translation>
+        </message>
+        <message>
+            <source>{0} could not be removed: {1}.</source>
+            <translation>{0} konnte nicht entfernt werden: {1}.</translation>
         </message>
         <message>
             <source>{0} declares a fill value, or none as a bundle does.</source>
@@ -3430,6 +3514,10 @@
         <message>
             <source>{0} is put together from other datasets or files, which is not allowed.</source>
             <translation>{0} ist aus anderen Datensätzen oder Dateien zusammengesetzt; das ist nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>{0} is too large for the progress of an audit.</source>
+            <translation>{0} ist zu groß für den Fortschritt einer Prüfung.</translation>
         </message>
         <message>
             <source>{0} keeps its data in another file, which is not allowed.</source>
@@ -4029,6 +4117,10 @@
         <message>
             <source>{0} of {1} elements were computed exactly. The error bound is {2}.</source>
             <translation>{0} von {1} Elementen wurden exakt berechnet. Die Fehlerschranke ist {2}.</translation>
+        </message>
+        <message>
+            <source>{0} of {1} segments were judged, up to step {2}. This is kept: Resume goes on from there.</source>
+            <translation>{0} von {1} Segmenten wurden beurteilt, bis Schritt {2}. Das ist aufbewahrt: Fortsetzen macht dort weiter.</translation>
         </message>
     </context>
 </TS>
