@@ -43,7 +43,7 @@ def write_large_bundle(folder: Path, gigabytes: int) -> Path:
         sites = len(Program.from_bytes(found.program).sites)
         fingerprints = np.zeros(sites, np.uint64)
         writer.write_order(manifest, found.program, found.schedule, found.scalars, found.data, found.initial)
-        writer.begin_run(sites)
+        writer.begin_run(sites, steps * len(log))
         leaves = [leaf_hash(StepRecord(0, manifest.initial_root, None, None, None).to_bytes())]
         for step in range(1, steps + 1):
             record = StepRecord(step, root, Digest.of(log), Digest.of(fingerprints.tobytes()), 1.0)

@@ -60,6 +60,7 @@ OperatorRecorded
 Outcome
 ParameterGroup
 ParameterGroups
+Passphrase
 Plan
 PlanProgress
 PlanRow
@@ -75,6 +76,8 @@ SegmentRequest
 Selection
 Sgd
 SignatureError
+SignerError
+SignerProcess
 SigningKey
 Steering
 SteeringRow
@@ -96,6 +99,7 @@ list_devices
 load_private_key
 load_public_key
 needs_passphrase
+one_line
 order_custom
 order_digits
 order_gpt2
@@ -108,6 +112,7 @@ ranges
 record
 run_audit
 sign_verdict
+start_signer
 uniform
 verify_verdict
 write_capsule

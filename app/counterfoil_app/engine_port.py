@@ -29,6 +29,7 @@ from counterfoil import (
     SignatureError,
     StepRow,
 )
+from counterfoil.inputs import read_input
 from counterfoil_app.sample import SampleKind, SampleProgress, record_sample
 
 if TYPE_CHECKING:
@@ -153,14 +154,8 @@ class Engine(Protocol):
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
 
-    def create_key(self, private: Path, passphrase: str | None) -> Path:
-        """Write a new key pair and return where the public key lies; raises CounterfoilError."""
-
     def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
-        """Return the statement that :meth:`sign` signs, as JSON; raises CounterfoilError."""
-
-    def sign(self, report: AuditReport, private: Path, passphrase: str | None, signed_at: datetime) -> bytes:
-        """Return the signed verdict as a DSSE envelope in JSON; raises CounterfoilError."""
+        """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
 
     def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
         """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
@@ -219,21 +214,13 @@ class LibraryEngine:
                 event = replace(event, evidence=None)
             yield event
 
-    def create_key(self, private: Path, passphrase: str | None) -> Path:
-        """Write a new key pair and return where the public key lies; raises CounterfoilError."""
-        return Path(counterfoil.generate_key(private, passphrase))
-
     def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
-        """Return the statement that :meth:`sign` signs, as JSON; raises CounterfoilError."""
+        """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
         return bytes(counterfoil.preview_verdict(report, signed_at))
-
-    def sign(self, report: AuditReport, private: Path, passphrase: str | None, signed_at: datetime) -> bytes:
-        """Return the signed verdict as a DSSE envelope in JSON; raises CounterfoilError."""
-        return bytes(counterfoil.sign_verdict(report, counterfoil.load_private_key(private, passphrase), signed_at))
 
     def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
         """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
-        envelope = _read_small(path)
+        envelope = read_input(path, "a verdict", CounterfoilError, most=MAX_VERDICT_BYTES)
         key_ids = counterfoil.claimed_key_ids(envelope)
         for key_file in keys:
             key = counterfoil.load_public_key(key_file)
@@ -274,19 +261,6 @@ def _request(plan: ReplayPlan) -> AuditRequest:
         progress=counterfoil.state_folder(),
         resume=plan.resume,
     )
-
-
-def _read_small(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_VERDICT_BYTES + 1)
-    except OSError as error:
-        raise CounterfoilError(
-            f"The file {path.name} cannot be read: {error.strerror or error}.", remedy="Choose another file."
-        ) from error
-    if len(content) > MAX_VERDICT_BYTES:
-        raise CounterfoilError(f"{path.name} is too large for a verdict.", remedy="Choose the verdict's JSON file.")
-    return content
 
 
 def _signed(verdict: Verdict, key_file: Path) -> SignedVerdict:

@@ -81,17 +81,9 @@ class ProcessEngine:
         """Record a run of the sample; raises CounterfoilError."""
         return self._iterate("make_sample", folder, kind, cancel=cancel)
 
-    def create_key(self, private: Path, passphrase: str | None) -> Path:
-        """Write a new key pair and return where the public key lies; raises CounterfoilError."""
-        return self._call(Path, "create_key", private, passphrase)
-
     def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
-        """Return the statement that :meth:`sign` signs, as JSON; raises CounterfoilError."""
+        """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
         return self._call(bytes, "preview", report, signed_at)
-
-    def sign(self, report: AuditReport, private: Path, passphrase: str | None, signed_at: datetime) -> bytes:
-        """Return the signed verdict as a DSSE envelope in JSON; raises CounterfoilError."""
-        return self._call(bytes, "sign", report, private, passphrase, signed_at)
 
     def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
         """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""

@@ -66,6 +66,7 @@ class SigningDialog(QDialog):
         self._theme = theme
         self._ring_problem = self.tr("Looking for the key ring of the system.")
         self._preview_problem = ""
+        self._signed: bytes | None = None
         self.key = self._line(str(key if key is not None else folder / "auditor.pem"), self.tr("Private key file"))
         self.use_existing = QRadioButton(self.tr("Sign with my &key"))
         self.create_new = QRadioButton(self.tr("Create a &new key"))
@@ -229,6 +230,7 @@ class SigningDialog(QDialog):
 
     def show_statement(self, statement: bytes) -> None:
         """Show what will be signed; in the file it stands without line breaks."""
+        self._signed = statement
         self.statement.setPlainText(json.dumps(json.loads(statement), indent=2, ensure_ascii=False))
 
     def show_no_statement(self, failure: Failure) -> None:
@@ -258,6 +260,7 @@ class SigningDialog(QDialog):
             report=self._companion("report.pdf") if self.report.isChecked() else None,
             table=self._companion("steps.csv") if self.table.isChecked() else None,
             remember=self.remember.isChecked() and self.remember.isEnabled() and passphrase is not None,
+            statement=self._signed,
         )
 
     def _target(self) -> Path:

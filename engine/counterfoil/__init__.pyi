@@ -173,7 +173,13 @@ from .errors import (
     CounterfoilError as CounterfoilError,
 )
 from .errors import (
+    RecordingError as RecordingError,
+)
+from .errors import (
     SignatureError as SignatureError,
+)
+from .errors import (
+    SignerError as SignerError,
 )
 from .execution.devices import (
     Device as Device,
@@ -181,6 +187,7 @@ from .execution.devices import (
 from .execution.devices import (
     list_devices as list_devices,
 )
+from .plaintext import one_line as one_line
 from .program.random import uniform as uniform
 from .program.update import (
     Adagrad as Adagrad,
@@ -214,6 +221,15 @@ from .program.update import (
 )
 from .program.update import (
     WeightAverage as WeightAverage,
+)
+from .signer.client import (
+    Passphrase as Passphrase,
+)
+from .signer.client import (
+    SignerProcess as SignerProcess,
+)
+from .signer.client import (
+    start_signer as start_signer,
 )
 from .signing import (
     PublicKey as PublicKey,
@@ -262,13 +278,28 @@ from .training.recorder import (
     RecordFinished as RecordFinished,
 )
 from .training.recorder import (
+    RecordingResumed as RecordingResumed,
+)
+from .training.recorder import (
     RecordStarted as RecordStarted,
+)
+from .training.recorder import (
+    RunAssembled as RunAssembled,
 )
 from .training.recorder import (
     StepRecorded as StepRecorded,
 )
 from .training.recorder import (
+    StepRestored as StepRestored,
+)
+from .training.recorder import (
     record as record,
+)
+from .training.recording import (
+    RecordingChecked as RecordingChecked,
+)
+from .training.recording import (
+    discard_recording as discard_recording,
 )
 from .training.tamper import LabelFlip as LabelFlip
 

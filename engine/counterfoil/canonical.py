@@ -2,17 +2,34 @@
 
 Keys sorted, no spaces, UTF-8, no floats. A float would be printed differently by other languages, and integers
 beyond 2^53 are changed by some JSON readers: write floats with :func:`float_text` and such integers as strings.
+
+JSON of a stranger is measured before it is parsed: a value takes up to a hundred times the memory of its two bytes.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from counterfoil.errors import CounterfoilError
 
 MAX_EXACT_INTEGER = 2**53 - 1
 """Largest integer that every JSON reader keeps (RFC 8259, section 6)."""
+MAX_DEPTH = 64
+"""Levels of lists and objects inside each other."""
+MAX_VALUES = 2_000_000
+"""Values in one text of JSON, unless the caller allows more: what is parsed takes about 100 bytes for each."""
+MAX_BYTES = 64 * 2**20
+"""Bytes of one text of JSON."""
+MAX_WIDE_BYTES = 16 * 2**20
+"""The same where it holds characters beyond ASCII, which may take four bytes each in memory."""
+# Possessive: without a way back, a string of any length takes no memory to match. One without an end goes to the end:
+# else it would be sought again from every quote in it.
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+_BLANK = re.compile(rb"[ \t\n\r]")
+_LIKE_LISTS = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 class CanonicalError(CounterfoilError):
@@ -25,13 +42,13 @@ def float_text(value: float) -> str:
 
 
 def _check(value: Any, depth: int = 0) -> None:
-    if depth > 64:
-        raise CanonicalError("A JSON value is nested more than 64 levels deep.")
+    if depth > MAX_DEPTH:
+        raise _too_deep()
     if value is None or isinstance(value, (bool, str)):
         return
     if isinstance(value, int):
         if abs(value) > MAX_EXACT_INTEGER:
-            raise CanonicalError(f"The integer {value} does not fit a JSON number; write it as a string.")
+            raise _too_wide(value)
         return
     if isinstance(value, (list, tuple)):
         for item in value:
@@ -46,6 +63,14 @@ def _check(value: Any, depth: int = 0) -> None:
     raise CanonicalError(f"A value of type {type(value).__name__} has no canonical JSON form.")
 
 
+def _too_deep() -> CanonicalError:
+    return CanonicalError(f"A JSON value is nested more than {MAX_DEPTH} levels deep, or its brackets do not match.")
+
+
+def _too_wide(value: int) -> CanonicalError:
+    return CanonicalError(f"The integer {value} does not fit a JSON number; write it as a string.")
+
+
 def encode(value: Any) -> bytes:
     """Encode a JSON value as canonical bytes.
 
@@ -54,22 +79,100 @@ def encode(value: Any) -> bytes:
             surrogate.
     """
     _check(value)
+    return _written(value)
+
+
+def _written(value: Any) -> bytes:
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError as error:
         raise CanonicalError("A text holds a character that has no UTF-8 form.") from error
 
 
-def decode(data: bytes) -> Any:
+def decode(data: bytes, *, max_values: int = MAX_VALUES) -> Any:
     """Decode bytes that must be in canonical form.
 
+    Args:
+        data: What a stranger wrote.
+        max_values: How many values it may hold, keys included.
+
     Raises:
-        CanonicalError: The bytes are not JSON, or not the canonical form of what they say.
+        CanonicalError: The bytes are not JSON, or not the canonical form of what they say, or more than is read.
     """
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise CanonicalError("A record is not JSON.", detail=str(error)) from error
-    if encode(value) != data:
+    if _BLANK.search(_measured(data, max_values)):
+        raise CanonicalError("A JSON record is not in canonical form: it has space between its values.")
+    value = _loaded(data, parse_int=_exact, parse_float=_no_float, parse_constant=_no_float)
+    if _written(value) != data:
         raise CanonicalError("A JSON record is not in canonical form.")
     return value
+
+
+def parse(data: bytes, *, max_values: int = MAX_VALUES) -> Any:
+    """Decode JSON of any form, where a standard allows any: space and floats may be in it; no key may stand twice.
+
+    Args:
+        data: What a stranger wrote.
+        max_values: How many values it may hold, keys included.
+
+    Raises:
+        CanonicalError: The bytes are not JSON, or more than is read.
+    """
+    _measured(data, max_values)
+    return _loaded(data, object_pairs_hook=_object)
+
+
+def _measured(data: bytes, max_values: int) -> bytes:
+    """Measure JSON without parsing it, and return it without its strings; raises CanonicalError when it is too much."""
+    size = len(data)
+    if size > MAX_BYTES or (size > MAX_WIDE_BYTES and not data.isascii()):
+        limit = MAX_BYTES if data.isascii() else MAX_WIDE_BYTES
+        raise CanonicalError(f"A JSON record has {size} bytes; {limit} are read.")
+    # Cheap counts first: finding the strings keeps a piece of bytes for each.
+    if data.count(b'"') > 2 * max_values:
+        raise _too_many(max_values)
+    bare = _STRING.sub(b"", data)
+    # Every value but the first stands behind one of these; so does every key.
+    if sum(bare.count(sign) for sign in (b",", b"[", b"{", b":")) > max_values:
+        raise _too_many(max_values)
+    _check_depth(bare)
+    return bare
+
+
+def _too_many(limit: int) -> CanonicalError:
+    return CanonicalError(f"A JSON record holds more than {limit} values, which is more than is read.")
+
+
+def _check_depth(bare: bytes) -> None:
+    signs = bare.translate(_LIKE_LISTS, _NO_BRACKETS)
+    # The innermost pairs go at once, so that every pass takes one level away.
+    for _ in range(MAX_DEPTH):
+        if not signs:
+            return
+        signs = signs.replace(b"[]", b"")
+    if signs:
+        raise _too_deep()
+
+
+def _loaded(data: bytes, **hooks: Any) -> Any:
+    try:
+        return json.loads(data, **hooks)
+    except (ValueError, RecursionError) as error:
+        raise CanonicalError("A record is not JSON.", detail=str(error)) from error
+
+
+def _exact(text: str) -> int:
+    value = int(text)
+    if abs(value) > MAX_EXACT_INTEGER:
+        raise _too_wide(value)
+    return value
+
+
+def _no_float(text: str) -> Any:
+    raise CanonicalError(f"The number {text[:40]} of a JSON record is no integer; canonical JSON has no others.")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise CanonicalError("A JSON object has the same key twice.")
+    return found

@@ -6,43 +6,47 @@ command that needs it, so that ``--help`` answers at once and the engine works w
 
 from __future__ import annotations
 
-import getpass
 import importlib
 import logging
-import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import typer.core
-from rich.markup import escape
 
 from counterfoil import __version__, terminal
 from counterfoil.audit.outcome import CheckState, Outcome
 from counterfoil.bundle.schema import PROFILES, Precision
 from counterfoil.cancel import CancelToken
+from counterfoil.commit.digest import PIECE_BYTES
 from counterfoil.errors import (
     CancelledError,
     CounterfoilError,
     DataError,
     FileWriteError,
-    KeyFileError,
     ObstacleError,
     RefusedError,
+    SignerError,
 )
-from counterfoil.signing import (
-    SigningKey,
-    generate_key,
-    load_private_key,
-    load_public_key,
-    needs_passphrase,
+from counterfoil.inputs import read_input
+from counterfoil.plaintext import one_line
+from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
+from counterfoil.signer.environment import (
+    drop_passphrase,
+    hide_passphrase,
+    take_descriptor,
 )
+from counterfoil.signer.frames import MAX_STATEMENT_BYTES
+from counterfoil.signing import load_public_key, public_path
+from counterfoil.terminal import shown
+from counterfoil.wholefiles import check_target, remove_leftovers, write_whole
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,8 +56,13 @@ if TYPE_CHECKING:
 
 DEFAULT_SEQUENCE = 64
 """Length of a training sequence for a public size of GPT-2, whose context is much longer."""
-PASSPHRASE_VARIABLE = "COUNTERFOIL_PASSPHRASE"
+MAX_VERDICT_BYTES = 64 * 2**20
+"""A verdict on a million steps is far smaller; more is not read."""
+MAX_TEXT_BYTES = 4 * 2**30
+"""A text to learn from is held in memory."""
 _LOG = logging.getLogger("counterfoil")
+_WITH_KEY = ("train", "audit", "adjudicate", "sign", "keygen")
+"""Commands that may need a passphrase."""
 # What typer exits with by itself. Its 2 for a wrong call would read as INCONCLUSIVE.
 _TYPER_EXITS = {0: 0, 1: Outcome.INCONCLUSIVE.exit_code, 2: Outcome.ERROR.exit_code}
 
@@ -69,6 +78,7 @@ _COMMANDS = (
     "referee",
     "panel",
     "verify",
+    "sign",
     "keygen",
     "gui",
     "demo",
@@ -145,6 +155,14 @@ HeadsOption = Annotated[
         help="The tree heads that the trainer published while training (.jsonl): they show whether history was "
         "rewritten.",
         show_default=False,
+    ),
+]
+AllowLargeOption = Annotated[
+    bool,
+    typer.Option(
+        "--allow-large",
+        help="Compute a program that is larger than the limits of operators, memory or computing; "
+        "'counterfoil inspect' shows what it takes.",
     ),
 ]
 BadFractionOption = Annotated[
@@ -256,12 +274,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        arguments: The arguments; those of the process unless given.
+        arguments: The arguments. Unless given, those of the process, which is then started again if there is a
+            passphrase in its environment.
 
     Returns:
         The exit code.
     """
     try:
+        if arguments is None:
+            hide_passphrase()
         app(args=None if arguments is None else list(arguments))
     except _Done as done:
         return _code(done)
@@ -293,15 +314,16 @@ def _show_error(error: CounterfoilError) -> int:
     elif isinstance(error, (CancelledError, ObstacleError)):
         outcome = Outcome.INCONCLUSIVE
     out = terminal.console(stderr=True)
-    out.print(f"[bold red]{outcome.value}[/]  {escape(error.sentence)}", soft_wrap=True)
+    out.print(f"[bold red]{outcome.value}[/]  {shown(error.sentence)}", soft_wrap=True)
     if error.remedy:
-        out.print(escape(error.remedy), soft_wrap=True)
+        out.print(shown(error.remedy), soft_wrap=True)
     _LOG.debug("%s: %s", type(error).__name__, error.detail, exc_info=error)
     return outcome.exit_code
 
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show technical details of errors.")] = False,
 ) -> None:
@@ -310,8 +332,12 @@ def _options(
         raise typer.Exit
     # What libraries warn of concerns developers: it goes to the log, which is shown with --debug.
     logging.captureWarnings(True)
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING if debug else logging.CRITICAL)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(terminal.LogFormatter())
+    logging.basicConfig(handlers=[handler], level=logging.WARNING if debug else logging.CRITICAL)
     _LOG.setLevel(logging.DEBUG if debug else logging.CRITICAL)
+    if context.invoked_subcommand not in _WITH_KEY:
+        drop_passphrase()
 
 
 @order_app.callback(invoke_without_command=True)
@@ -596,10 +622,7 @@ def order_gpt2_text(
     given = {name: number for name, number in shape.items() if number is not None}
     if size is not None and given:
         raise typer.BadParameter(f"--size decides --{' and --'.join(given)} already; give one or the other.")
-    try:
-        data = text.read_bytes()
-    except OSError as error:
-        raise DataError(f"The text {text} cannot be read: {error.strerror or error}.") from error
+    data = read_input(text, "a text to learn from", DataError, most=MAX_TEXT_BYTES)
     from counterfoil.training.recipes.gpt2 import PREFIX, SIZES, Gpt2Size, order_gpt2
     from counterfoil.training.tokens import tokenize
     from counterfoil.training.weights import read_weights
@@ -649,13 +672,13 @@ def _write_order(draft: OrderDraft, out: Path, external_data: Path | None = None
     if trial:
         _try_order(draft, console)
     manifest = draft.write(out, external_data=external_data, trial=False)
-    console.print(f"Ordered {manifest.steps} steps of: {escape(manifest.title)}")
+    console.print(f"Ordered {manifest.steps} steps of: {shown(one_line(manifest.title))}")
     console.print(f"Order digest {manifest.digest.hex}")
     if external_data is None:
-        console.print(f"Wrote {escape(str(out))}. Keep it, and give the trainer a copy.")
+        console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")
     else:
         console.print(
-            f"Wrote {escape(str(out))}, and its data to {escape(str(external_data))}. Keep both, and give the trainer "
+            f"Wrote {shown(str(out))}, and its data to {shown(str(external_data))}. Keep both, and give the trainer "
             "copies."
         )
 
@@ -678,7 +701,7 @@ def _try_order(draft: OrderDraft, console: Console) -> None:
             raise CancelledError("Stopped; no order was written.") from error
     console.print(f"First step tried here: loss {found.loss:.4f}, {terminal.duration(found.seconds)}.")
     if found.warning:
-        console.print(f"[bold yellow]WARNING[/]  {escape(found.warning)}", soft_wrap=True)
+        console.print(f"[bold yellow]WARNING[/]  {shown(found.warning)}", soft_wrap=True)
 
 
 @app.command()
@@ -694,6 +717,7 @@ def calibrate(
     data: DataOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -708,10 +732,18 @@ def calibrate(
         _check_target(out, force)
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Calibrating", console) as bar:
+        from counterfoil.program.limits import limits_for
         from counterfoil.training import calibration
 
         events = calibration.calibrate(
-            order, out, steps=steps, data=data, device=device, threads=threads, cancel=cancel
+            order,
+            out,
+            steps=steps,
+            data=data,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            limits=limits_for(allow_large),
         )
         for event in events:
             match event:
@@ -727,7 +759,7 @@ def calibrate(
         terminal.show_calibration(console, found)
     if found.order is not None:
         console.print(f"Order digest {found.order.hex}")
-        console.print(f"Wrote {escape(str(out))}. Keep it, and give the trainer a copy.")
+        console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")
 
 
 @app.command()
@@ -740,14 +772,18 @@ def keygen(
     """Trainer, auditor: make a key to sign with (Ed25519).
 
     Writes the private key, and beside it the public one for others, for instance trainer.pub.pem. Asks for a
-    passphrase; a script gives it in the environment variable COUNTERFOIL_PASSPHRASE.
+    passphrase; a script gives it through the file descriptor whose number is in COUNTERFOIL_PASSPHRASE_FD, or in the
+    environment variable COUNTERFOIL_PASSPHRASE.
 
     Example: counterfoil keygen trainer.pem
     """
-    public = generate_key(path, None if no_passphrase else _new_passphrase())
+    passphrase = Passphrase.given(None) if no_passphrase else _passphrase()
+    with start_signer(path, "audit", passphrase, create=True) as made:
+        key_id = made.public.key_id
+    public = public_path(path)
     console = terminal.console()
-    console.print(f"Wrote {escape(str(path))} (private: keep it) and {escape(str(public))} (public: give it away).")
-    console.print(f"Key id {load_public_key(public).key_id}")
+    console.print(f"Wrote {shown(str(path))} (private: keep it) and {shown(str(public))} (public: give it away).")
+    console.print(f"Key id {key_id}")
 
 
 @app.command()
@@ -767,21 +803,45 @@ def train(
     heads_every: Annotated[int, typer.Option(min=1, help="Sign a tree head after so many steps.")] = 10,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with the recording that was stopped, if there is one; else begin from the start."
+        ),
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Throw away the recording that was stopped, if there is one.")
+    ] = False,
+    allow_large: AllowLargeOption = False,
     force: ForceOption = False,
 ) -> None:
     """Trainer: carry out an order, record every step, and sign the run.
 
-    Ctrl-C stops and leaves no run; tree heads that were written stay.
+    Finished steps lie in a folder beside the run (.NAME.recording) until it is complete. Ctrl-C, a full disk or a power
+    loss leave them there, and --resume goes on with them.
 
     Example: counterfoil train job.cfoil --out run.cfoil --key trainer.pem
     """
-    for target in (out, heads):
-        if target is not None:
-            _check_target(target, force)
-    signing_key = _open_key(key)
+    if resume and fresh:
+        raise typer.BadParameter("--resume goes on with what --fresh throws away; give one or the other.")
+    from counterfoil.training.recording import has_published
+
+    published = has_published(out)
+    _check_target(out, force)
+    if heads is not None:
+        # The heads that a recording published are added to when it goes on.
+        _check_target(heads, force or (resume and published))
+    signing_key = _open_key(key, "train")
     console = terminal.console()
-    with cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
-        from counterfoil.training import recorder
+    if fresh and published:
+        console.print(
+            "[bold yellow]WARNING[/]  Tree heads of the recording that is thrown away were published. On another "
+            "machine the new one will contradict them.",
+            soft_wrap=True,
+        )
+    with signing_key, cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
+        from counterfoil.program.limits import limits_for
+        from counterfoil.training import recorder, recording
 
         events = recorder.record(
             order,
@@ -793,6 +853,9 @@ def train(
             cancel=cancel,
             heads=heads,
             heads_every=heads_every,
+            resume=resume,
+            fresh=fresh,
+            limits=limits_for(allow_large),
         )
         for event in events:
             match event:
@@ -800,6 +863,19 @@ def train(
                     bar.start(event.steps)
                 case recorder.DataChecked():
                     bar.update(0, f"data file checked: {100 * event.done // max(event.total, 1)} %")
+                case recording.RecordingChecked():
+                    bar.update(0, f"recording checked: {100 * event.done // max(event.total, 1)} %")
+                case recorder.RecordingResumed():
+                    console.print(
+                        f"Going on after step {event.steps}; the steps after {event.state}, whose state is stored, are "
+                        "computed again first."
+                        if event.steps > event.state
+                        else f"Going on after step {event.steps}."
+                    )
+                case recorder.StepRestored():
+                    bar.update(event.step, "computed again")
+                case recorder.RunAssembled():
+                    bar.update(event.total, f"run written: {100 * event.done // event.total} %")
                 case recorder.OperatorRecorded():
                     bar.update(event.step - 1 + event.done / event.total)
                 case recorder.StepRecorded():
@@ -807,7 +883,7 @@ def train(
                 case recorder.RecordFinished():
                     finished = event
     console.print(f"Run root {finished.run_root.hex}")
-    console.print(f"Wrote {escape(str(out))}, signed with the key {signing_key.public.key_id}.")
+    console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")
 
 
 @app.command()
@@ -816,25 +892,41 @@ def inspect(
     order: ClientOrderOption = None,
     trainer_key: TrainerKeyOption = None,
     heads: HeadsOption = None,
+    allow_large: AllowLargeOption = False,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="Do not read the stored states, most of a large file; it then says that it did not."
+        ),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Anyone: say what is in a bundle, and check what can be checked without replaying it.
 
-    Exit code 0 when every such check passed, 3 when one failed.
+    Exit code 0 when every such check passed, 3 when one failed: a part of the file is not what was ordered or signed;
+    2 when the program is larger than the limits.
 
     Example: counterfoil inspect run.cfoil --order job.cfoil
     """
     public = load_public_key(trainer_key) if trainer_key else None
-    with cancel_on_interrupt() as cancel:
+    with cancel_on_interrupt() as cancel, terminal.progress("Checking", terminal.console(stderr=True), "states") as bar:
         from counterfoil.audit import inspection
+        from counterfoil.program.limits import limits_for
 
-        summary = inspection.inspect(bundle, order, public, cancel, heads)
+        def show(done: int, total: int) -> None:
+            if done == 0:
+                bar.start(total)
+            bar.update(done)
+
+        limits = limits_for(allow_large)
+        summary = inspection.inspect(bundle, order, public, cancel, heads, limits, quick=quick, progress=show)
     if json:
         terminal.print_json(summary)
     else:
         terminal.show_summary(terminal.console(), summary)
-    failed = any(check.state is CheckState.FAILED for check in summary.checks)
-    raise _Done((Outcome.REFUSED if failed else Outcome.VERIFIED).exit_code)
+    states = {check.state for check in summary.checks}
+    outcome = Outcome.INCONCLUSIVE if CheckState.SKIPPED in states else Outcome.VERIFIED
+    raise _Done((Outcome.REFUSED if CheckState.FAILED in states else outcome).exit_code)
 
 
 @app.command()
@@ -905,6 +997,7 @@ def audit(
     ] = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -917,11 +1010,13 @@ def audit(
     """
     if (verdict is None) != (key is None):
         raise typer.BadParameter("--verdict and --key belong together: a verdict is signed.")
+    if key is None:
+        drop_passphrase()
     # Whatever could fail is tried before the replay, which may take hours.
     for target in (verdict, csv, capsule):
         if target is not None:
             _check_target(target, force)
-    signing_key = _open_key(key) if key is not None else None
+    signing_key = _open_key(key, "audit", run) if key is not None else None
     public = load_public_key(trainer_key) if trainer_key else None
     from counterfoil.audit.sampling import SegmentRequest
 
@@ -933,6 +1028,7 @@ def audit(
     restoring = resume
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         from counterfoil.audit import events, kept, replay
+        from counterfoil.program.limits import limits_for
 
         request = replay.AuditRequest(
             run=run,
@@ -943,6 +1039,7 @@ def audit(
             data=data,
             segments=chosen,
             heads=heads,
+            limits=limits_for(allow_large),
             progress=progress if progress is not None else kept.state_folder(),
             resume=resume,
         )
@@ -981,12 +1078,12 @@ def audit(
     if finished.kept is not None:
         console.print(f"Kept: {_judged(finished.kept)}. The same command with --resume goes on from there.")
     if finished.problem:
-        console.print(escape(finished.problem))
+        console.print(shown(finished.problem))
     if csv is not None:
         from counterfoil.audit.table import write_steps_csv
 
         write_steps_csv(rows, csv)
-        console.print(f"Wrote {escape(str(csv))}.")
+        console.print(f"Wrote {shown(str(csv))}.")
     if capsule is not None:
         if evidence is None:
             console.print("No capsule was written: there is no single step that accuses the trainer.")
@@ -994,16 +1091,16 @@ def audit(
             from counterfoil.bundle.capsulewriter import write_capsule
 
             write_capsule(evidence, capsule)
-            console.print(f"Wrote {escape(str(capsule))}. Anybody can check it with 'counterfoil adjudicate'.")
+            console.print(f"Wrote {shown(str(capsule))}. Anybody can check it with 'counterfoil adjudicate'.")
     if verdict is not None and signing_key is not None:
         if report.bundle_digest is None:
             # There is nothing that a verdict could be about; the exit code says the rest.
             console.print("No verdict was written: the file could not be read as a bundle, or changed meanwhile.")
         else:
-            from counterfoil.audit.verdict import sign_verdict
+            from counterfoil.audit.verdict import preview_verdict
 
-            _write(verdict, sign_verdict(report, signing_key))
-            console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
+            _sign(preview_verdict(report, datetime.now(UTC)), signing_key, verdict)
+            console.print(f"Wrote {shown(str(verdict))}, signed with the key {signing_key.public.key_id}.")
     raise _Done(report.outcome.exit_code)
 
 
@@ -1025,6 +1122,7 @@ def adjudicate(
     trainer_key: TrainerKeyOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -1037,18 +1135,27 @@ def adjudicate(
     """
     if (verdict is None) != (key is None):
         raise typer.BadParameter("--verdict and --key belong together: an adjudication is signed.")
+    if key is None:
+        drop_passphrase()
     if verdict is not None:
         _check_target(verdict, force)
-    signing_key = _open_key(key) if key is not None else None
+    signing_key = _open_key(key, "audit", capsule) if key is not None else None
     public = load_public_key(trainer_key) if trainer_key else None
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         from counterfoil.audit import adjudicate as hearing
         from counterfoil.audit import events
+        from counterfoil.program.limits import limits_for
 
         first = 1
         for event in hearing.adjudicate(
-            capsule, order=order, trainer_key=public, device=device, threads=threads, cancel=cancel
+            capsule,
+            order=order,
+            trainer_key=public,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            limits=limits_for(allow_large),
         ):
             match event:
                 case hearing.AdjudicationStarted():
@@ -1066,10 +1173,10 @@ def adjudicate(
         if report.capsule_digest is None:
             console.print("Nothing was signed: the file could not be read, or changed meanwhile.")
         else:
-            from counterfoil.audit.verdict import sign_adjudication
+            from counterfoil.audit.verdict import preview_adjudication
 
-            _write(verdict, sign_adjudication(report, signing_key))
-            console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
+            _sign(preview_adjudication(report, datetime.now(UTC)), signing_key, verdict)
+            console.print(f"Wrote {shown(str(verdict))}, signed with the key {signing_key.public.key_id}.")
     raise _Done(report.outcome.exit_code)
 
 
@@ -1080,6 +1187,7 @@ def plan(
     bad_fraction: BadFractionOption = 0.01,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
 ) -> None:
     """Auditor: measure a few steps here, and show what each confidence costs in segments and in time.
@@ -1090,9 +1198,16 @@ def plan(
     with cancel_on_interrupt() as cancel, terminal.progress("Measuring", console) as bar:
         from counterfoil.audit.plan import Plan, PlanProgress
         from counterfoil.audit.planner import plan_audit
+        from counterfoil.program.limits import limits_for
 
         for event in plan_audit(
-            run, data=data, bad_fraction=bad_fraction, device=device, threads=threads, cancel=cancel
+            run,
+            data=data,
+            bad_fraction=bad_fraction,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            limits=limits_for(allow_large),
         ):
             match event:
                 case PlanProgress():
@@ -1115,6 +1230,7 @@ def referee(
     data: DataOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
 ) -> None:
     """Client: two providers ran one order and differ; find the step by binary search, replay it, and say who is wrong.
@@ -1124,7 +1240,7 @@ def referee(
 
     Example: counterfoil referee a.cfoil b.cfoil --order job.cfoil
     """
-    _compare([first, second], order, data, device, threads, json)
+    _compare([first, second], order, data, device, threads, allow_large, json)
 
 
 @app.command()
@@ -1134,6 +1250,7 @@ def panel(
     data: DataOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
     json: JsonOption = False,
 ) -> None:
     """Client: compare the runs of several providers; one honest one among them exposes the others.
@@ -1143,18 +1260,34 @@ def panel(
 
     Example: counterfoil panel a.cfoil b.cfoil c.cfoil --order job.cfoil
     """
-    _compare(runs, order, data, device, threads, json)
+    _compare(runs, order, data, device, threads, allow_large, json)
 
 
 def _compare(
-    runs: Sequence[Path], order: Path | None, data: Path | None, device: str, threads: int | None, json: bool
+    runs: Sequence[Path],
+    order: Path | None,
+    data: Path | None,
+    device: str,
+    threads: int | None,
+    allow_large: bool,
+    json: bool,
 ) -> None:
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         from counterfoil.audit import panel, referee
+        from counterfoil.program.limits import limits_for
 
         done = expected = 0
-        for event in panel.run_panel(runs, order=order, data=data, device=device, threads=threads, cancel=cancel):
+        events = panel.run_panel(
+            runs,
+            order=order,
+            data=data,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            limits=limits_for(allow_large),
+        )
+        for event in events:
             match event:
                 case panel.PanelCompared():
                     expected = event.steps
@@ -1194,17 +1327,53 @@ def verify(
     """
     from counterfoil.audit.verdict import check_bundle_file, verify_signed
 
-    checked = verify_signed(_read(verdict), load_public_key(key))
+    checked = verify_signed(_read_verdict(verdict), load_public_key(key))
     if bundle is not None:
-        check_bundle_file(checked, bundle)
+        with cancel_on_interrupt() as cancel, terminal.progress("Hashing", terminal.console(stderr=True), "MB") as bar:
+
+            def show(done: int, total: int) -> None:
+                if done == PIECE_BYTES:
+                    bar.start(total // 10**6)
+                bar.update(done / 10**6)
+
+            check_bundle_file(checked, bundle, cancel, show)
     if json:
         terminal.print_json(checked)
     else:
         console = terminal.console()
         terminal.show_verdict(console, checked)
-        about = f", and is about {escape(str(bundle))}" if bundle is not None else ""
+        about = f", and is about {shown(str(bundle))}" if bundle is not None else ""
         console.print(f"The verdict's signature holds{about}.")
     raise _Done(checked.outcome.exit_code)
+
+
+@app.command()
+def sign(
+    statement: Annotated[
+        Path, typer.Argument(help="What an audit could not sign, a .unsigned file.", show_default=False)
+    ],
+    out: OutOption,
+    key: Annotated[Path, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)],
+    force: ForceOption = False,
+) -> None:
+    """Auditor: sign a verdict whose audit ended without its signature, for instance because the signer was ended.
+
+    Shows what is signed. The file may have been brought here from the machine that replayed.
+
+    Example: counterfoil sign verdict.json.unsigned --key auditor.pem --out verdict.json
+    """
+    _check_target(out, force)
+    with _open_key(key, "audit") as signing_key:
+        from counterfoil.audit.verdict import verify_signed
+
+        data = read_input(statement, "a statement to sign", DataError, most=MAX_STATEMENT_BYTES)
+        envelope = signing_key.sign(data)
+        # What contradicts itself, or is no verdict, is not written: nobody could use it.
+        checked = verify_signed(envelope, signing_key.public)
+        write_whole(out, envelope, what="the signed statement")
+    console = terminal.console()
+    terminal.show_verdict(console, checked)
+    console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")
 
 
 @app.command()
@@ -1275,10 +1444,11 @@ def bench_paper(
         threads=threads,
         seconds=seconds,
         images=images,
-        say=lambda line: console.print(escape(line)),
+        say=lambda line: console.print(shown(line)),
     )
-    _write(out, page(found, device, made_up_images=images is None, seconds=seconds).encode())
-    console.print(f"Wrote {escape(str(out))}.")
+    text = page(found, device, made_up_images=images is None, seconds=seconds)
+    write_whole(out, text.encode(), what="the page")
+    console.print(f"Wrote {shown(str(out))}.")
 
 
 @app.command()
@@ -1294,7 +1464,7 @@ def vectors(
     from counterfoil.vectors import write_vectors
 
     written = write_vectors(out)
-    terminal.console().print(f"Wrote {len(written)} files to {escape(str(out))}; README.md explains them.")
+    terminal.console().print(f"Wrote {len(written)} files to {shown(str(out))}; README.md explains them.")
 
 
 def _window_module(name: str) -> Any:
@@ -1327,51 +1497,46 @@ def cancel_on_interrupt() -> Iterator[CancelToken]:
             signal.signal(number, handler)
 
 
-def _open_key(path: Path) -> SigningKey:
-    return load_private_key(path, _passphrase(f"Passphrase of {path.name}: ") if needs_passphrase(path) else None)
+def _open_key(path: Path, purpose: str, about: Path | None = None) -> SignerProcess:
+    """Start the process that holds the private key; this one, which reads files of strangers, never does."""
+    return start_signer(path, purpose, _passphrase(), about=about.name if about is not None else "")
 
 
-def _passphrase(prompt: str) -> str:
-    given = os.environ.get(PASSPHRASE_VARIABLE)
-    if given is not None:
-        return given
-    if not sys.stdin.isatty():
-        raise KeyFileError(
-            "A passphrase is needed, and there is no terminal to ask on.",
-            remedy=f"Put it into the environment variable {PASSPHRASE_VARIABLE}.",
-        )
-    return getpass.getpass(prompt)
+def _passphrase() -> Passphrase:
+    descriptor = take_descriptor()
+    if descriptor is not None:
+        return Passphrase.read_from(descriptor)
+    return Passphrase.asked() if sys.stdin.isatty() else Passphrase.none()
 
 
-def _new_passphrase() -> str:
-    first = _passphrase("New passphrase: ")
-    if PASSPHRASE_VARIABLE not in os.environ and getpass.getpass("The same again: ") != first:
-        raise KeyFileError("The two passphrases differ.", remedy="Try again.")
-    return first
+def _sign(statement: bytes, signer: SignerProcess, target: Path) -> None:
+    """Sign and write; what cannot be signed is kept, since it may be the work of days."""
+    try:
+        envelope = signer.sign(statement)
+    except CounterfoilError as error:
+        kept = target.with_name(f"{target.name}.unsigned")
+        write_whole(kept, statement, what="the statement")
+        raise SignerError(
+            f"{error.sentence} What was to be signed is in {kept}, and nothing else is lost.",
+            remedy=f"Sign it with: counterfoil sign {kept} --key KEY --out {target}",
+            detail=str(error),
+        ) from error
+    finally:
+        signer.close()
+    write_whole(target, envelope, what="the signed statement")
 
 
 def _check_target(path: Path, force: bool) -> None:
     """Refuse a file that cannot be written, before hours of work rather than after."""
-    if not path.parent.is_dir():
-        raise FileWriteError(f"There is no folder {path.parent}.", remedy="Make it, or choose another.")
-    if path.is_dir():
-        raise FileWriteError(f"{path} is a folder.", remedy="Give the name of a file.")
+    check_target(path, what="the file")
     if path.exists() and not force:
         raise FileWriteError(f"{path} exists already.", remedy="Choose another name, or add --force to replace it.")
+    for part in remove_leftovers(path):
+        terminal.console(stderr=True).print(f"Removed {shown(str(part))}, which a stopped process left behind.")
 
 
-def _write(path: Path, data: bytes) -> None:
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise FileWriteError(f"{path} cannot be written: {error.strerror or error}.") from error
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
+def _read_verdict(path: Path) -> bytes:
+    return read_input(path, "a verdict", DataError, most=MAX_VERDICT_BYTES)
 
 
 if __name__ == "__main__":

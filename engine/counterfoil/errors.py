@@ -56,12 +56,20 @@ class KeyFileError(CounterfoilError):
     """A key file cannot be read or written, or its passphrase is wrong."""
 
 
+class SignerError(CounterfoilError):
+    """The process that holds the private key is gone, does not answer, or refuses to sign."""
+
+
 class FileWriteError(CounterfoilError):
     """A file cannot be written: no room left, no permission, no such folder."""
 
 
 class TargetExistsError(FileWriteError):
     """A file that must not be replaced lies where a new one should go."""
+
+
+class RecordingError(CounterfoilError):
+    """An unfinished recording lies in the way, or cannot be gone on with."""
 
 
 class ProgramError(RefusedError):
@@ -106,6 +114,10 @@ class FileReadError(ObstacleError):
 
 class MemoryShortageError(ObstacleError):
     """This machine has too little memory for the job."""
+
+
+class LimitError(ObstacleError):
+    """A program is larger than the limits under which it would be computed; whoever computes it may raise them."""
 
 
 class DeviceFailureError(ObstacleError):

@@ -131,23 +131,29 @@ class _Part(io.FileIO):
 
 
 def check_target(path: Path, *, what: str, replace: bool = True) -> None:
-    """Raise what :func:`write_whole` raises when something lies under a name that cannot be replaced."""
+    """Check that a file can be written, before work that would be lost.
+
+    Raises:
+        TargetExistsError, FileWriteError: As :func:`write_whole`, for what can be known without writing.
+    """
     with writing(path, what):
+        if not stat.S_ISDIR(path.parent.stat().st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if not os.access(path.parent, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         try:
             found = path.stat()
         except FileNotFoundError:
             return
     if stat.S_ISDIR(found.st_mode):
-        raise FileWriteError(
-            f"{_capital(what)} cannot be written to {path}: that is a folder.", remedy="Give the name of a file."
-        )
-    if not stat.S_ISREG(found.st_mode):
-        raise FileWriteError(
-            f"{_capital(what)} cannot be written to {path}: that is no ordinary file.",
-            remedy="Give the name of a file.",
-        )
-    if not replace:
+        reason = "that is a folder"
+    elif not stat.S_ISREG(found.st_mode):
+        reason = "that is no ordinary file"
+    elif not replace:
         raise _exists(path, what)
+    else:
+        return
+    raise FileWriteError(f"{_capital(what)} cannot be written to {path}: {reason}.", remedy="Give the name of a file.")
 
 
 def check_room(folder: str | os.PathLike[str], needed_bytes: int, what: str) -> None:
@@ -180,12 +186,19 @@ def part_path(path: Path) -> Path:
     return path.with_name(f"{_part_stem(path)}{mark}{_SUFFIX}")
 
 
-def lock(descriptor: int) -> None:
-    """Mark an open temporary file as being written, until it is closed; on systems without such locks, do nothing."""
+def lock(descriptor: int) -> bool:
+    """Mark an open file as being written, until it is closed; returns False when somebody else has marked it.
+
+    On systems without such locks, and on network drives that know none, it does nothing and returns True.
+    """
     if os.name == "posix":
-        # Some network drives know no locks; the file's age has to do there.
-        with suppress(OSError):
+        try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+    return True
 
 
 def put_in_place(part: Path, path: Path, *, what: str, replace: bool = True) -> None:
@@ -304,6 +317,8 @@ def failed(path: Path, what: str, error: BaseException) -> FileWriteError:
         words = os.strerror(number)
     if number in _FULL:
         remedy = "Make room there, or choose another folder."
+    elif number in (errno.ENOENT, errno.ENOTDIR):
+        remedy = "Make the folder, or choose another."
     else:
         remedy = "Choose another folder, or another name."
     return FileWriteError(

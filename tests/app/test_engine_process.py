@@ -80,8 +80,13 @@ def test_overview_plan_replay_and_verdict(engine: ProcessEngine, run: Path, tmp_
     assert report.outcome is Outcome.VERIFIED
 
     signed_at = datetime(2026, 11, 21, 12, tzinfo=UTC)
-    public = engine.create_key(tmp_path / "auditor.pem", "secret")
-    envelope = engine.sign(report, tmp_path / "auditor.pem", "secret", signed_at)
+    statement = engine.preview(report, signed_at)
+    passphrase = counterfoil.Passphrase.given("secret")
+    with counterfoil.start_signer(
+        tmp_path / "auditor.pem", "audit", passphrase, about="run.cfoil", create=True
+    ) as signer:
+        envelope = signer.sign(statement)
+    public = tmp_path / "auditor.pub.pem"
     (tmp_path / "v.json").write_bytes(envelope)
     assert engine.read_verdict(tmp_path / "v.json", (), None).verdict is None
     reading = engine.read_verdict(tmp_path / "v.json", (public,), run)

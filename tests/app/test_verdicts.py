@@ -40,7 +40,7 @@ from counterfoil_app.theme import LIGHT
 from counterfoil_app.verdict_viewer import VerdictViewer
 from counterfoil_app.views import words
 from counterfoil_app.window import MainWindow
-from support.fake_engine import KEY_ID, FakeEngine
+from support.fake_engine import KEY_ID, FakeEngine, envelope_of
 from support.waiting import reached
 
 LEFT = Qt.MouseButton.LeftButton
@@ -111,7 +111,8 @@ def test_nothing_is_signed_after_another_bundle_was_opened(
     qtbot.waitUntil(reached(opened, Phase.READY))
     dialog.accept()
     qtbot.waitUntil(lambda: not opened.session.busy)
-    assert engine.signed == []
+    assert not list(tmp_path.glob("*.verdict.json"))
+    assert not (tmp_path / "new.pem").exists()
 
 
 def test_an_answer_for_a_closed_dialog_is_dropped(opened: MainWindow, qtbot: QtBot) -> None:
@@ -213,7 +214,7 @@ def contents(engine: FakeEngine, plan: ReplayPlan | None = None) -> Contents:
     assert isinstance(events[-1], AuditFinished)
     rows = tuple(event.row for event in events if isinstance(event, StepReplayed))
     report = events[-1].report
-    envelope = engine.sign(report, Path("k"), None, datetime(2026, 11, 21, tzinfo=UTC))
+    envelope = envelope_of(engine.preview(report, datetime(2026, 11, 21, tzinfo=UTC)))
     return Contents(report, engine.summary(plan.run, None), Curves.of(rows), envelope, "honest.verdict.json")
 
 

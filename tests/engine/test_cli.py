@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.cli import PASSPHRASE_VARIABLE, cancel_on_interrupt, main
+from counterfoil.cli import cancel_on_interrupt, main
+from counterfoil.signer.environment import PASSPHRASE_VARIABLE
 from counterfoil.signing import load_private_key
 from counterfoil.training.recorder import record
 from counterfoil.training.tamper import LabelFlip
@@ -242,10 +243,10 @@ def test_a_passphrase_from_the_environment(
 def test_an_unexpected_failure_is_an_error_without_a_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **_named: object) -> None:
         raise ZeroDivisionError("on purpose")
 
-    monkeypatch.setattr("counterfoil.cli.generate_key", broken)
+    monkeypatch.setattr("counterfoil.cli.start_signer", broken)
     assert main(["keygen", str(tmp_path / "key.pem"), "--no-passphrase"]) == 4
     shown = capsys.readouterr().err
     assert "ZeroDivisionError: on purpose" in shown

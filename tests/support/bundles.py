@@ -157,7 +157,7 @@ def write_bundle(path: Path, contents: Contents, key: SigningKey | None = None) 
 def write_run(writer: BundleWriter, contents: Contents, key: SigningKey) -> None:
     """Write the steps of the contents behind an order that is already written."""
     records = contents.records()
-    writer.begin_run(contents.steps[0].fingerprints.size)
+    writer.begin_run(contents.steps[0].fingerprints.size, sum(len(step.log) for step in contents.steps))
     for number, step in enumerate(contents.steps, 1):
         writer.append_step(
             number,

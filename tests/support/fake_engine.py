@@ -49,10 +49,12 @@ from counterfoil import (
     StepRow,
     TensorDetail,
     TensorDivergence,
+    canonical,
 )
 from counterfoil.audit.compare import detail_difference
 from counterfoil.audit.summary import ArraySummary, OrderSummary, RunSummary
 from counterfoil.commit.merkle import MerkleTree, first_difference
+from counterfoil.signing import VERDICT_PREDICATE, make_statement
 from counterfoil_app.engine_port import DeviceInfo, ReplayPlan, SignedVerdict, VerdictReading
 from counterfoil_app.sample import SampleKind, SampleProgress, sample_files
 
@@ -73,6 +75,12 @@ SELF_TEST_SENTENCE = "Known answers for SHA-256, Philox and a rounded training s
 
 def digest(text: str) -> Digest:
     return Digest.of(text.encode())
+
+
+def envelope_of(statement: bytes) -> bytes:
+    """What looks like a signed statement; its signature is empty."""
+    payload = base64.b64encode(statement).decode()
+    return json.dumps({"payload": payload, "signatures": [{"keyid": KEY_ID, "sig": ""}]}).encode()
 
 
 @dataclass
@@ -117,7 +125,6 @@ class FakeEngine:
     threads: set[str] = field(default_factory=set)
     plans: list[ReplayPlan] = field(default_factory=list)
     progress: dict[tuple[str, SegmentRequest], Kept] = field(default_factory=dict)
-    signed: list[AuditReport] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.open_gates()
@@ -257,24 +264,12 @@ class FakeEngine:
             return Sample(total, self.spans, Selection.RANDOM, digest("nonce").hex, bad=1)
         return Sample(total, tuple((n, n) for n in chosen), *self.selection(plan)) if self.steps >= 5 else None
 
-    def create_key(self, private: Path, passphrase: str | None) -> Path:
-        private.write_text("private")
-        public = private.with_name(f"{private.stem}.pub.pem")
-        public.write_text("public")
-        return public
-
     def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
         if report.bundle_digest is None:
             raise CounterfoilError("There is no verdict to sign.")
-        statement = {"predicate": {"result": report.outcome.value, "timeVerified": signed_at.isoformat()}}
-        return json.dumps(statement).encode()
-
-    def sign(self, report: AuditReport, private: Path, passphrase: str | None, signed_at: datetime) -> bytes:
-        if passphrase == "wrong":
-            raise CounterfoilError("The passphrase does not open the key file.", remedy="Type it again.")
-        self.signed.append(report)
-        payload = base64.b64encode(self.preview(report, signed_at)).decode()
-        return json.dumps({"payload": payload, "signatures": [{"keyid": KEY_ID, "sig": ""}]}).encode()
+        subject = {"name": report.bundle_name, "digest": {"sha256": report.bundle_digest.hex}}
+        predicate = {"result": report.outcome.value, "timeVerified": signed_at.isoformat()}
+        return canonical.encode(make_statement([subject], VERDICT_PREDICATE, predicate))
 
     def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
         content = json.loads(path.read_bytes())

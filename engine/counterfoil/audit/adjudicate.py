@@ -29,11 +29,12 @@ from counterfoil.bundle.schema import RunClaim
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import CounterfoilError, DeviceError, FileChangedError, RefusedError
+from counterfoil.errors import CounterfoilError, DeviceError, FileChangedError, LimitError, RefusedError
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import finish
+from counterfoil.program.limits import Limits
 from counterfoil.signing import PublicKey
 
 Result = TypeVar("Result")
@@ -65,6 +66,7 @@ def adjudicate(
     device: str = "cpu",
     threads: int | None = None,
     cancel: CancelToken | None = None,
+    limits: Limits | None = None,
 ) -> Iterator[AdjudicationEvent]:
     """Check a dispute capsule, replay its steps, and say who is right.
 
@@ -77,6 +79,7 @@ def adjudicate(
         device: ``cpu`` or ``cuda:0``.
         threads: Threads on the CPU; None for torch's choice.
         cancel: Looked at between operators.
+        limits: How large the program may be; the default limits unless given.
 
     Yields:
         CheckChanged and OperatorDone, AdjudicationStarted before the replay, AdjudicationFinished.
@@ -84,7 +87,7 @@ def adjudicate(
     case = _Case(Path(path))
     try:
         with obstacles_noticed():
-            yield from _hear(case, order, trainer_key, device, threads, cancel)
+            yield from _hear(case, order, trainer_key, device, threads, cancel, limits)
     except CounterfoilError as error:
         case.error = error
         if isinstance(error, FileChangedError):
@@ -118,6 +121,9 @@ class _Case:
             result = check()
         except (RefusedError, DeviceError) as error:
             yield self.note(number, CheckState.FAILED, error.sentence)
+            raise
+        except LimitError as error:
+            yield self.note(number, CheckState.SKIPPED, error.sentence)
             raise
         yield self.note(number, CheckState.PASSED, sentence(result))
         return result
@@ -158,6 +164,7 @@ def _hear(
     device_name: str,
     threads: int | None,
     cancel: CancelToken | None,
+    limits: Limits | None,
 ) -> Generator[AdjudicationEvent, None, None]:
     """Checks 1 to 10."""
     contents = yield from case.attempt(
@@ -176,7 +183,7 @@ def _hear(
     )
     job = yield from case.attempt(
         CheckNumber.PROGRAM,
-        lambda: load_job(contents, part),
+        lambda: load_job(contents, part, limits, cancel),
         lambda found: f"All {len(found.program.nodes)} operators are on the allow-list.",
     )
     claim = yield from case.attempt(

@@ -7,20 +7,22 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from torch import Tensor
 
 from counterfoil.audit.inspection import Inspection
 from counterfoil.audit.steps import State
 from counterfoil.bundle.capsule import CapsuleContents, ChunkProofs, ProvenLeaf
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, RunClaim
+from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import leaf_hash, verify_inclusion
 from counterfoil.commit.rows import ProvenRows
 from counterfoil.commit.state import state_root
 from counterfoil.errors import CommitmentError, ProgramError, ProofError
-from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter, StepInputs
+from counterfoil.execution.admission import read_program
+from counterfoil.execution.interpreter import StepInputs
 from counterfoil.program.graph import Program
+from counterfoil.program.limits import Limits
 from counterfoil.rounding.guaranteed import site_margins
 from counterfoil.training.order import LoadedOrder, check_inputs, step_inputs
 
@@ -126,17 +128,20 @@ def _prove(name: str, what: str, spec: ArraySpec, rows: npt.NDArray[np.int64], p
         ) from error
 
 
-def load_job(contents: CapsuleContents, part: ProvenPart) -> CapsuleJob:
+def load_job(
+    contents: CapsuleContents, part: ProvenPart, limits: Limits | None = None, cancel: CancelToken | None = None
+) -> CapsuleJob:
     """Check that the program is supported and fits what the capsule holds (check 4).
 
     Raises:
         ProgramError: It is malformed, unsupported, or does not fit.
+        LimitError: It is larger than the limits.
+        CancelledError: ``cancel`` was set.
     """
     manifest = contents.manifest
-    program = Program.from_bytes(contents.program)
+    program = read_program(contents.program, manifest.precision.compute, limits, cancel)
     check_inputs(manifest, program, contents.state)
     site_margins(program, manifest.precision)
-    Interpreter(program, torch.device("cpu"), COMPUTE_DTYPES[manifest.precision.compute]).check_types()
     if {item.name for item in program.inputs if item.kind == "batch"} != part.data.keys():
         raise ProgramError("The capsule's data arrays are not those that its program reads.")
     if contents.fingerprints.shape[1] != len(program.places):

@@ -1,7 +1,8 @@
 """Everything about a bundle that can be checked without replaying: checks 1 to 6.
 
 What needs only the structure of the file, the order's manifest and the signed claim comes first; what reads the whole
-order (3 and 4) and the whole record of the run (6) follows, so that a large bundle shows its overview at once.
+order (3 and 4) and the whole record of the run (6) follows, so that a large bundle shows its overview at once. The
+states that a run stores are compared last: an inspection looks at all of them, an audit at each when it loads it.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from pathlib import Path
 from counterfoil.audit.heads import check_tree_heads, read_tree_heads
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.summary import ArraySummary, BundleSummary, OrderSummary, RunSummary
+from counterfoil.bundle.checked import Progress
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree
-from counterfoil.errors import CommitmentError, OrderMismatchError, RefusedError, SignatureError
-from counterfoil.execution.devices import open_device
-from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter
+from counterfoil.errors import CommitmentError, LimitError, OrderMismatchError, RefusedError, SignatureError
+from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.program.estimate import estimate
+from counterfoil.program.limits import Estimate, Limits
 from counterfoil.program.operators import OperatorClass
 from counterfoil.rounding.guaranteed import kinds_without_bound
 from counterfoil.signing import PublicKey, open_claim
@@ -44,6 +47,10 @@ class Inspection:
         records: The records of steps 0 to the last, once check 6 has passed.
         tree: The Merkle tree over their leaves, once check 6 has passed.
         failures: The errors of the checks that failed, by number.
+        too_large: Why check 4 was not made: the program is larger than the limits.
+        estimate: What a step takes, once check 4 has passed.
+        with_states: Whether the stored states are compared with their state roots too, as a part of check 6.
+        states_checked: Whether they were, and all have them.
     """
 
     reader: BundleReader
@@ -55,11 +62,15 @@ class Inspection:
     records: tuple[StepRecord, ...] = ()
     tree: MerkleTree | None = None
     failures: dict[CheckNumber, RefusedError] = field(default_factory=dict)
+    too_large: LimitError | None = None
+    estimate: Estimate | None = None
+    with_states: bool = False
+    states_checked: bool = False
 
     @property
-    def failure(self) -> RefusedError | None:
-        """The error of the failed check with the lowest number; None when none failed."""
-        return self.failures[min(self.failures)] if self.failures else None
+    def failure(self) -> RefusedError | LimitError | None:
+        """Why nothing can be replayed: the first failed check, or a program beyond the limits; None when neither is."""
+        return self.failures[min(self.failures)] if self.failures else self.too_large
 
     @property
     def order_source(self) -> str:
@@ -82,6 +93,7 @@ def open_inspection(
     trainer_key: PublicKey | None = None,
     cancel: CancelToken | None = None,
     heads: str | os.PathLike[str] | None = None,
+    limits: Limits | None = None,
 ) -> Iterator[Inspection]:
     """Open a bundle and run checks 1 to 6 on it; an order that nobody has run ends after check 4.
 
@@ -95,7 +107,7 @@ def open_inspection(
     """
     with BundleReader.open(path) as reader:
         inspection = Inspection(reader)
-        make_checks(inspection, order_path, trainer_key, cancel, heads)
+        make_checks(inspection, order_path, trainer_key, cancel, heads, limits)
         yield inspection
 
 
@@ -105,10 +117,11 @@ def make_checks(
     trainer_key: PublicKey | None = None,
     cancel: CancelToken | None = None,
     heads: str | os.PathLike[str] | None = None,
+    limits: Limits | None = None,
 ) -> None:
     """Run checks 1 to 6 on an open bundle, as :func:`open_inspection` does; raises ObstacleError and CancelledError."""
     with obstacles_noticed():
-        for _ in _stages(inspection, order_path, trainer_key, heads, cancel):
+        for _ in _stages(inspection, order_path, trainer_key, heads, cancel, limits):
             pass
 
 
@@ -118,6 +131,8 @@ def _stages(
     trainer_key: PublicKey | None,
     heads: str | os.PathLike[str] | None,
     cancel: CancelToken | None,
+    limits: Limits | None,
+    progress: Progress | None = None,
 ) -> Iterator[None]:
     """Make the checks; yields after those that read little, and after each that may read much."""
     reader = inspection.reader
@@ -130,13 +145,20 @@ def _stages(
     yield
     contents: list[OrderContents] = []
     if _attempt(inspection, CheckNumber.ORDER_CONTENTS, lambda: _check_contents(reader, contents, cancel)):
-        _attempt(inspection, CheckNumber.PROGRAM, lambda: _check_program(inspection, contents.pop()))
+        _attempt(inspection, CheckNumber.PROGRAM, lambda: _check_program(inspection, contents.pop(), limits, cancel))
     if signed:
         inspection.note(CheckNumber.COMMITMENTS, CheckState.RUNNING, "")
     yield
     if signed:
         manifest = reader.manifest
-        _attempt(inspection, CheckNumber.COMMITMENTS, lambda: _check_commitments(inspection, manifest, heads, cancel))
+        held = _attempt(
+            inspection, CheckNumber.COMMITMENTS, lambda: _check_commitments(inspection, manifest, heads, cancel)
+        )
+        if held and inspection.with_states:
+            found = inspection.checks[CheckNumber.COMMITMENTS].detail
+            inspection.note(CheckNumber.COMMITMENTS, CheckState.RUNNING, found)
+            yield
+            _attempt(inspection, CheckNumber.COMMITMENTS, lambda: _check_states(inspection, found, cancel, progress))
         yield
 
 
@@ -148,6 +170,10 @@ def _attempt(inspection: Inspection, number: CheckNumber, check: Callable[[], tu
         inspection.reader.file.check_unchanged()
         inspection.note(number, CheckState.FAILED, error.sentence)
         inspection.failures[number] = error
+        return False
+    except LimitError as error:
+        inspection.note(number, CheckState.SKIPPED, error.sentence)
+        inspection.too_large = error
         return False
     inspection.note(number, state, detail)
     return True
@@ -203,10 +229,11 @@ def _check_contents(
     return CheckState.PASSED, f"Program, schedule, scalars, {arrays} data arrays and the initial state match the order."
 
 
-def _check_program(inspection: Inspection, contents: OrderContents) -> tuple[CheckState, str]:
-    order = prepare_order(inspection.reader.manifest, contents)
-    Interpreter(order.program, open_device("cpu"), COMPUTE_DTYPES[order.manifest.precision.compute]).check_types()
-    inspection.order = order
+def _check_program(
+    inspection: Inspection, contents: OrderContents, limits: Limits | None, cancel: CancelToken | None
+) -> tuple[CheckState, str]:
+    order = inspection.order = prepare_order(inspection.reader.manifest, contents, limits, cancel)
+    inspection.estimate = estimate(order.program, COMPUTE_DTYPES[order.manifest.precision.compute].itemsize)
     rounded = sum(node.entry.operator_class is OperatorClass.ROUNDED for node in order.program.nodes)
     return CheckState.PASSED, f"All {len(order.program.nodes)} operators are on the allow-list; {rounded} are rounded."
 
@@ -275,6 +302,27 @@ def _check_commitments(
     return CheckState.PASSED, detail
 
 
+def _check_states(
+    inspection: Inspection, found: str, cancel: CancelToken | None, progress: Progress | None
+) -> tuple[CheckState, str]:
+    """Compare every stored state with its state root, which the run root covers; raises CommitmentError."""
+    steps = inspection.reader.checkpoint_steps()
+    for done, step in enumerate(steps):
+        if progress:
+            progress(done, len(steps))
+        try:
+            inspection.reader.verify_checkpoint(step, cancel)
+        except CommitmentError as error:
+            raise CommitmentError(
+                f"{error.sentence} The bundle was damaged or altered after it was signed.",
+                remedy="Ask the trainer for the file again.",
+            ) from error
+    if progress:
+        progress(len(steps), len(steps))
+    inspection.states_checked = True
+    return CheckState.PASSED, f"{found} All {len(steps)} stored states have the state roots of their steps."
+
+
 def _check_columns(inspection: Inspection) -> None:
     """Refuse fingerprints that cannot be compared with those of a replay; raises CommitmentError."""
     if inspection.order is None:  # check 4 has failed, so that nothing is compared
@@ -293,6 +341,10 @@ def inspect(
     trainer_key: PublicKey | None = None,
     cancel: CancelToken | None = None,
     heads: str | os.PathLike[str] | None = None,
+    limits: Limits | None = None,
+    *,
+    quick: bool = False,
+    progress: Progress | None = None,
 ) -> BundleSummary:
     """Say what is in a bundle and what can be checked without replaying it.
 
@@ -302,12 +354,18 @@ def inspect(
         trainer_key: The trainer's public key, when it is known.
         cancel: Looked at while long files are read.
         heads: Tree heads that the trainer published while training.
+        limits: How large the program may be that is looked at; the default limits unless given.
+        quick: Leave out the comparison of the stored states, most of a large file, with their state roots.
+        progress: Called with the stored states compared and their total.
 
     Raises:
         BundleError: The file is no bundle.
         CancelledError: ``cancel`` was set.
     """
-    with open_inspection(path, order_path, trainer_key, cancel, heads) as inspection:
+    with obstacles_noticed(), BundleReader.open(path) as reader:
+        inspection = Inspection(reader, with_states=not quick)
+        for _ in _stages(inspection, order_path, trainer_key, heads, cancel, limits, progress):
+            pass
         return summarise(inspection)
 
 
@@ -317,6 +375,7 @@ def inspect_stages(
     trainer_key: PublicKey | None = None,
     cancel: CancelToken | None = None,
     heads: str | os.PathLike[str] | None = None,
+    limits: Limits | None = None,
 ) -> Iterator[BundleSummary]:
     """Say what :func:`inspect` says, as soon as it is known.
 
@@ -332,8 +391,8 @@ def inspect_stages(
         CancelledError: ``cancel`` was set.
     """
     with obstacles_noticed(), BundleReader.open(path) as reader:
-        inspection = Inspection(reader)
-        for _ in _stages(inspection, order_path, trainer_key, heads, cancel):
+        inspection = Inspection(reader, with_states=True)
+        for _ in _stages(inspection, order_path, trainer_key, heads, cancel, limits):
             yield summarise(inspection)
 
 
@@ -348,16 +407,21 @@ def summarise(inspection: Inspection) -> BundleSummary:
         checks=inspection.all_checks(CheckState.PENDING),
         client_order=inspection.client_order,
         sentence=_sentence(inspection),
+        states_checked=inspection.states_checked,
     )
 
 
 def _sentence(inspection: Inspection) -> str:
-    if inspection.failure is not None:
+    if inspection.failures and inspection.failure is not None:
         return f"{inspection.failure.sentence} Nothing can be concluded about the training."
+    if inspection.too_large is not None:
+        return f"{inspection.too_large.sentence} {inspection.too_large.remedy}"
     if not inspection.reader.has_run:
         return "This is an order that nobody has run yet."
-    if inspection.tree is None:
+    if inspection.tree is None or (inspection.with_states and not inspection.states_checked):
         return "The run is signed. What it holds is being compared with what the trainer signed."
+    if not inspection.states_checked:
+        return "The run is signed, and its steps are those that were signed. Its stored states were not looked at."
     if inspection.client_order is None:
         return "The run is signed and complete. Compare it with the client's own order before you rely on it."
     return "The run is signed, complete, and was made for the client's order. Replay it to see whether it is true."
@@ -395,6 +459,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         commit_every=manifest.commit_every,
         checkpoint_every=manifest.checkpoint_every,
         without_bound=None if program is None else kinds_without_bound(program, manifest.precision),
+        estimate=inspection.estimate,
     )
 
 

@@ -29,6 +29,7 @@ from counterfoil.execution.devices import check_memory, open_device, set_determi
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import finish
+from counterfoil.program.limits import Limits
 from counterfoil.training.order import LoadedOrder
 
 Groups = tuple[tuple[int, ...], ...]
@@ -140,6 +141,7 @@ def run_panel(
     device: str = "cpu",
     threads: int | None = None,
     cancel: CancelToken | None = None,
+    limits: Limits | None = None,
 ) -> Iterator[PanelEvent]:
     """Compare runs of one order, and replay the steps in which they part.
 
@@ -150,6 +152,7 @@ def run_panel(
         device: ``cpu`` or ``cuda:0``.
         threads: Threads on the CPU; None for torch's choice.
         cancel: Looked at between operators.
+        limits: How large the program may be; the default limits unless given.
 
     Yields:
         PanelCompared, progress of the replays, PanelRuled for each parting, PanelFinished.
@@ -159,6 +162,7 @@ def run_panel(
         RefusedError: The data file, or the client's order, cannot be used.
         NonFiniteError: A step leads to a value that does not fit float32.
         DeviceError: There is no such device, or it fails the self-test.
+        LimitError: The program of a run is larger than the limits.
         ObstacleError: A file changed while it was read, or this machine cannot read or hold it; nobody is blamed.
         CancelledError: ``cancel`` was set.
     """
@@ -166,7 +170,7 @@ def run_panel(
         raise DataError("There is nothing to compare with one run.", remedy="Give two runs of the same order, or more.")
     with ExitStack() as stack:
         stack.enter_context(obstacles_noticed())
-        table = _Table(stack, order, cancel)
+        table = _Table(stack, order, cancel, limits)
         for run in runs:
             table.admit(Path(run))
         groups = agreeing_groups(table.providers)
@@ -184,13 +188,20 @@ def run_panel(
 class _Table:
     """Where the runs lie open side by side."""
 
-    def __init__(self, stack: ExitStack, order_path: str | os.PathLike[str] | None, cancel: CancelToken | None) -> None:
+    def __init__(
+        self,
+        stack: ExitStack,
+        order_path: str | os.PathLike[str] | None,
+        cancel: CancelToken | None,
+        limits: Limits | None,
+    ) -> None:
         self.providers: dict[int, Provider] = {}
         """Those that take part, by number."""
         self.members: list[Member] = []
         self._stack = stack
         self._order_path = order_path
         self._cancel = cancel
+        self._limits = limits
         self._order: LoadedOrder | None = None
 
     @property
@@ -207,7 +218,9 @@ class _Table:
     def admit(self, path: Path) -> None:
         """Open a run and run checks 1 to 6 on it; one that fails takes no part."""
         try:
-            inspection = self._stack.enter_context(open_inspection(path, self._order_path, None, self._cancel))
+            inspection = self._stack.enter_context(
+                open_inspection(path, self._order_path, None, self._cancel, limits=self._limits)
+            )
             if inspection.failure is not None:
                 raise inspection.failure
             if inspection.order is None or inspection.claim is None:

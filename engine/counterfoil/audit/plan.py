@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from counterfoil.audit.sampling import bad_segments, passing_probability, sample_size, segment_count
 from counterfoil.bundle.schema import OrderManifest
+from counterfoil.program.limits import Estimate
 
 CONFIDENCES = (0.5, 0.9, 0.95, 0.99, 0.999)
 """The confidences that a plan lists."""
@@ -52,6 +53,7 @@ class Plan:
         load_seconds: Measured time to read and check a checkpoint, once for each segment of a sample.
         measured_steps: How many steps were measured.
         rows: One for each confidence, then the whole run.
+        estimate: What a step takes.
     """
 
     device: str
@@ -63,6 +65,7 @@ class Plan:
     load_seconds: float
     measured_steps: int
     rows: tuple[PlanRow, ...]
+    estimate: Estimate
 
 
 def make_plan(
@@ -73,6 +76,7 @@ def make_plan(
     step_seconds: float,
     load_seconds: float,
     measured_steps: int,
+    estimate: Estimate,
 ) -> Plan:
     """Return the plan that follows from measured times; pure."""
     total = segment_count(manifest)
@@ -85,5 +89,14 @@ def make_plan(
         rows.append(PlanRow(confidence, count, steps, seconds, passing_probability(total, bad, count)))
     rows.append(PlanRow(1.0, total, manifest.steps, manifest.steps * step_seconds, 0.0))
     return Plan(
-        device, manifest.steps, total, bad_fraction, bad, step_seconds, load_seconds, measured_steps, tuple(rows)
+        device,
+        manifest.steps,
+        total,
+        bad_fraction,
+        bad,
+        step_seconds,
+        load_seconds,
+        measured_steps,
+        tuple(rows),
+        estimate,
     )

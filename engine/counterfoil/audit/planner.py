@@ -21,6 +21,7 @@ from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import finish
 from counterfoil.program.graph import Program
+from counterfoil.program.limits import Limits
 from counterfoil.rounding.grid import ZERO_SCALE
 from counterfoil.rounding.log import SiteLog
 
@@ -36,10 +37,11 @@ def plan_audit(
     device: str = "cpu",
     threads: int | None = None,
     cancel: CancelToken | None = None,
+    limits: Limits | None = None,
 ) -> Iterator[PlanProgress | Plan]:
     """Replay a few steps of a run and say what audits of it would cost.
 
-    Nothing is judged: the steps are replayed for their time alone.
+    Nothing is judged: the steps are replayed for their time alone. A program larger than the ``limits`` is not.
 
     Yields:
         PlanProgress, then the Plan.
@@ -49,15 +51,16 @@ def plan_audit(
         NonFiniteError: One of its first steps leads to a value that does not fit float32.
         CancelledError: ``cancel`` was set.
         DeviceError: There is no such device.
+        LimitError: The program is larger than the limits.
         ObstacleError: The file changed while it was read, or this machine cannot read or hold it.
     """
     with ExitStack() as stack:
         stack.enter_context(obstacles_noticed())
-        inspection = stack.enter_context(open_inspection(run, cancel=cancel))
+        inspection = stack.enter_context(open_inspection(run, cancel=cancel, limits=limits))
         if inspection.failure is not None:
             raise inspection.failure
         order = inspection.order
-        if order is None or not inspection.reader.has_run:
+        if order is None or inspection.estimate is None or not inspection.reader.has_run:
             raise RefusedError("The file is an order that nobody has run.", remedy="Open the trainer's run of it.")
         torch_device = open_device(device)
         used_threads = set_determinism(threads)
@@ -94,6 +97,7 @@ def plan_audit(
             step_seconds=sum(steady) / len(steady),
             load_seconds=load_seconds,
             measured_steps=len(times),
+            estimate=inspection.estimate,
         )
 
 

@@ -83,6 +83,7 @@ from counterfoil.errors import (
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.program.limits import Limits
 from counterfoil.rounding.guaranteed import kinds_without_bound
 from counterfoil.signing import PublicKey
 from counterfoil.training.order import LoadedOrder
@@ -109,6 +110,7 @@ class AuditRequest:
         perturbation: Imitate other hardware while replaying (:mod:`counterfoil.execution.perturbed`).
         segments: Which segments to replay.
         heads: Tree heads that the trainer published while training.
+        limits: How large the program may be that is replayed.
         progress: Where progress is kept while the audit runs: a file, or a folder in which each audit has one of its
             own. None keeps none.
         resume: Go on from the progress that was kept there.
@@ -124,6 +126,7 @@ class AuditRequest:
     perturbation: str | None = None
     segments: SegmentRequest = field(default_factory=SegmentRequest)
     heads: Path | None = None
+    limits: Limits = field(default_factory=Limits)
     progress: Path | None = None
     resume: bool = False
 
@@ -145,7 +148,7 @@ def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Itera
             try:
                 with obstacles_noticed():
                     inspection = progress.inspection = Inspection(BundleReader(file))
-                    make_checks(inspection, request.order, request.trainer_key, token, request.heads)
+                    make_checks(inspection, request.order, request.trainer_key, token, request.heads, request.limits)
                     yield from _audit(request, inspection, progress, token)
             except FileChangedError:
                 raise

@@ -22,7 +22,7 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import verify_inclusion
 from counterfoil.errors import ProofError, SignatureError
 from counterfoil.fields import Fields
-from counterfoil.program.graph import MAX_NODES
+from counterfoil.program.limits import MAX_OPERATORS
 from counterfoil.signing import RUN_PREDICATE
 
 EnumT = TypeVar("EnumT", bound=Enum)
@@ -317,7 +317,7 @@ def _check_operator(value: Any) -> None:
     if value is None:
         return
     fields = fields_of(value, "verdict's operator")
-    total = fields.integer("total", 1, MAX_NODES)
+    total = fields.integer("total", 1, MAX_OPERATORS)
     fields.integer("number", 1, total)
     fields.integer("differingOperators", 1, total)
     for text in ("name", "module", "pass"):

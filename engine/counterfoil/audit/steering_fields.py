@@ -10,7 +10,7 @@ from counterfoil.audit.events import Steering, SteeringRow
 from counterfoil.audit.steering import NAMED_SITES
 from counterfoil.errors import SignatureError
 from counterfoil.fields import Fields
-from counterfoil.program.graph import MAX_NODES
+from counterfoil.program.limits import MAX_OPERATORS
 
 _COUNTS = ("values", "entries", "corrections", "steerable", "steered")
 _COUNT = re.compile(r"0|[1-9][0-9]{0,19}")
@@ -46,7 +46,7 @@ def read_steering(value: Any, entries: int, corrections: int) -> Steering | None
     suspects = fields.take("suspects", list)
     operators = fields.take("operators", list)
     fields.end()
-    if len(operators) > MAX_NODES or not all(isinstance(name, str) for name in suspects):
+    if len(operators) > MAX_OPERATORS or not all(isinstance(name, str) for name in suspects):
         raise SignatureError("The verdict's steering has too many operators, or suspects that are not texts.")
     rows = tuple(_read_row(row) for row in operators)
     kinds = len({row.kind for row in rows})

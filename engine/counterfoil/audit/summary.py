@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from counterfoil.audit.outcome import Check
 from counterfoil.commit.digest import Digest
+from counterfoil.program.limits import Estimate
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class OrderSummary:
         initial_root: State root of the initial state.
         commit_every: A state is digested every so many steps.
         checkpoint_every: A state is stored every so many steps.
+        estimate: What a step takes; None when the program has not been read yet, or is larger than the limits.
     """
 
     title: str
@@ -75,6 +77,7 @@ class OrderSummary:
     commit_every: int
     checkpoint_every: int
     without_bound: tuple[str, ...] | None = None
+    estimate: Estimate | None = None
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,7 @@ class BundleSummary:
         checks: The checks that need no replay (1 to 6), each with its state.
         client_order: Digest of the client's own order file, when one was given.
         sentence: One plain sentence on what matches and what does not.
+        states_checked: Whether every stored state was compared with its state root, and has it.
     """
 
     path: str
@@ -127,3 +131,4 @@ class BundleSummary:
     checks: tuple[Check, ...]
     client_order: Digest | None
     sentence: str
+    states_checked: bool = False

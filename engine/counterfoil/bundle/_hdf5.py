@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 # libhdf5 reads both when it is loaded, so they come before the import. "::" forbids loading filter plugins from the
 # disk. File locks are of no use for files that are renamed into place when complete, and fail on some network drives.
@@ -17,7 +18,7 @@ os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
 
 from h5py import h5a, h5d, h5f, h5g, h5p, h5s, h5t
 
-from counterfoil.errors import FileWriteError
+from counterfoil.wholefiles import failed
 
 __all__ = [
     "FAILURES",
@@ -50,17 +51,15 @@ FILE_TYPES = {
 
 
 @contextmanager
-def writing(what: str) -> Iterator[None]:
-    """Turn everything that h5py and the operating system raise while writing into a FileWriteError."""
+def writing(path: Path, what: str) -> Iterator[None]:
+    """Turn everything that h5py and the operating system raise while writing into a FileWriteError.
+
+    HDF5's own text, which has pointers and names of temporary files, goes into the detail alone.
+    """
     try:
         yield
     except FAILURES as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise FileWriteError(
-            f"Writing {what} failed: {reason}.",
-            remedy="Check that the folder exists, can be written to and has room.",
-            detail=f"{type(error).__name__}: {error}",
-        ) from error
+        raise failed(path, what, error) from error
 
 
 def access_properties() -> h5p.PropFAID:

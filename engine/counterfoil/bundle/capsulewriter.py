@@ -39,6 +39,7 @@ class _CapsuleWriter(FileWriter):
                 f"All {len(leaves) - 1} steps since the last committed state are needed: too many for a capsule.",
                 remedy="Give the whole run to whoever is to judge it.",
             )
+        self._check_room(sum(array.nbytes for array in contents.state.values()) + sum(map(len, contents.logs)))
         self._bytes(layout.MANIFEST, contents.manifest.to_bytes())
         self._bytes(layout.PROGRAM, contents.program)
         self._bytes(layout.CLAIM, contents.claim)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import secrets
 from abc import ABC, abstractmethod
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self
@@ -29,6 +28,7 @@ from counterfoil.bundle._hdf5 import (
 from counterfoil.bundle.hdf5.format import DTYPES
 from counterfoil.bundle.kind import FORMAT_ATTRIBUTE, FORMAT_BYTES, FileKind
 from counterfoil.errors import BundleError
+from counterfoil.wholefiles import check_room, check_target, lock, part_path, put_in_place, remove_leftovers
 
 Array = NDArray[Any]
 
@@ -62,16 +62,19 @@ class FileWriter(ABC):
             FileWriteError: The folder does not exist or cannot be written to.
         """
         path = Path(path)
-        what = f"the {cls.KIND.name} {path}"
-        temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}.part"
-        with writing(what):
+        what = f"the {cls.KIND.name}"
+        check_target(path, what=what)
+        remove_leftovers(path)
+        temporary = part_path(path)
+        with writing(path, what):
             properties = h5p.create(h5p.FILE_CREATE)
             # Nothing in a bundle keeps the time: the same contents give the same file.
             properties.set_obj_track_times(False)
             file = h5f.create(os.fsencode(temporary), h5f.ACC_EXCL, properties, access_properties())
         writer = cls(path, temporary, file)
         try:
-            with writing(what):
+            with writer._writing():
+                lock(file.get_vfd_handle(access_properties()))
                 kind = h5t.TypeID.copy(h5t.C_S1)
                 kind.set_size(FORMAT_BYTES)
                 attribute = h5a.create(file, FORMAT_ATTRIBUTE, kind, h5s.create(h5s.SCALAR))
@@ -103,14 +106,13 @@ class FileWriter(ABC):
         """
         try:
             self._check_complete()
-            with writing(f"the {self.KIND.name} {self.path}"):
+            with self._writing():
                 h5f.flush(self._file)
                 self._columns.clear()
                 self._file.close()
                 with self._temporary.open("rb+") as handle:
                     os.fsync(handle.fileno())
-                self._temporary.replace(self.path)
-                _sync_folder(self.path.parent)
+            put_in_place(self._temporary, self.path, what=self._what)
             self._file = None
         except BaseException:
             self.abort()
@@ -135,15 +137,26 @@ class FileWriter(ABC):
 
     # Writing.
 
+    @property
+    def _what(self) -> str:
+        return f"the {self.KIND.name}"
+
+    def _writing(self) -> AbstractContextManager[None]:
+        return writing(self.path, self._what)
+
+    def _check_room(self, needed_bytes: int) -> None:
+        """Raise FileWriteError when the disk has less room than what will be written."""
+        check_room(self.path.parent, needed_bytes, self._what)
+
     def _group(self, path: str) -> None:
-        with writing(f"{path} into {self.path}"):
+        with self._writing():
             properties = h5p.create(h5p.GROUP_CREATE)
             properties.set_obj_track_times(False)
             h5g.create(self._file, path.encode(), gcpl=properties)
 
     def _create(self, path: str, dtype: str, shape: tuple[int, ...]) -> Any:
         """Create a contiguous dataset whose room is taken at once, so that its size never exceeds what is stored."""
-        with writing(f"{path} into {self.path}"):
+        with self._writing():
             properties = h5p.create(h5p.DATASET_CREATE)
             properties.set_layout(h5d.CONTIGUOUS)
             properties.set_alloc_time(h5d.ALLOC_TIME_EARLY)
@@ -161,7 +174,7 @@ class FileWriter(ABC):
         dataset = self._create(path, dtype, shape)
         if array.size:
             plain = array.view(np.uint8) if dtype == "bool" else array
-            with writing(f"{path} into {self.path}"):
+            with self._writing():
                 # HDF5 wants C order; reshape keeps zero-dimensional arrays so, which ascontiguousarray does not.
                 buffer = np.ascontiguousarray(plain, DTYPES[dtype]).reshape(shape)
                 dataset.write(h5s.ALL, h5s.ALL, buffer, FILE_TYPES[dtype])
@@ -171,7 +184,7 @@ class FileWriter(ABC):
 
     def _rows(self, path: str, first: int, rows: Array) -> None:
         dataset = self._columns[path]
-        with writing(f"{path} into {self.path}"):
+        with self._writing():
             space = dataset.get_space()
             if rows.shape[1:] != space.get_simple_extent_dims()[1:]:
                 raise BundleError(f"A row of {path} has the shape {list(rows.shape[1:])}, which does not fit.")
@@ -189,13 +202,3 @@ def _redirect_to_nowhere(descriptor: int) -> None:
         os.dup2(nowhere, descriptor)
     finally:
         os.close(nowhere)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename survive a power loss, where folders can be opened (not on Windows)."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

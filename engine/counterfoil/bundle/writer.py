@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from counterfoil.bundle import layout
-from counterfoil.bundle._hdf5 import writing
 from counterfoil.bundle.filewriter import Array, FileWriter
 from counterfoil.bundle.kind import BUNDLE, DATA_FILE
 from counterfoil.bundle.schema import DATA_DTYPES, STATE_DTYPES, OrderManifest, check_name
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.errors import BundleError
-
-_PIECE_BYTES = 8 * 2**20
-"""How much of the log is held in memory at a time."""
 
 
 class BundleWriter(FileWriter):
@@ -41,13 +35,12 @@ class BundleWriter(FileWriter):
         super().__init__(path, temporary, file)
         self._manifest: OrderManifest | None = None
         self._state: dict[str, tuple[str, tuple[int, ...]]] = {}
+        self._state_bytes = 0
         self._steps_written = 0
         self._log_bytes = 0
         self._checkpoints: set[int] = set()
+        self._log_end = 0
         self._running = False
-        # The length of the log is known when the last step is there, and a dataset lies in one piece: until then the
-        # log is a file without a name, which is gone when it is closed, whatever happens.
-        self._log: IO[bytes] | None = None
 
     # The order.
 
@@ -73,6 +66,7 @@ class BundleWriter(FileWriter):
         inside = {name: spec for name, spec in manifest.data.items() if spec.file is None}
         if data.keys() != inside.keys():
             raise BundleError("The data arrays are not those that the order's manifest names.")
+        self._check_room(order_bytes(program, schedule, scalars, data, initial))
         for group in (layout.ORDER, layout.DATA, layout.INITIAL):
             self._group(group)
         self._bytes(layout.MANIFEST, manifest.to_bytes())
@@ -87,13 +81,20 @@ class BundleWriter(FileWriter):
             self._array(f"{layout.INITIAL}/{check_name(name)}", array, array.dtype.name, array.shape)
         self._manifest = manifest
         self._state = {name: (array.dtype.name, array.shape) for name, array in initial.items()}
+        self._state_bytes = sum(array.nbytes for array in initial.values())
 
     # The run.
 
-    def begin_run(self, fingerprints_per_step: int) -> None:
-        """Start the run of the order written before; the state root of step 0 is the order's initial root."""
+    def begin_run(self, fingerprints_per_step: int, log_bytes: int) -> None:
+        """Start the run of the order written before; the state root of step 0 is the order's initial root.
+
+        Args:
+            fingerprints_per_step: Number of places of the program.
+            log_bytes: Length of the rounding logs of all steps; it lies in one piece.
+        """
         manifest = self._order()
         steps = manifest.steps
+        self._check_room(run_bytes(manifest, self._state_bytes, fingerprints_per_step) + log_bytes)
         self._group(layout.RUN)
         self._group(layout.CHECKPOINTS)
         self._columns = {
@@ -102,9 +103,9 @@ class BundleWriter(FileWriter):
             layout.LOG_ENDS: self._create(layout.LOG_ENDS, "uint64", (steps,)),
             layout.LOG_ENTRIES: self._create(layout.LOG_ENTRIES, "uint32", (steps,)),
             layout.FINGERPRINTS: self._create(layout.FINGERPRINTS, "uint64", (steps, fingerprints_per_step)),
+            layout.LOG: self._create(layout.LOG, "uint8", (log_bytes,)),
         }
-        with writing(f"the rounding log beside {self.path}"):
-            self._log = tempfile.TemporaryFile(dir=self.path.parent)  # noqa: SIM115 (open until the run is finished)
+        self._log_end = log_bytes
         self._running = True
         self._state_root(0, manifest.initial_root)
 
@@ -134,8 +135,9 @@ class BundleWriter(FileWriter):
         if (state_root is not None) != manifest.is_committed(step):
             raise BundleError(f"The order and the recorder disagree on whether the state of step {step} is committed.")
         end = self._log_bytes + len(log)
-        with writing(f"the rounding log beside {self.path}"):
-            self._log_file().write(log)
+        if end > self._log_end:
+            raise BundleError(f"The rounding logs up to step {step} are longer than those of all steps should be.")
+        self._rows(layout.LOG, self._log_bytes, np.frombuffer(log, np.uint8))
         self._rows(layout.LOG_ENDS, step - 1, np.array([end], np.uint64))
         self._rows(layout.LOG_ENTRIES, step - 1, np.array([log_entries], np.uint32))
         self._rows(layout.LOSSES, step - 1, np.array([loss], np.float64))
@@ -164,7 +166,8 @@ class BundleWriter(FileWriter):
             raise BundleError(f"The run has {self._steps_written} steps; its order asks for {manifest.steps}.")
         if len(self._checkpoints) != manifest.checkpoint_count:
             raise BundleError("The run lacks a checkpoint that its order asks for.")
-        self._write_log()
+        if self._log_bytes != self._log_end:
+            raise BundleError("The rounding logs of all steps are shorter than they should be.")
         self._bytes(layout.CLAIM, claim)
         self._running = False
 
@@ -185,42 +188,29 @@ class BundleWriter(FileWriter):
             raise BundleError("The bundle has no run that could be added to.")
         return self._order()
 
-    def _log_file(self) -> IO[bytes]:
-        if self._log is None:
-            raise BundleError("The bundle has no run that could be added to.")
-        return self._log
-
-    def _write_log(self) -> None:
-        """Copy the log of all steps into the bundle, piece by piece."""
-        log = self._log_file()
-        self._columns[layout.LOG] = self._create(layout.LOG, "uint8", (self._log_bytes,))
-        with writing(f"the rounding log beside {self.path}"):
-            log.seek(0)
-        done = 0
-        while done < self._log_bytes:
-            with writing(f"the rounding log beside {self.path}"):
-                piece = log.read(min(_PIECE_BYTES, self._log_bytes - done))
-                if not piece:
-                    raise OSError("the temporary file is shorter than what was written to it")
-            self._rows(layout.LOG, done, np.frombuffer(piece, np.uint8))
-            done += len(piece)
-        self._close_log()
-
-    def _close_log(self) -> None:
-        if self._log is not None:
-            # Nothing in it is needed any more, so that it does not matter if what is still in memory has no room.
-            with suppress(OSError):
-                self._log.close()
-            self._log = None
-
-    def abort(self) -> None:
-        """Give the file up and remove what is temporary."""
-        self._close_log()
-        super().abort()
-
     def _state_root(self, step: int, root: Digest) -> None:
         row = -(-step // self._order().commit_every)
         self._rows(layout.STATE_ROOTS, row, np.frombuffer(root.value, np.uint8)[None])
+
+
+def order_bytes(
+    program: bytes, schedule: Array, scalars: Array, data: Mapping[str, Array], initial: Mapping[str, Array]
+) -> int:
+    """Return how much room an order takes; arguments as in :meth:`BundleWriter.write_order`."""
+    return len(program) + sum(array.nbytes for array in (schedule, scalars, *data.values(), *initial.values()))
+
+
+def run_bytes(manifest: OrderManifest, state_bytes: int, fingerprints_per_step: int) -> int:
+    """Return how much room a run of an order takes, beside the order and the rounding log.
+
+    Args:
+        manifest: The order's manifest.
+        state_bytes: Size of a state.
+        fingerprints_per_step: Number of places of the program.
+    """
+    # A loss, the end of the log, the number of its entries, and the fingerprints.
+    step = 8 + 8 + 4 + 8 * fingerprints_per_step
+    return manifest.checkpoint_count * state_bytes + manifest.steps * step + manifest.committed_steps * DIGEST_BYTES
 
 
 class _DataFileWriter(FileWriter):
@@ -229,6 +219,7 @@ class _DataFileWriter(FileWriter):
     KIND = DATA_FILE
 
     def write(self, data: Mapping[str, Array]) -> None:
+        self._check_room(sum(array.nbytes for array in data.values()))
         self._group(layout.ARRAYS)
         for name, array in data.items():
             if array.dtype.name not in DATA_DTYPES:

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from counterfoil.cancel import CancelToken
-from counterfoil.errors import DIVERGED, NonFiniteError, ProgramError
+from counterfoil.errors import DIVERGED, CounterfoilError, NonFiniteError, ProgramError
 from counterfoil.execution import blocked
 from counterfoil.execution.bounds import check_indices
 from counterfoil.execution.defined import Definition, definition_of
@@ -26,6 +26,7 @@ from counterfoil.program import sums
 from counterfoil.program.graph import Keyword, Node, Program, TensorType, Value, map_argument
 from counterfoil.program.operators import UNIFORM, OperatorClass
 from counterfoil.program.places import PlaceSort
+from counterfoil.program.signatures import overload
 
 Outputs = list[Tensor | None]
 Compute = Callable[["Operation", list[Any], dict[str, Any]], Any]
@@ -219,14 +220,18 @@ class Interpreter:
                 yield index + 1
         return self._results(values, inputs)
 
-    def check_types(self) -> None:
+    def check_types(self, cancel: CancelToken | None = None) -> None:
         """Run the program on fake tensors, which have shapes and dtypes but no memory.
 
         An operator that rejects its arguments, or a result of another size than declared, is found before anything
         large is allocated.
 
+        Args:
+            cancel: Looked at between operators.
+
         Raises:
             ProgramError: The message names the operator and its module.
+            CancelledError: ``cancel`` was set.
         """
         with FakeTensorMode():
             values: dict[int, Any] = {
@@ -234,14 +239,16 @@ class Interpreter:
                 for number, item in enumerate(self.program.inputs)
             }
             for index, operation in enumerate(self._operations):
-                self._advance(index, operation, values, Draws(0, 0), native, None)
+                if cancel is not None:
+                    cancel.check()
+                self._advance(index, operation, values, None, native, None)
 
     def _advance(
         self,
         index: int,
         operation: Operation,
         values: dict[int, Any],
-        draws: Draws,
+        draws: Draws | None,
         compute: Compute,
         rounder: Round | None,
     ) -> None:
@@ -268,19 +275,13 @@ class Interpreter:
         index: int,
         operation: Operation,
         values: dict[int, Any],
-        draws: Draws,
+        draws: Draws | None,
         compute: Compute,
         rounder: Round | None,
     ) -> Outputs:
         node = operation.node
         if node.operator == UNIFORM:
-            shape, draw = node.args
-            assert isinstance(shape, tuple)
-            assert isinstance(draw, int)
-            lengths = tuple(int(n) for n in shape)  # type: ignore[arg-type]
-            drawn: Outputs = [
-                uniform(lengths, seed=draws.seed, step=draws.step, draw=draw, dtype=self.dtype, device=self.device)
-            ]
+            drawn: Outputs = [self._draw(node, draws)]
             self._watch(index, drawn, dict, rounder)
             return drawn
 
@@ -300,9 +301,10 @@ class Interpreter:
         try:
             check_indices(node.entry.kind, operation.named(args, kwargs))
             result = compute(operation, args, kwargs)
-        except (
-            RuntimeError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError,
-        ) as error:  # fmt: skip
+        except CounterfoilError:
+            raise
+        except Exception as error:
+            # Whatever a function of the library raises is about the arguments, unless it is about this machine.
             trouble = obstacle(error)
             if trouble is not None:
                 raise trouble from error
@@ -313,6 +315,22 @@ class Interpreter:
             return rounder(node, lambda: operation.named(args, kwargs), _unshared(outputs, args))
         self._watch(index, outputs, lambda: operation.named(args, kwargs), rounder)
         return outputs
+
+    def _draw(self, node: Node, draws: Draws | None) -> Tensor:
+        """Draw the numbers that a node asks for; without a key a tensor of their type, to check types with."""
+        shape, draw = node.args
+        declared = node.outputs[0]
+        if declared is None or not declared.floating or shape != declared.shape:
+            raise ProgramError(
+                f"The operator {node.where} gives another shape or dtype than the program says.",
+                detail=f"{shape} for {declared}",
+            )
+        if draws is None:
+            return torch.empty(declared.shape, dtype=self.dtype, device=self.device)
+        assert isinstance(draw, int)
+        return uniform(
+            declared.shape, seed=draws.seed, step=draws.step, draw=draw, dtype=self.dtype, device=self.device
+        )
 
     def _watch(
         self, index: int, outputs: Outputs, arguments: Callable[[], dict[str, Any]], rounder: Round | None
@@ -412,13 +430,6 @@ _FACTORIES = frozenset(
 def _operation(node: Node) -> Operation:
     if node.operator == UNIFORM:
         return Operation(node, None, False, False)
-    _, name, overload = node.operator.split(".")
-    try:
-        function = getattr(getattr(torch.ops.aten, name), overload)
-    except AttributeError as error:
-        raise ProgramError(
-            f"The torch {torch.__version__} of this machine lacks the operator {node.operator}.",
-            remedy="Install a torch version that Counterfoil supports (2.11 to 2.13).",
-        ) from error
+    function = overload(node.operator)
     factory = node.operator in _FACTORIES
-    return Operation(node, stride_free(name, function), factory, factory)
+    return Operation(node, stride_free(node.operator.split(".")[1], function), factory, factory)

@@ -13,20 +13,25 @@ from functools import cached_property
 from typing import Any
 
 from counterfoil import canonical
+from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import ProgramError
-from counterfoil.program.operators import UNIFORM, Operator, OperatorClass, classify, is_allowed
+from counterfoil.program.limits import MAX_OPERATORS, Limits, check_operators
+from counterfoil.program.operators import Operator, OperatorClass, classify, is_allowed
 from counterfoil.program.places import Place, places_of
+from counterfoil.program.signatures import MAX_AXES, REMEDY, check_arguments, check_pieces
 from counterfoil.program.uses import undefined_use
 
 FORMAT_VERSION = 1
 DTYPES = ("float32", "int64", "int32", "uint8", "bool")
 """Dtypes of values. ``float32`` stands for the order's compute dtype while a step is executed."""
-_ITEM_BYTES = {"int64": 8, "int32": 4, "uint8": 1, "bool": 1}
+ITEM_BYTES = {"int64": 8, "int32": 4, "uint8": 1, "bool": 1}
+"""Bytes of an element, by dtype; those of ``float32`` are the compute dtype's."""
 INPUT_KINDS = ("state", "batch", "scalar")
 PASSES = ("forward", "backward", "update")
-MAX_NODES = 200_000
 MAX_ELEMENTS = 2**36
+MAX_MODULE = 1000
+"""Characters of the path of a module."""
 
 
 @dataclass(frozen=True)
@@ -207,7 +212,7 @@ class Program:
         Counts the values that are alive at once; views cost nothing, and what operators need inside is not counted.
         """
         sizes = [
-            0 if t is None else t.elements * (item_bytes if t.floating else _ITEM_BYTES[t.dtype]) for t in self.types
+            0 if t is None else t.elements * (item_bytes if t.floating else ITEM_BYTES[t.dtype]) for t in self.types
         ]
         for node in self.nodes:
             if node.entry.operator_class is OperatorClass.VIEW:
@@ -253,17 +258,30 @@ class Program:
         return Digest.of(self.to_bytes())
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Program:
+    def from_bytes(cls, data: bytes, *, limits: Limits | None = None, cancel: CancelToken | None = None) -> Program:
         """Read canonical JSON from a stranger.
 
+        Args:
+            data: The JSON.
+            limits: How large a program is read; the default limits unless given.
+            cancel: Looked at between operators.
+
         Raises:
-            ProgramError: The bytes are not a well-formed program, or an operator is not on the allow-list.
+            ProgramError: The bytes are not a well-formed program, an operator is not on the allow-list, or an argument
+                is none that its operator takes.
+            LimitError: It has more operators than the limits allow.
+            CancelledError: ``cancel`` was set.
         """
+        limits = limits or Limits()
+        # Keys stand between quotes that no text can hold, so this counts nodes without parsing anything.
+        check_operators(data.count(b'"op":'), limits)
         try:
-            program = _Parser().program(canonical.decode(data))
+            program = _Parser(cancel).program(canonical.decode(data, max_values=limits.values))
         except canonical.CanonicalError as error:
-            raise ProgramError("The program is damaged: it is not canonical JSON.", detail=str(error)) from error
-        except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
+            raise ProgramError(
+                f"The program is damaged: it is not canonical JSON. {error.sentence}", detail=error.detail
+            ) from error
+        except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
             raise ProgramError("The program is malformed.", detail=f"{type(error).__name__}: {error}") from error
         # One program has one digest: other spellings of a number or of an empty list are refused.
         if program.to_bytes() != data:
@@ -320,25 +338,40 @@ _KEYWORDS = {
 }
 
 
+def _shown(value: Any) -> str:
+    """A value of a stranger for a sentence: no longer than a few words."""
+    return repr(value)[:80]
+
+
 class _Parser:
     """Reads a program strictly: exact keys, types and ranges."""
 
+    def __init__(self, cancel: CancelToken | None = None) -> None:
+        self._cancel = cancel
+        self._types: list[TensorType | None] = []
+
     def program(self, value: Any) -> Program:
-        if value["format"] != FORMAT_VERSION:
-            raise ProgramError(f"The program has format {value['format']!r}; supported is {FORMAT_VERSION}.")
+        if not isinstance(value, dict) or value.get("format") != FORMAT_VERSION:
+            found = _shown(value.get("format")) if isinstance(value, dict) else "none"
+            raise ProgramError(f"The program has format {found}; supported is {FORMAT_VERSION}.")
         self._keys(value, "format", "inputs", "nodes", "updates", "loss")
-        inputs = tuple(self._input(item) for item in value["inputs"])
+        inputs = tuple(self._input(item) for item in self._list(value["inputs"]))
         names = [(item.kind, item.name) for item in inputs]
         if len(set(names)) != len(names):
             raise ProgramError("Two inputs of the program have the same name.")
-        if len(value["nodes"]) > MAX_NODES:
-            raise ProgramError(f"The program has {len(value['nodes'])} operators; the limit is {MAX_NODES}.")
+        listed = self._list(value["nodes"])
+        if len(listed) > MAX_OPERATORS:
+            raise ProgramError(f"The program has {len(listed)} operators; the limit is {MAX_OPERATORS}.")
         nodes = []
-        self._types: list[TensorType | None] = [item.type for item in inputs]
-        for item in value["nodes"]:
+        self._types = [item.type for item in inputs]
+        for item in listed:
+            if self._cancel is not None:
+                self._cancel.check()
             node = self._node(item, len(self._types))
             self._types.extend(node.outputs)
             nodes.append(node)
+        if not isinstance(value["updates"], dict):
+            raise ProgramError("The program's updates are no record.")
         updates = {name: self._value(number) for name, number in value["updates"].items()}
         program = Program(inputs, tuple(nodes), updates, self._value(value["loss"]))
         self._check_results(program)
@@ -348,28 +381,36 @@ class _Parser:
         state = {item.name: item.type for item in program.state_inputs()}
         for name, result in program.updates.items():
             if name not in state or program.types[result.number] != state[name]:
-                raise ProgramError(f"The program's update of {name!r} does not fit a state tensor.")
+                raise ProgramError(f"The program's update of {_shown(name)} does not fit a state tensor.")
         if program.types[program.loss.number] != TensorType("float32", ()):
             raise ProgramError("The program's loss is not a single number.")
 
+    def _list(self, value: Any) -> list[Any]:
+        if not isinstance(value, list):
+            raise ProgramError("The program has something else where a list should stand.", detail=_shown(value))
+        return value
+
     def _keys(self, value: Any, *keys: str) -> None:
         if not isinstance(value, dict) or set(value) != set(keys):
-            raise ProgramError("A record of the program has missing or unknown fields.", detail=str(sorted(value)))
+            raise ProgramError("A record of the program has missing or unknown fields.", detail=_shown(value))
 
     def _input(self, value: Any) -> Input:
         self._keys(value, "name", "kind", "dtype", "shape")
         if value["kind"] not in INPUT_KINDS or not isinstance(value["name"], str):
-            raise ProgramError(f"The program has an input of the unknown kind {value['kind']!r}.")
+            raise ProgramError(f"The program has an input of the unknown kind {_shown(value['kind'])}.")
         return Input(value["name"], value["kind"], self._type(value))
 
     def _type(self, value: Any) -> TensorType:
-        shape = tuple(value["shape"])
+        shape = tuple(self._list(value["shape"]))
         if value["dtype"] not in DTYPES:
-            raise ProgramError(f"The program uses the dtype {value['dtype']!r}; supported are {', '.join(DTYPES)}.")
-        if len(shape) > 16 or not all(type(n) is int and 0 <= n < 2**40 for n in shape):
+            raise ProgramError(
+                f"The program uses the dtype {_shown(value['dtype'])}; supported are {', '.join(DTYPES)}."
+            )
+        if len(shape) > MAX_AXES or not all(type(n) is int and 0 <= n < 2**40 for n in shape):
             raise ProgramError("A shape in the program is not a list of lengths.")
         result = TensorType(value["dtype"], shape)
-        if result.elements > MAX_ELEMENTS:
+        # A length of 0 elsewhere does not make the other lengths small.
+        if TensorType("bool", tuple(n or 1 for n in shape)).elements > MAX_ELEMENTS:
             raise ProgramError(f"A value of the program has {result.elements} elements; the limit is {MAX_ELEMENTS}.")
         return result
 
@@ -384,29 +425,30 @@ class _Parser:
         name = value["op"]
         if not isinstance(name, str) or not is_allowed(name):
             raise ProgramError(
-                f"The program uses the operator {name!r} in {value['module']!r}, which is not on the allow-list.",
-                remedy="Ask the client for an order captured by this version of Counterfoil.",
+                f"The program uses the operator {_shown(name)} in {_shown(value['module'])}, which is not on the "
+                "allow-list.",
+                remedy=REMEDY,
             )
-        if not isinstance(value["module"], str) or value["pass"] not in PASSES:
-            raise ProgramError("An operator of the program has no proper origin.")
+        module = value["module"]
+        if not isinstance(module, str) or len(module) > MAX_MODULE or value["pass"] not in PASSES:
+            raise ProgramError(f"An operator {name} of the program has no proper origin.")
+        if not isinstance(value["kwargs"], dict):
+            raise ProgramError(f"The arguments by name of an operator {name} of the program are no record.")
         kwargs = tuple(sorted((key, self._argument(item)) for key, item in value["kwargs"].items()))
-        args = tuple(self._argument(item) for item in value["args"])
-        outputs = tuple(self._output(item) for item in value["outputs"])
-        node = Node(name, args, kwargs, outputs, first_value, value["module"], value["pass"])
-        if name == UNIFORM and not (len(args) == 2 and type(args[1]) is int and 0 <= args[1] < 2**32):
-            raise ProgramError("A random draw of the program has no proper draw number.")
-        types = [self._types[value.number] for value in node_values(node)]
-        undefined = undefined_use(node, [known for known in types if known is not None])
+        args = tuple(self._argument(item) for item in self._list(value["args"]))
+        outputs = tuple(self._output(item) for item in self._list(value["outputs"]))
+        node = Node(name, args, kwargs, outputs, first_value, module, value["pass"])
+        check_arguments(node)
+        operands = [known for value in node_values(node) if (known := self._types[value.number]) is not None]
+        check_pieces(node, operands)
+        undefined = undefined_use(node, operands)
         if undefined is not None:
-            raise ProgramError(
-                f"The operator {node.where} of the program {undefined}.",
-                remedy="Ask the client for an order captured by this version of Counterfoil.",
-            )
+            raise ProgramError(f"The operator {node.where} of the program {undefined}.", remedy=REMEDY)
         return node
 
     def _value(self, number: Any) -> Value:
         if type(number) is not int or not 0 <= number < len(self._types) or self._types[number] is None:
-            raise ProgramError(f"The program refers to the value {number!r} before it is computed.")
+            raise ProgramError(f"The program refers to the value {_shown(number)} before it is computed.")
         return Value(number)
 
     def _argument(self, value: Any, depth: int = 0) -> Argument:
@@ -420,10 +462,10 @@ class _Parser:
             key, content = next(iter(value.items()))
             if key == "value":
                 return self._value(content)
-            if key == "float":
+            if key == "float" and isinstance(content, str):
                 return float.fromhex(content)
-            if key == "int":
+            if key == "int" and isinstance(content, str):
                 return int(content)
-            if key in _KEYWORDS and content in _KEYWORDS[key]:
+            if key in _KEYWORDS and isinstance(content, str) and content in _KEYWORDS[key]:
                 return Keyword(key, content)
-        raise ProgramError("An argument of the program is of an unknown kind.", detail=repr(value)[:200])
+        raise ProgramError("An argument of the program is of an unknown kind.", detail=_shown(value))

@@ -30,6 +30,7 @@ from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import finish
 from counterfoil.program.graph import Node, Program
+from counterfoil.program.limits import Limits
 from counterfoil.program.operators import OperatorClass
 from counterfoil.rounding.grid import FLOAT64_BIAS, ZERO_SCALE
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
@@ -116,6 +117,7 @@ def calibrate(
     device: str = "cpu",
     threads: int | None = None,
     cancel: CancelToken | None = None,
+    limits: Limits | None = None,
 ) -> Iterator[CalibrationEvent]:
     """Measure an order's first steps, and write the order again with calibrated margins.
 
@@ -127,12 +129,14 @@ def calibrate(
         device: ``cpu`` or ``cuda:0``.
         threads: Threads on the CPU; None for torch's choice.
         cancel: Looked at between operators.
+        limits: How large the program may be; the default limits unless given.
 
     Yields:
         CalibrationStarted, CalibrationProgress now and then, and the Calibration.
 
     Raises:
         RefusedError: The order is damaged or not supported.
+        LimitError: Its program is larger than the limits.
         NonFiniteError: Training diverged within these steps.
         CancelledError: ``cancel`` was set; nothing was written.
         DeviceError: There is no such device.
@@ -148,7 +152,7 @@ def calibrate(
             stack.enter_context(obstacles_noticed())
             reader = stack.enter_context(BundleReader.open(order_path))
             contents = reader.check_order_contents(cancel)
-            order = prepare_order(reader.manifest, contents)
+            order = prepare_order(reader.manifest, contents, limits, cancel)
             manifest, program = order.manifest, order.program
             if manifest.outside:
                 if data is None:
@@ -156,7 +160,6 @@ def calibrate(
                 order = order.with_data(_checked(stack.enter_context(DataFile.open(data)), manifest, cancel))
             steps = min(steps, manifest.steps)
             interpreter = Interpreter(program, torch_device, COMPUTE_DTYPES[manifest.precision.compute])
-            interpreter.check_types()
             measuring = _Measuring(program, replace(manifest.precision, proven=False), kernels)
             yield CalibrationStarted(steps)
             state: Mapping[str, Tensor] = order.initial

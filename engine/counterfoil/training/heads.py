@@ -7,7 +7,9 @@ goes on, so that it can be published at once, for instance to the client or to a
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from datetime import UTC, datetime
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -15,30 +17,44 @@ from typing import Self
 from counterfoil.bundle.schema import TreeHead
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleFrontier
-from counterfoil.errors import FileWriteError
+from counterfoil.errors import TargetExistsError
 from counterfoil.signing import SigningKey, sign_tree_head
+from counterfoil.wholefiles import check_target, write_whole, writing
+
+_WHAT = "the file of tree heads"
 
 
 class TreeHeadFile:
-    """A file of tree heads being written; use it as a context manager. What was written stays, whatever happens.
+    """A file of tree heads that grows; use it as a context manager. What was written stays, whatever happens.
+
+    A file that lies there stays until there is a tree head to write: the first replaces it as a whole.
 
     Args:
-        path: Where the file goes; one that lies there is replaced.
-        order: The order digest.
-        key: The trainer's key.
+        path: Where the file goes.
+        published: The lines that were published before, of a recording that is gone on with. The file must hold
+            nothing else; what it lacks of them is added.
 
     Raises:
-        FileWriteError: The file cannot be written.
+        TargetExistsError: It holds something else.
+        FileWriteError: It cannot be written.
     """
 
-    def __init__(self, path: str | os.PathLike[str], order: Digest, key: SigningKey) -> None:
+    def __init__(self, path: str | os.PathLike[str], published: bytes = b"") -> None:
         self.path = Path(path)
-        self._order = order
-        self._key = key
-        try:
-            self._file = self.path.open("wb")
-        except OSError as error:
-            raise self._failed(error) from error
+        self._file: FileIO | None = None
+        check_target(self.path, what=_WHAT)
+        if not published:
+            return
+        with writing(self.path, _WHAT):
+            found = self.path.read_bytes() if self.path.exists() else b""
+        if not published.startswith(found):
+            raise TargetExistsError(
+                f"The file {self.path} holds other tree heads than those of the recording that is gone on with.",
+                remedy="Name the file that it began, or one that does not exist.",
+            )
+        if found != published:
+            write_whole(self.path, published, what=_WHAT)
+        self._open()
 
     def __enter__(self) -> Self:
         return self
@@ -46,26 +62,39 @@ class TreeHeadFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
-    def append(self, history: MerkleFrontier) -> None:
-        """Sign the history so far, and wait until the line is on the disk; raises FileWriteError."""
-        head = TreeHead(
-            order=self._order,
-            size=history.size,
-            root=history.root,
-            signed_at=datetime.now(UTC).replace(microsecond=0).isoformat().replace("+00:00", "Z"),
-            public_key=self._key.public.pem,
-        )
-        try:
-            self._file.write(sign_tree_head(head, self._key) + b"\n")
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise self._failed(error) from error
+    def append(self, line: bytes) -> None:
+        """Add a line, and wait until it is on the disk; raises FileWriteError, and then no part of it stays."""
+        if self._file is None:
+            write_whole(self.path, line, what=_WHAT)
+            self._open()
+            return
+        with writing(self.path, _WHAT):
+            size = self._file.seek(0, os.SEEK_END)
+            try:
+                rest = memoryview(line)
+                while rest:
+                    rest = rest[self._file.write(rest) :]
+                os.fsync(self._file.fileno())
+            except OSError:
+                with suppress(OSError):
+                    self._file.truncate(size)
+                raise
 
-    def _failed(self, error: OSError) -> FileWriteError:
-        return FileWriteError(
-            f"The tree heads cannot be written to {self.path}: {error.strerror or error}.",
-            remedy="Choose another folder, or make room.",
-        )
+    def _open(self) -> None:
+        with writing(self.path, _WHAT):
+            self._file = self.path.open("ab", buffering=0)
+
+
+def sign_head(order: Digest, history: MerkleFrontier, key: SigningKey) -> bytes:
+    """Sign the history so far, and return the line to publish."""
+    head = TreeHead(
+        order=order,
+        size=history.size,
+        root=history.root,
+        signed_at=datetime.now(UTC).replace(microsecond=0).isoformat().replace("+00:00", "Z"),
+        public_key=key.public.pem,
+    )
+    return sign_tree_head(head, key) + b"\n"

@@ -23,9 +23,11 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.rows import chunks_of_rows
 from counterfoil.commit.state import chunk_proofs, state_root, tensor_bytes, tensor_digest
 from counterfoil.errors import BundleError, DataError, ProgramError
+from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import Draws, StepInputs
 from counterfoil.program.capture import CapturedStep
 from counterfoil.program.graph import Program
+from counterfoil.program.limits import Limits
 from counterfoil.program.update import UpdateRule
 from counterfoil.rounding.guaranteed import site_margins
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_step
@@ -317,15 +319,28 @@ def load_order(reader: BundleReader) -> LoadedOrder:
     return prepare_order(reader.manifest, reader.check_order_contents())
 
 
-def prepare_order(manifest: OrderManifest, contents: OrderContents) -> LoadedOrder:
+def prepare_order(
+    manifest: OrderManifest,
+    contents: OrderContents,
+    limits: Limits | None = None,
+    cancel: CancelToken | None = None,
+) -> LoadedOrder:
     """Make an order ready from its contents, which were checked against the manifest; nothing is read again.
 
     Arrays that lie in a data file are left out; :meth:`LoadedOrder.with_data` adds them.
 
+    Args:
+        manifest: The manifest.
+        contents: What the order holds beside it.
+        limits: How large its program may be; the default limits unless given.
+        cancel: Looked at between operators of the program.
+
     Raises:
         ProgramError: The program is malformed, unsupported, or does not fit the order.
+        LimitError: The program is larger than the limits.
+        CancelledError: ``cancel`` was set.
     """
-    program = Program.from_bytes(contents.program)
+    program = read_program(contents.program, manifest.precision.compute, limits, cancel)
     check_inputs(manifest, program, contents.initial)
     site_margins(program, manifest.precision)
     used = {item.name for item in program.inputs if item.kind == "batch"}

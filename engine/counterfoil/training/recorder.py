@@ -1,11 +1,15 @@
-"""The recorder: executes an order as the trainer, and writes down everything that an auditor needs."""
+"""The recorder: executes an order as the trainer, and writes down everything that an auditor needs.
+
+Finished steps go into a folder beside the run (:mod:`counterfoil.training.recording`). From it the run is made when the
+last step is done, and from it an interrupted recording goes on.
+"""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -13,26 +17,38 @@ from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
+import torch
 from torch import Tensor
 
 from counterfoil.bundle.datafile import DataFile, missing_data
-from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import RunClaim, StepRecord
-from counterfoil.bundle.writer import BundleWriter
+from counterfoil.bundle.reader import BundleReader, OrderContents
+from counterfoil.bundle.schema import OrderManifest, RunClaim
+from counterfoil.bundle.writer import BundleWriter, order_bytes, run_bytes
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
+from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
+from counterfoil.errors import CancelledError, FileWriteError, ObstacleError, RecordingError
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
-from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter, native, with_progress
+from counterfoil.execution.interpreter import COMPUTE_DTYPES, Compute, Interpreter, native, with_progress
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.rounding.log import encode
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
+from counterfoil.program.limits import Limits
+from counterfoil.rounding.log import decode, encode
+from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, step_key
 from counterfoil.signing import SigningKey, sign_claim
-from counterfoil.training.heads import TreeHeadFile
+from counterfoil.training.heads import TreeHeadFile, sign_head
 from counterfoil.training.order import LoadedOrder, prepare_order
+from counterfoil.training.recording import (
+    Recording,
+    RecordingChecked,
+    discard_recording,
+    is_unfinished,
+    recording_folder,
+)
+from counterfoil.training.stepfile import StoredStep, stored_step
 from counterfoil.training.tamper import Tamper
+from counterfoil.wholefiles import check_room, check_target
 
 HEADS_EVERY = 10
 """Steps between two published tree heads, unless told otherwise."""
@@ -52,6 +68,22 @@ class DataChecked:
 
     done: int
     total: int
+
+
+@dataclass(frozen=True)
+class RecordingResumed:
+    """A recording is gone on with: so many finished steps are kept, and those after ``state`` are computed again."""
+
+    steps: int
+    state: int
+
+
+@dataclass(frozen=True)
+class StepRestored:
+    """A finished step was computed again, following its log, and came out as it was recorded."""
+
+    step: int
+    steps: int
 
 
 @dataclass(frozen=True)
@@ -85,6 +117,14 @@ class StepRecorded:
 
 
 @dataclass(frozen=True)
+class RunAssembled:
+    """Progress of making the run from what was recorded: steps done and their total."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
 class RecordFinished:
     """Last event: where the run lies, its run root, and the time it took in seconds."""
 
@@ -93,7 +133,17 @@ class RecordFinished:
     seconds: float
 
 
-RecordEvent = RecordStarted | DataChecked | OperatorRecorded | StepRecorded | RecordFinished
+RecordEvent = (
+    RecordStarted
+    | DataChecked
+    | RecordingChecked
+    | RecordingResumed
+    | StepRestored
+    | OperatorRecorded
+    | StepRecorded
+    | RunAssembled
+    | RecordFinished
+)
 
 
 def _with_data(
@@ -131,8 +181,15 @@ def record(
     tamper: Tamper | None = None,
     heads: str | os.PathLike[str] | None = None,
     heads_every: int = HEADS_EVERY,
+    resume: bool = False,
+    fresh: bool = False,
+    limits: Limits | None = None,
 ) -> Iterator[RecordEvent]:
     """Execute an order and write the signed run.
+
+    What is finished lies in a folder beside the run until the run is complete, and stays there when the recording is
+    stopped by whatever: with ``resume`` it goes on from there, and on the same machine the run root is that of a
+    recording that nothing stopped.
 
     Args:
         order_path: The order; a run works too, its recording is ignored.
@@ -146,81 +203,100 @@ def record(
         tamper: Depart from the order (:mod:`counterfoil.training.tamper`).
         heads: Where signed tree heads go, one a line, to be published while training goes on; what was written stays.
         heads_every: Sign one after so many steps, and after the last.
+        resume: Go on with the unfinished recording, if there is one.
+        fresh: Throw the unfinished recording away, if there is one.
+        limits: How large the program may be; the default limits unless given.
 
     Yields:
-        RecordStarted, DataChecked while a data file is checked, then OperatorRecorded now and then and StepRecorded
-        for each step, then RecordFinished.
+        RecordStarted, DataChecked while a data file is checked, RecordingChecked while an unfinished recording is
+        checked, and RecordingResumed; then OperatorRecorded now and then, StepRestored for each finished step that is
+        computed again, StepRecorded for each new one, RunAssembled while the run is written, and RecordFinished.
 
     Raises:
         RefusedError: The order is damaged or not supported, or its data file is missing or not the one it names.
+        RecordingError: An unfinished recording lies there and neither ``resume`` nor ``fresh`` is given; or it is of
+            another order or key, or cannot be gone on with here.
         NonFiniteError: Training diverged; the message names the operator.
-        CancelledError: ``cancel`` was set; nothing is left of the run.
+        CancelledError: ``cancel`` was set; what is finished is kept.
+        FileWriteError: The disk is full or cannot be written; what is finished is kept.
         DeviceError: There is no such device.
-        ObstacleError: Memory is short, the device failed, or a file changed or could not be read; nothing is left.
+        LimitError: The program is larger than the limits; nothing was computed.
+        ObstacleError: Memory is short, the device failed, or a file changed or could not be read; what is finished is
+            kept.
     """
     started = time.perf_counter()
+    run_path = Path(run_path)
     torch_device = open_device(device)
     used_threads = set_determinism(threads)
     compute = native if perturbation is None else perturbed(perturbation)
+    check_target(run_path, what="the bundle")
     with ExitStack() as stack:
         stack.enter_context(obstacles_noticed())
         reader = stack.enter_context(BundleReader.open(order_path))
-        writer = stack.enter_context(BundleWriter.create(run_path))
         # What goes into the run is what was checked and is executed, not what the file holds by then.
         contents = reader.check_order_contents(cancel)
-        order = prepare_order(reader.manifest, contents)
+        order = prepare_order(reader.manifest, contents, limits, cancel)
         manifest, program = order.manifest, order.program
         dtype = COMPUTE_DTYPES[manifest.precision.compute]
         check_memory(torch_device, program.least_memory(dtype.itemsize))
         interpreter = Interpreter(program, torch_device, dtype)
-        interpreter.check_types()
-        writer.write_order(
-            manifest, contents.program, contents.schedule, contents.scalars, contents.data, contents.initial
-        )
-        writer.begin_run(len(program.places))
+        if fresh:
+            discard_recording(run_path)
+        resumed = resume and is_unfinished(run_path)
+        open_recording = Recording.open if resumed else Recording.begin
+        recording = stack.enter_context(open_recording(run_path, manifest, key.public))
+        _check_room(run_path, manifest, contents, len(program.places))
         if manifest.outside and data is None:
             raise missing_data(manifest)
         yield RecordStarted(manifest.steps, device)
         if manifest.outside and data is not None:
             order = yield from _with_data(order, stack.enter_context(DataFile.open(data)), cancel)
 
-        published = None if heads is None else stack.enter_context(TreeHeadFile(heads, manifest.digest, key))
-        history = MerkleFrontier()
-        history.append(leaf_hash(StepRecord(0, manifest.initial_root, None, None, None).to_bytes()))
-        state: Mapping[str, Tensor] = order.initial
+        history = yield from recording.check(cancel)
+        last, stored = recording.last_state(contents.initial)
+        state: Mapping[str, Tensor] = {name: torch.from_numpy(array) for name, array in stored.items()}
+        if resumed:
+            yield RecordingResumed(recording.steps, last)
+        published = None if heads is None else stack.enter_context(TreeHeadFile(heads, recording.published))
         kernels = Kernels(torch_device, used_threads)
-        try:
-            rounder = RecordingRounder(program, manifest.precision, kernels)
-            for step in range(1, manifest.steps + 1):
-                begun = time.perf_counter()
-                rounder.begin_step(step_key(manifest.digest, step))
-                inputs = order.inputs(step, state)
-                if tamper is not None:
-                    inputs = tamper(inputs)
-                execution = interpreter.execute(inputs, rounder=rounder, compute=compute, cancel=cancel)
-                result = yield from with_progress(execution, partial(_operator_recorded, step, len(program.nodes)))
-                state = result.state
-                log = encode(rounder.logs)
-                arrays = numpy_state(state) if manifest.is_committed(step) else {}
-                root = state_root(arrays) if arrays else None
-                fingerprints = Digest.of(rounder.fingerprints.astype("<u8").tobytes())
-                history.append(leaf_hash(StepRecord(step, root, Digest.of(log), fingerprints, result.loss).to_bytes()))
-                entries = sum(len(site.indices) for site in rounder.logs)
-                writer.append_step(
-                    step,
-                    log=log,
-                    log_entries=entries,
-                    fingerprints=rounder.fingerprints,
-                    loss=result.loss,
-                    state_root=root,
-                )
-                if manifest.is_checkpoint(step):
-                    writer.write_checkpoint(step, arrays)
-                if published is not None and (step % heads_every == 0 or step == manifest.steps):
-                    published.append(history)
-                yield StepRecorded(step, manifest.steps, result.loss, entries, len(log), time.perf_counter() - begun)
-        finally:
-            kernels.close()
+        stack.callback(kernels.close)
+        stack.enter_context(_kept(recording))
+        for finished in recording.read(last + 1):
+            state = yield from _restored(order, finished, state, interpreter, kernels, compute, tamper, cancel)
+            if manifest.is_checkpoint(finished.record.step):
+                recording.store_state(finished.record.step, numpy_state(state))
+            yield StepRestored(finished.record.step, manifest.steps)
+        rounder = RecordingRounder(program, manifest.precision, kernels)
+        for step in range(recording.steps + 1, manifest.steps + 1):
+            begun = time.perf_counter()
+            rounder.begin_step(step_key(manifest.digest, step))
+            inputs = order.inputs(step, state)
+            if tamper is not None:
+                inputs = tamper(inputs)
+            execution = interpreter.execute(inputs, rounder=rounder, compute=compute, cancel=cancel)
+            result = yield from with_progress(execution, partial(_operator_recorded, step, len(program.nodes)))
+            state = result.state
+            arrays = numpy_state(state) if manifest.is_committed(step) else {}
+            done = stored_step(
+                step,
+                log=encode(rounder.logs),
+                log_entries=sum(len(site.indices) for site in rounder.logs),
+                fingerprints=rounder.fingerprints,
+                loss=result.loss,
+                state_root=state_root(arrays) if arrays else None,
+            )
+            history.append(leaf_hash(done.record.to_bytes()))
+            recording.check_published(history)
+            recording.append(done)
+            if manifest.is_checkpoint(step):
+                recording.store_state(step, arrays)
+            due = step % heads_every == 0 or step == manifest.steps
+            if published is not None and due and history.size not in recording.heads:
+                line = sign_head(manifest.digest, history, key)
+                recording.publish(line)
+                published.append(line)
+            seconds = time.perf_counter() - begun
+            yield StepRecorded(step, manifest.steps, result.loss, done.log_entries, len(done.log), seconds)
         claim = RunClaim(
             order=manifest.digest,
             run_root=history.root,
@@ -229,6 +305,112 @@ def record(
             signed_at=datetime.now(UTC).replace(microsecond=0).isoformat().replace("+00:00", "Z"),
             public_key=key.public.pem,
         )
-        writer.finish_run(sign_claim(claim, key))
-        run_root = claim.run_root
-    yield RecordFinished(Path(run_path), run_root, time.perf_counter() - started)
+        yield from _assemble(
+            run_path, manifest, contents, recording, len(program.places), sign_claim(claim, key), cancel
+        )
+        recording.discard()
+    yield RecordFinished(run_path, claim.run_root, time.perf_counter() - started)
+
+
+def _check_room(run_path: Path, manifest: OrderManifest, contents: OrderContents, places: int) -> None:
+    """Check that there is room for the recording and for the run that is made of it; their logs have no known size."""
+    state_bytes = sum(array.nbytes for array in contents.initial.values())
+    needed = 2 * run_bytes(manifest, state_bytes, places) + order_bytes(
+        contents.program, contents.schedule, contents.scalars, contents.data, contents.initial
+    )
+    there = sum(path.stat().st_size for path in recording_folder(run_path).iterdir())
+    check_room(run_path.parent, needed - there, "the recording and the run")
+
+
+@contextmanager
+def _kept(recording: Recording) -> Iterator[None]:
+    """Say with whatever stops a recording that its finished steps are kept."""
+    try:
+        yield
+    except CancelledError as error:
+        if not recording.steps:
+            raise
+        kept = "the first step is" if recording.steps == 1 else f"the first {recording.steps} steps are"
+        raise CancelledError(
+            f"Stopped; {kept} kept in {recording.folder}.", remedy="The same command with --resume goes on from there."
+        ) from error
+    except (FileWriteError, ObstacleError) as error:
+        if recording.steps:
+            error.remedy = f"{error.remedy} What was done is kept: --resume goes on from there.".strip()
+        raise
+
+
+def _restored(
+    order: LoadedOrder,
+    finished: StoredStep,
+    state: Mapping[str, Tensor],
+    interpreter: Interpreter,
+    kernels: Kernels,
+    compute: Compute,
+    tamper: Tamper | None,
+    cancel: CancelToken | None,
+) -> Generator[OperatorRecorded, None, Mapping[str, Tensor]]:
+    """Compute a finished step again, following its log, for the state after it.
+
+    Raises:
+        RecordingError: It comes out otherwise than it was recorded.
+    """
+    manifest, program, record = order.manifest, order.program, finished.record
+    rounder = ReplayingRounder(program, manifest.precision, kernels)
+    logs = decode(finished.log, [site.elements for site in program.sites])
+    rounder.follow(step_key(manifest.digest, record.step), logs)
+    inputs = order.inputs(record.step, state)
+    if tamper is not None:
+        inputs = tamper(inputs)
+    execution = interpreter.execute(inputs, rounder=rounder, compute=compute, cancel=cancel)
+    result = yield from with_progress(execution, partial(_operator_recorded, record.step, len(program.nodes)))
+    root = None if record.state_root is None else state_root(numpy_state(result.state))
+    again = stored_step(
+        record.step,
+        log=finished.log,
+        log_entries=finished.log_entries,
+        fingerprints=rounder.fingerprints,
+        loss=result.loss,
+        state_root=root,
+    )
+    if again.record != record:
+        raise RecordingError(
+            f"Step {record.step} comes out otherwise than it was recorded, so the recording cannot go on here.",
+            remedy="Use the device, the number of threads and the versions that it was begun with; or start again: "
+            "--fresh.",
+        )
+    return result.state
+
+
+def _assemble(
+    run_path: Path,
+    manifest: OrderManifest,
+    contents: OrderContents,
+    recording: Recording,
+    places: int,
+    claim: bytes,
+    cancel: CancelToken | None,
+) -> Generator[RunAssembled, None, None]:
+    """Make the run from a complete recording, whose every byte is checked as it is read."""
+    with BundleWriter.create(run_path) as writer:
+        writer.write_order(
+            manifest, contents.program, contents.schedule, contents.scalars, contents.data, contents.initial
+        )
+        writer.begin_run(places, recording.log_bytes)
+        for step in recording.read(1):
+            if cancel is not None:
+                cancel.check()
+            record = step.record
+            assert record.loss is not None
+            writer.append_step(
+                record.step,
+                log=step.log,
+                log_entries=step.log_entries,
+                fingerprints=step.fingerprints,
+                loss=record.loss,
+                state_root=record.state_root,
+            )
+            if manifest.is_checkpoint(record.step):
+                writer.write_checkpoint(record.step, recording.state(record.step, contents.initial))
+            yield RunAssembled(record.step, manifest.steps)
+        writer.finish_run(claim)

@@ -90,11 +90,12 @@ def write_run(path: Path, draft: OrderDraft, turned: int | None = None) -> dict[
     steps = []
     with BundleWriter.create(path) as writer:
         writer.write_order(manifest, program.to_bytes(), draft.schedule, draft.scalars, draft.data, dict(draft.initial))
-        writer.begin_run(len(program.places))
-        for step, recorded in enumerate(record_steps(draft, turned), 1):
+        done = [(recorded, encode(recorded.logs)) for recorded in record_steps(draft, turned)]
+        writer.begin_run(len(program.places), sum(len(log) for _, log in done))
+        for step, (recorded, log) in enumerate(done, 1):
             arrays = {name: tensor.numpy() for name, tensor in recorded.result.state.items()}
             root = state_root(arrays)
-            log, fingerprints = encode(recorded.logs), recorded.fingerprints
+            fingerprints = recorded.fingerprints
             record = StepRecord(
                 step,
                 root if manifest.is_committed(step) else None,

@@ -2468,6 +2468,10 @@
             <translation>Alle {0} Schritte wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers.</translation>
         </message>
         <message>
+            <source>All {0} stored states have the state roots of their steps.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>An earlier difference could be rounding on other hardware; this one cannot.</source>
             <translation>Ein früherer Unterschied könnte Rundung auf anderer Hardware sein; dieser nicht.</translation>
         </message>
@@ -2618,6 +2622,10 @@
         <message>
             <source>Give it to 'counterfoil adjudicate'.</source>
             <translation>Geben Sie sie 'counterfoil adjudicate'.</translation>
+        </message>
+        <message>
+            <source>Give the name of a key file; 'counterfoil keygen' makes one.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Give the same file and options as then, or start the audit anew, without --resume.</source>
@@ -2804,6 +2812,10 @@
             <translation>Der schlechte Anteil {0} ist kein Anteil.</translation>
         </message>
         <message>
+            <source>The bundle was damaged or altered after it was signed.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The device failed in the middle of a computation.</source>
             <translation>Das Gerät hat mitten in einer Berechnung versagt.</translation>
         </message>
@@ -2926,10 +2938,6 @@
         <message>
             <source>The heap of the group {0} is damaged: a block has the wrong mark.</source>
             <translation>Der Heap der Gruppe {0} ist beschädigt: Ein Block hat die falsche Kennung.</translation>
-        </message>
-        <message>
-            <source>The key file {0} cannot be read.</source>
-            <translation>Die Schlüsseldatei {0} ist nicht lesbar.</translation>
         </message>
         <message>
             <source>The key file {0} cannot be written.</source>
@@ -3064,6 +3072,10 @@
             <translation>Der Lauf ist unterschrieben und vollständig. Vergleichen Sie ihn mit dem eigenen Auftrag des Auftraggebers, bevor Sie sich darauf verlassen.</translation>
         </message>
         <message>
+            <source>The run is signed, and its steps are those that were signed. Its stored states were not looked at.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The run is signed, complete, and was made for the client's order. Replay it to see whether it is true.</source>
             <translation>Der Lauf ist unterschrieben, vollständig und für den Auftrag des Auftraggebers gemacht. Rechnen Sie ihn nach, um zu sehen, ob er wahr ist.</translation>
         </message>
@@ -3194,10 +3206,6 @@
         <message>
             <source>There is no exact value to hold the operator {0} against, because {1}, so neither side can be shown to be wrong.</source>
             <translation>Zum Operator {0} gibt es keinen exakten Wert zum Vergleich ({1}), daher lässt sich keiner Seite ein Fehler nachweisen.</translation>
-        </message>
-        <message>
-            <source>There is no key file {0}.</source>
-            <translation>Es gibt keine Schlüsseldatei {0}.</translation>
         </message>
         <message>
             <source>These are all {0}.</source>

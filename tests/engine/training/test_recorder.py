@@ -76,7 +76,7 @@ def test_stored_states_have_the_committed_roots_and_the_loss_falls(tmp_path, tra
         assert losses[-3:].mean() < losses[:3].mean() - 0.1
 
 
-def test_cancelling_leaves_nothing(tmp_path, trainer_key):
+def test_cancelling_leaves_what_is_finished(tmp_path, trainer_key):
     order = write(tmp_path, digits_order())
     token = CancelToken()
     events = record(order, tmp_path / "run.cfoil", trainer_key, cancel=token)
@@ -84,12 +84,24 @@ def test_cancelling_leaves_nothing(tmp_path, trainer_key):
         pass
     assert event.step == 1
     token.cancel()
-    with pytest.raises(CancelledError):
+    with pytest.raises(CancelledError, match=r"the first step is kept in .*\.run\.cfoil\.recording") as caught:
         next(events)
+    assert "--resume" in caught.value.remedy
+    assert left_over(tmp_path) == [".run.cfoil.recording"]
+
+
+def test_cancelling_before_the_first_step_leaves_nothing(tmp_path, trainer_key):
+    order = write(tmp_path, digits_order())
+    token = CancelToken()
+    events = record(order, tmp_path / "run.cfoil", trainer_key, cancel=token)
+    next(events)
+    token.cancel()
+    with pytest.raises(CancelledError):
+        list(events)
     assert left_over(tmp_path) == []
 
 
-def test_training_that_diverges_names_the_operator_and_leaves_nothing(tmp_path, trainer_key):
+def test_training_that_diverges_names_the_operator_and_leaves_no_run(tmp_path, trainer_key):
     data = {"x": draw((32, 6), 1), "labels": np.arange(32) % 4}
     model = nn.Sequential(nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 4))
     order = write(tmp_path, own_order(model, classify, data, learning_rate=1e36))
@@ -98,7 +110,7 @@ def test_training_that_diverges_names_the_operator_and_leaves_nothing(tmp_path, 
     assert "aten." in str(caught.value)
     assert "forward of" in str(caught.value)
     assert caught.value.remedy
-    assert left_over(tmp_path) == []
+    assert left_over(tmp_path) == [".run.cfoil.recording"]
 
 
 def test_a_damaged_order(tmp_path, trainer_key):

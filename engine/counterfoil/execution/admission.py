@@ -1,0 +1,33 @@
+"""What a stranger's program must pass before anything of it is computed."""
+
+from __future__ import annotations
+
+import torch
+
+from counterfoil.cancel import CancelToken
+from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter
+from counterfoil.program.estimate import estimate
+from counterfoil.program.graph import Program
+from counterfoil.program.limits import Limits, check
+
+
+def read_program(data: bytes, compute: str, limits: Limits | None = None, cancel: CancelToken | None = None) -> Program:
+    """Read a program, compare what it would take with the limits, and check its types on tensors without memory.
+
+    Args:
+        data: Its canonical JSON.
+        compute: Name of the compute dtype.
+        limits: How large it may be; the default limits unless given.
+        cancel: Looked at between operators.
+
+    Raises:
+        ProgramError: It is malformed or unsupported, or an operator does not give what it declares.
+        LimitError: It is larger than the limits.
+        CancelledError: ``cancel`` was set.
+    """
+    limits = limits or Limits()
+    program = Program.from_bytes(data, limits=limits, cancel=cancel)
+    dtype = COMPUTE_DTYPES[compute]
+    check(estimate(program, dtype.itemsize), limits)
+    Interpreter(program, torch.device("cpu"), dtype).check_types(cancel)
+    return program

@@ -1,0 +1,170 @@
+"""Estimates what a step of a program takes from its declared shapes, without running anything.
+
+The shapes may be lies: :meth:`counterfoil.execution.interpreter.Interpreter.check_types` finds those afterwards. So
+nothing here fails on a shape that does not fit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from counterfoil.program.graph import ITEM_BYTES, Argument, Node, Program, TensorType, Value, node_values
+from counterfoil.program.limits import Estimate
+from counterfoil.program.operators import OperatorClass
+
+_RELABELS = frozenset(("view", "_unsafe_view", "_reshape_alias", "reshape"))
+"""Views that give the elements another shape: of a tensor that is not laid out in C order they may have to copy."""
+_KEEPS_ORDER = _RELABELS | frozenset(("alias", "detach", "squeeze", "unsqueeze", "lift_fresh"))
+"""Views of a tensor in C order that are laid out so themselves."""
+
+
+def estimate(program: Program, item_bytes: int = 8) -> Estimate:
+    """Estimate what a step takes.
+
+    Args:
+        program: The program; its arguments were checked against the signatures.
+        item_bytes: Bytes of a floating-point number while it is computed.
+    """
+    memory = _Memory(program, item_bytes)
+    return Estimate(
+        operators=len(program.nodes),
+        tensors=len(program.types),
+        bytes=memory.peak,
+        flops=sum(node_flops(program.types, node) for node in program.nodes),
+        total_bytes=memory.total,
+    )
+
+
+class _Memory:
+    """Goes through a program and adds up what is alive; views share the memory of what they show.
+
+    Attributes:
+        peak: Bytes at the fullest moment.
+        total: Bytes of everything that is computed.
+    """
+
+    def __init__(self, program: Program, item_bytes: int) -> None:
+        self._item_bytes = item_bytes
+        self._types = program.types
+        self._storage: dict[int, int] = {}
+        """Number of the value whose memory a value shares."""
+        self._shares: dict[int, int] = {}
+        """How many living values share it."""
+        self._loose: set[int] = set()
+        """Values that are not laid out in C order."""
+        self._alive = 0
+        self.total = 0
+        for number in range(len(program.inputs)):
+            self._fresh(number)
+        self.peak = self._alive
+        for node, dying in zip(program.nodes, program.last_uses, strict=True):
+            self._compute(node)
+            for number in dying:
+                self._free(number)
+
+    def _bytes(self, number: int) -> int:
+        described = self._types[number]
+        if described is None:
+            return 0
+        return described.elements * (self._item_bytes if described.floating else ITEM_BYTES[described.dtype])
+
+    def _fresh(self, number: int) -> None:
+        self._storage[number], self._shares[number] = number, 1
+        self._alive += self._bytes(number)
+        self.total += self._bytes(number)
+
+    def _compute(self, node: Node) -> None:
+        outputs = range(node.first_value, node.first_value + len(node.outputs))
+        base = node.args[0] if node.args else None
+        shown = base.number if node.entry.operator_class is OperatorClass.VIEW and isinstance(base, Value) else None
+        copied = 0
+        if shown is None:
+            copied = sum(self._bytes(value.number) for value in node_values(node) if value.number in self._loose)
+        kind = node.operator.split(".")[1]
+        if shown is None or (kind in _RELABELS and shown in self._loose):
+            for number in outputs:
+                self._fresh(number)
+        else:
+            storage = self._storage[shown]
+            self._shares[storage] += len(outputs)
+            self._storage.update(dict.fromkeys(outputs, storage))
+            if kind not in _KEEPS_ORDER or shown in self._loose:
+                self._loose.update(outputs)
+        self.peak = max(self.peak, self._alive + copied)
+
+    def _free(self, number: int) -> None:
+        storage = self._storage[number]
+        self._shares[storage] -= 1
+        if not self._shares[storage]:
+            self._alive -= self._bytes(storage)
+
+
+def node_flops(types: Sequence[TensorType | None], node: Node) -> int:
+    """Estimate the floating-point operations of one operator: a multiplication with an addition counts as two."""
+    if node.entry.operator_class is OperatorClass.VIEW:
+        return 0
+    kind = node.operator.split(".")[1]
+    shapes = [_shape(types, argument) for argument in node.args]
+    made = sum(output.elements for output in node.outputs if output is not None)
+    read = max((_elements(shape) for shape in shapes), default=0)
+    if kind in _PRODUCTS:
+        factor = shapes[_PRODUCTS[kind]] if len(shapes) > _PRODUCTS[kind] else ()
+        return 2 * made * (factor[-1] if factor else 1)
+    if kind in ("convolution", "convolution_backward"):
+        return _convolution(kind, node.args, shapes)
+    if kind == "sort":
+        return read * max(math.ceil(math.log2(max(read, 1))), 1)
+    if "pool" in kind:
+        return max(made, read) * math.prod(_lengths(node.args))
+    return max(made, read)
+
+
+_PRODUCTS = {"mm": 0, "mv": 0, "bmm": 0, "dot": 0, "addmm": 1, "addmv": 1, "baddbmm": 1}
+"""Matrix products, and the position of the factor whose last axis is summed."""
+
+
+def _convolution(kind: str, args: Sequence[Argument], shapes: Sequence[tuple[int, ...]]) -> int:
+    """Each output of a convolution takes one kernel; each input of a transposed one does."""
+    backward = kind == "convolution_backward"
+    over, weight = (shapes[0], shapes[2]) if backward else (_convolved(args, shapes), shapes[1])
+    if backward and len(args) > 7 and args[7] is True:
+        over = shapes[1]
+    kernel = _elements(weight) // max(weight[0] if weight else 1, 1)
+    return (4 if backward else 2) * _elements(over) * kernel
+
+
+def _convolved(args: Sequence[Argument], shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """Shape of the output of a convolution as far as it counts kernels; of a transposed one the input's."""
+    x, weight = shapes[0], shapes[1]
+    if len(args) < 9 or args[6] is True or len(x) < 3 or len(weight) != len(x):
+        return x
+    spatial = len(x) - 2
+    stride, padding, dilation = (_each(args[position], spatial) for position in (3, 4, 5))
+    lengths = [
+        max((n + 2 * p - d * (k - 1) - 1) // max(s, 1) + 1, 0)
+        for n, k, s, p, d in zip(x[2:], weight[2:], stride, padding, dilation, strict=True)
+    ]
+    return (x[0], weight[0], *lengths)
+
+
+def _each(argument: Argument, axes: int) -> list[int]:
+    given = [item for item in argument if isinstance(item, int)] if isinstance(argument, tuple) else []
+    return given if len(given) == axes else (given[:1] or [1]) * axes
+
+
+def _lengths(args: Sequence[Argument]) -> list[int]:
+    """The first list of integers among arguments: the window of a pooling operator."""
+    for argument in args:
+        if isinstance(argument, tuple):
+            return [item for item in argument if isinstance(item, int) and item > 0]
+    return []
+
+
+def _shape(types: Sequence[TensorType | None], argument: Argument) -> tuple[int, ...]:
+    described = types[argument.number] if isinstance(argument, Value) else None
+    return () if described is None else described.shape
+
+
+def _elements(shape: Sequence[int]) -> int:
+    return math.prod(shape)

@@ -1,0 +1,115 @@
+"""How large a program may be that somebody computes for a stranger: estimated and compared before anything is run.
+
+A program of a few lines can ask for a year of computing and all memory that there is. Nobody is to blame for a large
+order, so one that is larger than the limits is not refused: it is not computed unless whoever computes it allows it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from counterfoil.canonical import MAX_VALUES
+from counterfoil.errors import LimitError, ProgramError
+
+MAX_OPERATORS = 200_000
+"""Most operators of a program that is read at all."""
+_VALUES_PER_OPERATOR = 40
+"""JSON values that a node takes at most, on average."""
+_REMEDY = (
+    "Nothing was computed. If you trust the order, and this machine can carry it, allow large programs: with "
+    "--allow-large on the command line, or in the plan of the window."
+)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a step of a program takes, as its declared shapes say.
+
+    Attributes:
+        operators: Number of operators.
+        tensors: Number of values: inputs, and outputs of operators.
+        bytes: Memory at the fullest moment: the values that are alive, and what an operator may copy of the views
+            that it reads. What it needs inside is not counted.
+        flops: Floating-point operations.
+        total_bytes: Size of all values that are computed, alive at once or not.
+    """
+
+    operators: int
+    tensors: int
+    bytes: int
+    flops: int
+    total_bytes: int
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The largest program that is computed.
+
+    The defaults leave room for a step of GPT-2 of 124 million parameters on 8 sequences of 512, a few hundred times
+    over in time and ten times in memory.
+
+    Attributes:
+        operators: Operators.
+        tensors: Values.
+        bytes: Memory of a step at its fullest moment.
+        flops: Floating-point operations of a step.
+    """
+
+    operators: int = 50_000
+    tensors: int = 200_000
+    bytes: float = 256 * 2**30
+    flops: float = 1e15
+
+    @property
+    def values(self) -> int:
+        """JSON values that a program may have."""
+        return max(MAX_VALUES, _VALUES_PER_OPERATOR * self.operators)
+
+
+LARGE = Limits(MAX_OPERATORS, 100 * MAX_OPERATORS, math.inf, math.inf)
+"""The limits of the format alone, for who allows large programs."""
+
+
+def limits_for(allow_large: bool) -> Limits:
+    """Return the limits under which a program is computed."""
+    return LARGE if allow_large else Limits()
+
+
+def check_operators(count: int, limits: Limits) -> None:
+    """Compare the number of operators with the limits, before a program is parsed.
+
+    Raises:
+        ProgramError: No program may have so many.
+        LimitError: It has more than the limits allow.
+    """
+    if count > MAX_OPERATORS:
+        raise ProgramError(f"The program has {count} operators; the limit is {MAX_OPERATORS}.")
+    _compare("operators", count, limits.operators)
+
+
+def check(estimate: Estimate, limits: Limits) -> None:
+    """Compare an estimate with the limits.
+
+    Raises:
+        LimitError: The program is larger; the sentence says in what.
+    """
+    _compare("operators", estimate.operators, limits.operators)
+    _compare("values", estimate.tensors, limits.tensors)
+    if estimate.bytes > limits.bytes:
+        raise LimitError(
+            f"A step of the program takes about {estimate.bytes / 2**30:,.1f} GiB of memory; the limit is "
+            f"{limits.bytes / 2**30:,.0f} GiB.",
+            remedy=_REMEDY,
+        )
+    if estimate.flops > limits.flops:
+        raise LimitError(
+            f"A step of the program takes about {estimate.flops:.2g} floating-point operations; the limit is "
+            f"{limits.flops:.2g}.",
+            remedy=_REMEDY,
+        )
+
+
+def _compare(what: str, count: int, limit: int) -> None:
+    if count > limit:
+        raise LimitError(f"The program has {count:,} {what}; the limit is {limit:,}.", remedy=_REMEDY)

@@ -1,0 +1,520 @@
+"""An unfinished recording: a folder beside the run, from which it goes on after whatever stopped it.
+
+=================  ====================================================================================================
+``recording.json`` of which order and by which key; written first and removed last, so that without it a folder is none
+``steps-00000001`` the steps from that one up to the next checkpoint (:mod:`counterfoil.training.stepfile`); only grows
+``state-00000020`` the state after that step: its tensors by name, little-endian, one after the other
+``heads.jsonl``    the tree heads that were published, one a line
+=================  ====================================================================================================
+
+What a step file holds is kept for good: it may have been published. A state is only a place to go on from; the steps
+behind the last whole one are computed again, following their logs, so they come out the same on every machine.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import time
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from counterfoil import canonical
+from counterfoil.bundle.schema import OrderManifest, StepRecord, TreeHead
+from counterfoil.cancel import CancelToken
+from counterfoil.commit.digest import Digest
+from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
+from counterfoil.commit.state import state_root
+from counterfoil.errors import FileWriteError, RecordingError, SignatureError
+from counterfoil.obstacles import read_failure
+from counterfoil.signing import PublicKey, open_tree_head
+from counterfoil.training.stepfile import StoredStep, encode_step, read_steps
+from counterfoil.wholefiles import lock, sync_folder, write_whole, writing
+
+LEAST_SYNC_SECONDS = 1.0
+"""The disk is waited for at most so often, except before something is published."""
+SYNC_SHARE = 0.02
+"""Share of the time that waiting for the disk may take."""
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+_FORMAT = 1
+_HEADER = "recording.json"
+_HEADS = "heads.jsonl"
+_OURS = re.compile(r"recording\.json|heads\.jsonl|(steps|state)-[0-9]{8}|\.recording\.json\.[0-9a-f]{16}\.part")
+_WHAT = "the recording"
+_MOST_UNSYNCED = 32
+_SHOWN = 200
+"""How many times the check of a recording says how far it is."""
+
+
+@dataclass(frozen=True)
+class RecordingChecked:
+    """Progress of the check of an unfinished recording: bytes done and their total."""
+
+    done: int
+    total: int
+
+
+def recording_folder(run_path: str | os.PathLike[str]) -> Path:
+    """Return where the unfinished recording of a run lies."""
+    run = Path(run_path)
+    return run.with_name(f".{run.name}.recording")
+
+
+def is_unfinished(run_path: str | os.PathLike[str]) -> bool:
+    """Whether an unfinished recording of a run lies beside it."""
+    return (recording_folder(run_path) / _HEADER).is_file()
+
+
+def has_published(run_path: str | os.PathLike[str]) -> bool:
+    """Whether tree heads of the unfinished recording of a run were published."""
+    heads = recording_folder(run_path) / _HEADS
+    return is_unfinished(run_path) and heads.is_file() and heads.stat().st_size > 0
+
+
+class Recording:
+    """An unfinished recording; use it as a context manager, which lets go of it and removes one without a step.
+
+    Attributes:
+        folder: Where it lies.
+        steps: How many steps are finished.
+        log_bytes: Size of their rounding logs.
+        heads: The tree heads that were published, by their number of leaves.
+        published: The lines of these tree heads.
+    """
+
+    def __init__(self, folder: Path, manifest: OrderManifest, header: bytes) -> None:
+        """Take over a folder with this header; made by :meth:`begin` and :meth:`open`."""
+        self.folder = folder
+        self.steps = 0
+        self.log_bytes = 0
+        self.heads: dict[int, TreeHead] = {}
+        self.published = b""
+        self._manifest = manifest
+        self._header = header
+        self._roots: dict[int, Digest] = {}
+        self._checked = False
+        self._stack = ExitStack()
+        self._file: io.FileIO | None = None
+        self._seal = self._first_seal(1)
+        self._unsynced: list[io.FileIO] = []
+        self._synced_at = time.monotonic()
+        self._pause = LEAST_SYNC_SECONDS
+        with writing(folder, _WHAT):
+            held = self._stack.enter_context((folder / _HEADER).open("rb"))
+        if not lock(held.fileno()):
+            raise _in_use(folder)
+
+    @classmethod
+    def begin(cls, run_path: Path, manifest: OrderManifest, key: PublicKey) -> Self:
+        """Start a recording.
+
+        Raises:
+            RecordingError: An unfinished one lies there.
+            FileWriteError: The folder cannot be written.
+        """
+        folder = recording_folder(run_path)
+        if is_unfinished(run_path):
+            raise RecordingError(
+                f"An unfinished recording of this run lies in {folder}.",
+                remedy="Go on with it: add --resume. Or throw it away: add --fresh.",
+            )
+        header = _encode_header(manifest, key)
+        with writing(folder, _WHAT):
+            folder.mkdir(exist_ok=True)
+            _clear(folder)
+        write_whole(folder / _HEADER, header, what=_WHAT, replace=False)
+        with writing(folder, _WHAT):
+            sync_folder(folder.parent)
+        recording = cls(folder, manifest, header)
+        recording._checked = True
+        return recording
+
+    @classmethod
+    def open(cls, run_path: Path, manifest: OrderManifest, key: PublicKey) -> Self:
+        """Open an unfinished recording of an order by a key; :meth:`check` must follow.
+
+        Raises:
+            RecordingError: It is of another order, by another key, damaged, or somebody goes on with it right now.
+            FileReadError: The system fails to read it.
+        """
+        folder = recording_folder(run_path)
+        header = _encode_header(manifest, key)
+        with _reading(folder):
+            found = (folder / _HEADER).read_bytes()
+        if found != header:
+            raise _other_header(folder, found, manifest, key)
+        recording = cls(folder, manifest, header)
+        try:
+            recording._read_heads(key)
+        except BaseException:
+            recording._stack.close()
+            raise
+        return recording
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None or self._unsynced:
+            with suppress(FileWriteError):
+                self._sync()
+        self._close()
+        if self._checked and not self.steps and not self.published:
+            _remove(self.folder)
+
+    # What is there already.
+
+    def check(self, cancel: CancelToken | None = None) -> Generator[RecordingChecked, None, MerkleFrontier]:
+        """Check every finished step, and remove what is behind the last whole one.
+
+        Yields:
+            The progress.
+
+        Returns:
+            The history up to the last finished step.
+
+        Raises:
+            RecordingError: The steps contradict a tree head that was published.
+            FileReadError: The system fails to read it.
+            FileWriteError: What is torn cannot be removed.
+            CancelledError: ``cancel`` was set.
+        """
+        history = MerkleFrontier()
+        history.append(leaf_hash(StepRecord(0, self._manifest.initial_root, None, None, None).to_bytes()))
+        with _reading(self.folder):
+            total = sum(path.stat().st_size for path in self.folder.glob("steps-*"))
+        done = end = shown = 0
+        for step, end, seal in self._read(1):
+            if cancel is not None:
+                cancel.check()
+            self.steps = step.record.step
+            self.log_bytes += len(step.log)
+            self._seal = seal
+            history.append(leaf_hash(step.record.to_bytes()))
+            self.check_published(history)
+            if done + end >= shown + total / _SHOWN:
+                shown = done + end
+                yield RecordingChecked(shown, total)
+            if step.record.state_root is not None and self._manifest.is_checkpoint(self.steps):
+                self._roots[self.steps] = step.record.state_root
+                done += end
+        self._cut(end)
+        self._checked = True
+        return history
+
+    def check_published(self, history: MerkleFrontier) -> None:
+        """Raise RecordingError when the history so far is not the one that was published at its length."""
+        head = self.heads.get(history.size)
+        if head is not None and head.root != history.root:
+            raise RecordingError(
+                f"The steps up to {history.size - 1} are not those of the tree head that was published on "
+                f"{head.signed_at}: whoever has it would say that history was rewritten.",
+                remedy="Go on with --resume on the machine where the recording was begun, or restore its folder "
+                f"{self.folder} from a backup.",
+            )
+
+    def last_state(self, initial: Arrays) -> tuple[int, Arrays]:
+        """Return the step of the last stored state from which on all can be gone on with, and that state.
+
+        Args:
+            initial: The initial state, which says how the stored ones are laid out; returned with step 0 when none is.
+
+        Raises:
+            FileReadError: The system fails to read one.
+        """
+        stored = []
+        for step in self._roots:
+            if not self._state_path(step).is_file():
+                break
+            stored.append(step)
+        for step in reversed(stored):
+            with suppress(RecordingError):
+                return step, self.state(step, initial)
+        return 0, initial
+
+    def read(self, first: int) -> Iterator[StoredStep]:
+        """Read the finished steps from a checkpoint's next one on.
+
+        Raises:
+            RecordingError: One is damaged.
+            FileReadError: The system fails to read one.
+        """
+        last = first - 1
+        for step, _, _ in self._read(first):
+            last = step.record.step
+            yield step
+            if last == self.steps:
+                return
+        if last < self.steps:
+            raise self._damaged(f"step {last + 1}")
+
+    def state(self, step: int, initial: Arrays) -> Arrays:
+        """Read the state that was stored after a finished step.
+
+        Args:
+            step: The step.
+            initial: The initial state, which says how it is laid out.
+
+        Raises:
+            RecordingError: It is damaged; it was removed, so that it will be computed again.
+            FileReadError: The system fails to read it.
+        """
+        path = self._state_path(step)
+        arrays = {}
+        with _reading(path), path.open("rb") as file:
+            whole = os.fstat(file.fileno()).st_size == sum(array.nbytes for array in initial.values())
+            for name in sorted(initial) if whole else ():
+                array = np.empty(initial[name].shape, initial[name].dtype.newbyteorder("<"))
+                file.readinto(array.reshape(-1).view(np.uint8).data)
+                arrays[name] = array.astype(initial[name].dtype, copy=False)
+        if not whole or state_root(arrays) != self._roots[step]:
+            with writing(path, _WHAT):
+                path.unlink()
+            raise self._damaged(f"the state after step {step}")
+        return arrays
+
+    # What is added.
+
+    def append(self, step: StoredStep) -> None:
+        """Add the next finished step; raises FileWriteError."""
+        number = step.record.step
+        assert number == self.steps + 1, "steps come one after the other"
+        data, seal = encode_step(step, self._seal)
+        if self._file is None:
+            self._file = self._open(self._steps_path(number))
+        _write(self._file, data, self.folder)
+        self._seal = seal
+        self.steps = number
+        self.log_bytes += len(step.log)
+        if self._manifest.is_checkpoint(number):
+            assert step.record.state_root is not None
+            self._roots[number] = step.record.state_root
+            self._unsynced.append(self._file)
+            self._file, self._seal = None, self._first_seal(number + 1)
+        self._sync_when_due()
+
+    def store_state(self, step: int, state: Arrays) -> None:
+        """Store the state after a finished step that is a checkpoint; raises FileWriteError."""
+        file = self._open(self._state_path(step))
+        for name in sorted(state):
+            array = state[name]
+            little = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8)
+            _write(file, little.data, self.folder)
+        self._unsynced.append(file)
+        self._sync_when_due()
+
+    def publish(self, line: bytes) -> None:
+        """Keep a tree head that is about to be published, on the disk with all that it speaks of; FileWriteError."""
+        self._sync()
+        with writing(self.folder, _WHAT), (self.folder / _HEADS).open("ab") as file:
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+            sync_folder(self.folder)
+        self.published += line
+
+    def discard(self) -> None:
+        """Remove the recording; what cannot be removed is left."""
+        self._close()
+        _remove(self.folder)
+
+    # Inside.
+
+    def _steps_path(self, first: int) -> Path:
+        return self.folder / f"steps-{first:08d}"
+
+    def _state_path(self, step: int) -> Path:
+        return self.folder / f"state-{step:08d}"
+
+    def _first_seal(self, first: int) -> Digest:
+        return Digest.of(self._header + first.to_bytes(8, "little"))
+
+    def _read(self, first: int) -> Iterator[tuple[StoredStep, int, Digest]]:
+        """Yield whole steps from a checkpoint's next one on, each with the position behind it and its seal."""
+        manifest = self._manifest
+        number = first
+        while number <= manifest.steps and self._steps_path(number).is_file():
+            path = self._steps_path(number)
+            with _reading(path), path.open("rb") as file:
+                for step, end, seal in read_steps(file, os.fstat(file.fileno()).st_size, self._first_seal(number)):
+                    committed = step.record.state_root is not None
+                    if step.record.step != number or committed != manifest.is_committed(number):
+                        return
+                    yield step, end, seal
+                    number += 1
+                    if manifest.is_checkpoint(number - 1):
+                        break
+                else:
+                    return
+
+    def _cut(self, end: int) -> None:
+        """Remove what is behind the last whole step, whose file ends at ``end``, and get ready to add to it."""
+        kept = {self.folder / _HEADER, self.folder / _HEADS, *map(self._state_path, self._roots)}
+        first = 1 + max((step for step in self._roots), default=0)
+        kept |= {self._steps_path(1), *(self._steps_path(step + 1) for step in self._roots)}
+        if self.steps < first:
+            kept.discard(self._steps_path(first))
+            self._seal = self._first_seal(first)
+        with writing(self.folder, _WHAT):
+            for path in self.folder.iterdir():
+                if path not in kept and _OURS.fullmatch(path.name):
+                    path.unlink()
+            if self.steps >= first:
+                self._file = self._open(self._steps_path(first), "r+b")
+                self._file.truncate(end)
+                self._file.seek(end)
+
+    def _read_heads(self, key: PublicKey) -> None:
+        path = self.folder / _HEADS
+        with _reading(path):
+            data = path.read_bytes() if path.exists() else b""
+        # The last line is torn when its writing was stopped; it was not published then.
+        self.published = data[: data.rfind(b"\n") + 1]
+        for line in self.published.splitlines():
+            try:
+                head = open_tree_head(line, key)
+            except SignatureError as error:
+                raise RecordingError(
+                    f"The tree heads in {path} are damaged.",
+                    remedy="Replace that file by what was published, and go on with --resume.",
+                    detail=str(error),
+                ) from error
+            self.heads[head.size] = head
+        if len(self.published) != len(data):
+            with writing(self.folder, _WHAT):
+                os.truncate(path, len(self.published))
+
+    def _open(self, path: Path, mode: str = "wb") -> io.FileIO:
+        with writing(self.folder, _WHAT):
+            return io.FileIO(path, mode.replace("b", ""))
+
+    def _sync_when_due(self) -> None:
+        due = time.monotonic() - self._synced_at >= self._pause
+        if due or len(self._unsynced) >= _MOST_UNSYNCED:
+            self._sync()
+
+    def _sync(self) -> None:
+        """Wait until everything is on the disk."""
+        begun = time.monotonic()
+        with writing(self.folder, _WHAT):
+            for file in [*self._unsynced, *([] if self._file is None else [self._file])]:
+                os.fsync(file.fileno())
+            sync_folder(self.folder)
+        for file in self._unsynced:
+            file.close()
+        self._unsynced.clear()
+        self._synced_at = time.monotonic()
+        self._pause = max(LEAST_SYNC_SECONDS, (self._synced_at - begun) / SYNC_SHARE)
+
+    def _close(self) -> None:
+        for file in [*self._unsynced, *([] if self._file is None else [self._file])]:
+            with suppress(OSError):
+                file.close()
+        self._unsynced.clear()
+        self._file = None
+        self._stack.close()
+
+    def _damaged(self, what: str) -> RecordingError:
+        return RecordingError(
+            f"In the recording in {self.folder} {what} is damaged.",
+            remedy="Go on with --resume: what is damaged is computed again.",
+        )
+
+
+def discard_recording(run_path: str | os.PathLike[str]) -> None:
+    """Remove the unfinished recording of a run, if there is one.
+
+    Raises:
+        RecordingError: Somebody goes on with it right now.
+        FileWriteError: It cannot be removed.
+    """
+    folder = recording_folder(run_path)
+    if not folder.is_dir():
+        return
+    with ExitStack() as stack:
+        if is_unfinished(run_path):
+            with writing(folder, _WHAT):
+                held = stack.enter_context((folder / _HEADER).open("rb"))
+            if not lock(held.fileno()):
+                raise _in_use(folder)
+        with writing(folder, _WHAT):
+            (folder / _HEADER).unlink(missing_ok=True)
+            _clear(folder)
+            folder.rmdir()
+
+
+def _encode_header(manifest: OrderManifest, key: PublicKey) -> bytes:
+    return canonical.encode({"format": _FORMAT, "order": manifest.digest.hex, "public_key": key.pem}) + b"\n"
+
+
+def _other_header(folder: Path, found: bytes, manifest: OrderManifest, key: PublicKey) -> RecordingError:
+    """Return the error that says what about an unfinished recording is not what it should be."""
+    try:
+        fields = json.loads(found)
+        same = {name: fields[name] == value for name, value in json.loads(_encode_header(manifest, key)).items()}
+    except (ValueError, TypeError, LookupError):
+        same = {}
+    if not same.get("order", True):
+        why, remedy = "is of another order", "Give the order that it was begun with, or throw it away: --fresh."
+    elif not same.get("public_key", True):
+        why, remedy = "was begun with another key", "Give the key that it was begun with, or throw it away: --fresh."
+    elif not same.get("format", True):
+        why, remedy = "was begun by another version", "Use that version of Counterfoil, or throw it away: --fresh."
+    else:
+        why, remedy = "is damaged", f"Restore {_HEADER} from a backup, or throw it away: --fresh."
+    return RecordingError(f"The unfinished recording in {folder} {why}.", remedy=remedy)
+
+
+def _in_use(folder: Path) -> RecordingError:
+    return RecordingError(
+        f"Another process goes on with the recording in {folder} right now.",
+        remedy="Wait for it, or stop it, or give the run another name.",
+    )
+
+
+def _remove(folder: Path) -> None:
+    with suppress(OSError):
+        # The header first: without it, what is left is no recording.
+        (folder / _HEADER).unlink(missing_ok=True)
+        _clear(folder)
+        folder.rmdir()
+
+
+def _clear(folder: Path) -> None:
+    """Remove our files from a folder, but for the header."""
+    for path in folder.iterdir():
+        if _OURS.fullmatch(path.name) and path.name != _HEADER:
+            path.unlink()
+
+
+def _write(file: io.FileIO, data: bytes | memoryview, folder: Path) -> None:
+    rest = memoryview(data)
+    with writing(folder, _WHAT):
+        while rest:
+            rest = rest[file.write(rest) :]
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Turn what the operating system raises while reading into a FileReadError or a RecordingError."""
+    try:
+        yield
+    except OSError as error:
+        raise read_failure(str(path), error) or RecordingError(
+            f"The recording's file {path} cannot be read.",
+            remedy="Check that it is there and may be read.",
+            detail=f"{type(error).__name__}: {error}",
+        ) from error

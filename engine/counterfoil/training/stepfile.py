@@ -1,0 +1,115 @@
+"""The bytes of finished steps in an unfinished recording: one step after the other, each sealed.
+
+A seal is the SHA-256 of the seal before it, the step's numbers, and the digests of its log and fingerprints, which the
+step's Merkle leaf needs anyhow. What a power loss tore, and what was changed, is found when it is read; and a step
+fits only behind the one that it was written behind.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from counterfoil.bundle.schema import StepRecord
+from counterfoil.commit.digest import DIGEST_BYTES, Digest
+
+_NUMBERS = struct.Struct("<QQQQd?")
+_WORD_BYTES = 8
+
+
+@dataclass(frozen=True)
+class StoredStep:
+    """A finished step, as the run will hold it.
+
+    Attributes:
+        record: The record of its Merkle leaf.
+        log: Its rounding log.
+        log_entries: Number of entries in it.
+        fingerprints: uint64 ``[places]``.
+    """
+
+    record: StepRecord
+    log: bytes
+    log_entries: int
+    fingerprints: npt.NDArray[np.uint64]
+
+
+def stored_step(
+    step: int,
+    *,
+    log: bytes,
+    log_entries: int,
+    fingerprints: npt.NDArray[np.uint64],
+    loss: float,
+    state_root: Digest | None,
+) -> StoredStep:
+    """Make a finished step, its digests computed; arguments as in :class:`StoredStep` and its record."""
+    words = Digest.of(fingerprints.astype("<u8").tobytes())
+    return StoredStep(StepRecord(step, state_root, Digest.of(log), words, loss), log, log_entries, fingerprints)
+
+
+def encode_step(step: StoredStep, seal: Digest) -> tuple[bytes, Digest]:
+    """Return the bytes of a step that comes behind ``seal``, and its own seal, with which they end."""
+    record = step.record
+    assert record.loss is not None, "the initial state is no finished step"
+    numbers = _NUMBERS.pack(
+        record.step,
+        len(step.log),
+        len(step.fingerprints),
+        step.log_entries,
+        record.loss,
+        record.state_root is not None,
+    )
+    head = numbers + (record.state_root.value if record.state_root is not None else bytes(DIGEST_BYTES))
+    own = _seal(seal, head, record)
+    return b"".join((head, step.log, step.fingerprints.astype("<u8").tobytes(), own.value)), own
+
+
+def read_steps(file: BinaryIO, size: int, seal: Digest) -> Iterator[tuple[StoredStep, int, Digest]]:
+    """Read steps until the end of a file, or until what follows is no whole step behind the one before.
+
+    Args:
+        file: The file, at its beginning.
+        size: Its size in bytes, which bounds what is read.
+        seal: The seal before the first step.
+
+    Yields:
+        Each step, the position behind it, and its seal.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    position = 0
+    head_bytes = _NUMBERS.size + DIGEST_BYTES
+    while position + head_bytes + DIGEST_BYTES <= size:
+        head = file.read(head_bytes)
+        if len(head) != head_bytes:
+            return
+        number, log_bytes, places, entries, loss, committed = _NUMBERS.unpack_from(head)
+        end = position + head_bytes + log_bytes + places * _WORD_BYTES + DIGEST_BYTES
+        if end > size:
+            return
+        log = file.read(log_bytes)
+        words = file.read(places * _WORD_BYTES)
+        written = file.read(DIGEST_BYTES)
+        fingerprints = np.frombuffer(words, "<u8").astype(np.uint64) if len(words) == places * _WORD_BYTES else None
+        if fingerprints is None or len(log) != log_bytes:
+            return
+        root = Digest(head[_NUMBERS.size :]) if committed else None
+        step = stored_step(number, log=log, log_entries=entries, fingerprints=fingerprints, loss=loss, state_root=root)
+        seal = _seal(seal, head, step.record)
+        if written != seal.value:
+            return
+        position = end
+        yield step, position, seal
+
+
+def _seal(before: Digest, head: bytes, record: StepRecord) -> Digest:
+    assert record.log is not None
+    assert record.fingerprints is not None
+    return Digest.of(before.value + head + record.log.value + record.fingerprints.value)
