@@ -131,6 +131,10 @@ class SteadyFile:
 
     def read(self, offset: int, count: int) -> bytes:
         """Return the bytes from an offset on, fewer only at the end of the file; raises as :meth:`read_into`."""
+        if self.digest is None:  # structure is read in many short pieces
+            with reading("its structure"):
+                self._handle.seek(offset)
+                return self._handle.read(count)
         data = bytearray(max(0, min(count, self.size - offset)))
         self.read_into(offset, memoryview(data), "its structure")
         return bytes(data)
