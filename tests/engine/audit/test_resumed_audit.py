@@ -217,16 +217,11 @@ def test_progress_is_written_now_and_then(tmp_path, monkeypatch):
         written.append(now)
         now += 1.0  # it takes a second
 
-    class Audit:
-        segments, step = 1, 1
-        sample = type("Sample", (), {"count": 100})
-
     monkeypatch.setattr(keeping, "write_whole", write)
-    monkeypatch.setattr(keeping, "encode", lambda audit: b"")
     keeper = Keeper(tmp_path / "progress", lambda: now)
     for segment in range(100):
         keeper.kept = None
-        keeper.keep(segment + 1, Audit, None)  # type: ignore[arg-type]
+        keeper.keep(segment + 1, 100, segment + 1, lambda capsule: b"", None)
         now += 1.0
     assert written == [0.0, 21.0, 42.0, 63.0, 84.0], "a twentieth of the time at most"
     keeper.flush()
