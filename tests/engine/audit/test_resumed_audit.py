@@ -141,6 +141,18 @@ def test_a_sample_is_not_drawn_again(digits_job, tmp_path):
     same_end(resumed, whole(request_of(digits_job, segments=replace(asked, nonce=sample.nonce))), tmp_path)
 
 
+def test_data_in_a_file_of_their_own(trainer_key, tmp_path):
+    draft, job = digits_order(), Job(tmp_path / "job.cfoil", tmp_path / "run.cfoil")
+    data = tmp_path / "big.cfdata"
+    draft.write(job.order, external_data=data, trial=False)
+    record_run(job.order, job.run, trainer_key, data=data, tamper=LabelFlip(3))
+    place = tmp_path / "progress"
+    stopped = ended(stopped_after(request_of(job, place, data=data), 5))
+    assert stopped.kept is not None
+    assert stopped.evidence is not None
+    same_end(whole(request_of(job, place, data=data, resume=True)), whole(request_of(job, data=data)), tmp_path)
+
+
 @pytest.mark.parametrize(
     "error", [torch.OutOfMemoryError("CUDA out of memory."), torch.AcceleratorError("CUDA error: device lost"), None]
 )
