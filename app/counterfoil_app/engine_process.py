@@ -16,7 +16,9 @@ from counterfoil import (
     BundleSummary,
     CancelToken,
     CounterfoilError,
+    Digest,
     Event,
+    Kept,
     Plan,
     PlanProgress,
     StepRow,
@@ -66,6 +68,11 @@ class ProcessEngine:
     def plan(self, plan: ReplayPlan, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
         """Measure a few steps and say what audits would cost; raises CounterfoilError."""
         return self._iterate("plan", plan, bad_fraction, cancel=cancel)
+
+    def kept(self, plan: ReplayPlan, order: Digest, run_root: Digest) -> Kept | None:
+        """Return what is kept of an earlier replay of this run, to go on from; raises CounterfoilError."""
+        found = self._call(object, "kept", plan, order, run_root)
+        return found if isinstance(found, Kept) else None
 
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""

@@ -172,6 +172,7 @@ class MainWindow(QMainWindow):
         )
         self.quit_action = self._action(self.tr("&Quit"), "", self.close, QKeySequence(keys.Quit))
         self.replay_action = self._action(self.tr("&Replay"), "replay", self.session.replay, "F5")
+        self.go_on_action = self._action(self.tr("R&esume"), "replay", self.session.go_on, "F7")
         self.pause_action = self._action(
             self.tr("&Pause"), "pause", self._pause_or_resume, "F6", self.tr("Pause the replay, or let it go on")
         )
@@ -214,6 +215,7 @@ class MainWindow(QMainWindow):
                 self.compare_action,
                 self.data_action,
                 self.replay_action,
+                self.go_on_action,
                 self.pause_action,
                 self.stop_action,
                 self.verdict_action,
@@ -345,7 +347,9 @@ class MainWindow(QMainWindow):
         file.addAction(self.shell.preferences_action)
         file.addAction(self.quit_action)
         replay = self.menuBar().addMenu(self.tr("&Replay"))
-        replay.addActions([self.replay_action, self.pause_action, self.stop_action, self.plan_action])
+        replay.addActions(
+            [self.replay_action, self.go_on_action, self.pause_action, self.stop_action, self.plan_action]
+        )
         replay.addSeparator()
         queue = replay.addMenu(self.tr("&Queue"))
         queue.addActions([self.add_to_queue_action, self.start_queue_action, self.stop_queue_action])
@@ -585,11 +589,15 @@ class MainWindow(QMainWindow):
         else:
             part = session.segments != SegmentRequest()
             begin = self.tr("&Replay the sample") if part else self.tr("&Replay")
-            self.replay_action.setText(self.tr("&Replay again") if judged else begin)
+            begin = self.tr("&Replay again") if judged else begin
+            self.replay_action.setText(self.tr("Start &anew") if session.can_go_on else begin)
             self.replay_action.setToolTip(
                 self.tr("Replay {0} on this machine and compare it").format(words.segments(session.segments))
             )
         self.replay_action.setEnabled(session.can_replay)
+        self.go_on_action.setEnabled(session.can_go_on)
+        if session.kept is not None:
+            self.go_on_action.setToolTip(words.kept(session.kept))
         readable = session.can_replay and session.summary is not None
         self.plan_action.setEnabled(readable and not session.refused_so_far and not self.queue.running)
         self._refresh_queue()

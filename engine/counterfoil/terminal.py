@@ -122,6 +122,8 @@ class _RateColumn(ProgressColumn):
 
 
 class _CountColumn(ProgressColumn):
+    """How many steps are done, once it is known how many there are."""
+
     def render(self, task: Task) -> Text:
         return Text("" if task.total is None else f"{task.completed:.0f}/{task.total:.0f}")
 
@@ -154,6 +156,8 @@ class _Lines:
         self._steps = steps
 
     def update(self, done: float, note: str = "") -> None:
+        if not self._steps:  # what comes before the steps would be a line for each percent
+            return
         line = PLAIN_LINES if done >= self._steps else int(done * PLAIN_LINES / self._steps)
         if note and line > self._shown:
             self._shown = line

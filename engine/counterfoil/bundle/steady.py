@@ -29,7 +29,7 @@ LEAST_BLOCK = 2**16
 """A block of 64 KiB is hashed in the time of a few short reads, so that structure that lies scattered is read fast."""
 MOST_BLOCKS = 2**18
 """Files of more than 16 GiB have larger blocks: the digests of all take 8 MiB at most."""
-CACHED_BYTES = 2**24
+CACHED_BYTES = 2**26
 """How much of what was compared is kept, for reads that share blocks."""
 _PIECE_BYTES = 2**23
 """How much is read at a time while the file is hashed; a multiple of the block."""
@@ -131,6 +131,10 @@ class SteadyFile:
 
     def read(self, offset: int, count: int) -> bytes:
         """Return the bytes from an offset on, fewer only at the end of the file; raises as :meth:`read_into`."""
+        if self.digest is None:  # structure is read in many short pieces
+            with reading("its structure"):
+                self._handle.seek(offset)
+                return self._handle.read(count)
         data = bytearray(max(0, min(count, self.size - offset)))
         self.read_into(offset, memoryview(data), "its structure")
         return bytes(data)

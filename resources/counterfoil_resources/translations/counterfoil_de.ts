@@ -578,6 +578,10 @@
             <translation>{0} von {1} Schritten</translation>
         </message>
         <message>
+            <source>{0}: {1} steps. A replay was stopped. {2}</source>
+            <translation>{0}: {1} Schritte. Eine Nachrechnung wurde unterbrochen. {2}</translation>
+        </message>
+        <message>
             <source>{0}: {1} steps. Planned: {2}.</source>
             <translation>{0}: {1} Schritte. Geplant: {2}.</translation>
         </message>
@@ -901,6 +905,10 @@
             <translation>Warteschlange</translation>
         </message>
         <message>
+            <source>R&amp;esume</source>
+            <translation>F&amp;ortsetzen</translation>
+        </message>
+        <message>
             <source>Reading {0}…</source>
             <translation>{0} wird gelesen…</translation>
         </message>
@@ -951,6 +959,10 @@
         <message>
             <source>Sta&amp;rt</source>
             <translation>Sta&amp;rten</translation>
+        </message>
+        <message>
+            <source>Start &amp;anew</source>
+            <translation>&amp;Neu beginnen</translation>
         </message>
         <message>
             <source>Steps</source>
@@ -2652,12 +2664,16 @@
             <translation>Geben Sie den Namen einer Schlüsseldatei an; 'counterfoil keygen' erzeugt eine.</translation>
         </message>
         <message>
+            <source>Give the same file and options as then, or start the audit anew, without --resume.</source>
+            <translation>Geben Sie dieselbe Datei und dieselben Optionen wie damals an, oder beginnen Sie die Prüfung neu, ohne --resume.</translation>
+        </message>
+        <message>
             <source>Hashing the file: {0} %.</source>
-            <translation type="unfinished" />
+            <translation>Prüfsumme der Datei: {0} %.</translation>
         </message>
         <message>
             <source>It is not said where the progress was kept.</source>
-            <translation type="unfinished" />
+            <translation>Es ist nicht angegeben, wo der Fortschritt aufbewahrt wurde.</translation>
         </message>
         <message>
             <source>Known answers for SHA-256, Philox and a rounded training step came out right on {0}.</source>
@@ -2686,6 +2702,10 @@
         <message>
             <source>No error bound is known for the operator {0}, so how far hardware may honestly differ there is not known, and neither side can be shown to be wrong.</source>
             <translation>Für den Operator {0} ist keine Fehlerschranke bekannt, daher auch nicht, wie weit sich Hardware dort redlich unterscheiden darf, und keiner Seite lässt sich ein Fehler nachweisen.</translation>
+        </message>
+        <message>
+            <source>No progress of an audit of this run was kept.</source>
+            <translation>Von einer Prüfung dieses Laufs wurde kein Fortschritt aufbewahrt.</translation>
         </message>
         <message>
             <source>Nobody is to blame for what such a file says.</source>
@@ -2777,7 +2797,11 @@
         </message>
         <message>
             <source>Start the audit anew, or say where it lies.</source>
-            <translation type="unfinished" />
+            <translation>Beginnen Sie die Prüfung neu, oder geben Sie an, wo er liegt.</translation>
+        </message>
+        <message>
+            <source>Start the audit anew, without --resume.</source>
+            <translation>Beginnen Sie die Prüfung neu, ohne --resume.</translation>
         </message>
         <message>
             <source>Step {0} came out different from the trainer's, but the audit was stopped before a second replay of it could confirm this machine's result. Audit the run again.</source>
@@ -2842,6 +2866,14 @@
         <message>
             <source>The device {0} is not supported.</source>
             <translation>Das Gerät {0} wird nicht unterstützt.</translation>
+        </message>
+        <message>
+            <source>The dispute capsule that was kept with the progress cannot be read.</source>
+            <translation>Die Streitfallkapsel, die mit dem Fortschritt aufbewahrt wurde, kann nicht gelesen werden.</translation>
+        </message>
+        <message>
+            <source>The dispute capsule that was kept with the progress is another one.</source>
+            <translation>Die Streitfallkapsel, die mit dem Fortschritt aufbewahrt wurde, ist eine andere.</translation>
         </message>
         <message>
             <source>The exact values of {0} element{1} lie so close to a midpoint between two grid points that conforming hardware may round them to either side; rounded to the other side there, the step comes out as the trainer signed it. The calibrated margin was too small for one of the two machines. Nobody is accused; order the job with proven margins.</source>
@@ -3026,6 +3058,30 @@
         <message>
             <source>The program has {0} values; the limit is {1}.</source>
             <translation>Das Programm hat {0} Werte; die Grenze ist {1}.</translation>
+        </message>
+        <message>
+            <source>The progress in {0} cannot be read: {1}.</source>
+            <translation>Der Fortschritt in {0} kann nicht gelesen werden: {1}.</translation>
+        </message>
+        <message>
+            <source>The progress of the audit could not be kept.</source>
+            <translation>Der Fortschritt der Prüfung konnte nicht aufbewahrt werden.</translation>
+        </message>
+        <message>
+            <source>The progress that was kept does not fit the run.</source>
+            <translation>Der aufbewahrte Fortschritt passt nicht zum Lauf.</translation>
+        </message>
+        <message>
+            <source>The progress that was kept is damaged, or not of this version.</source>
+            <translation>Der aufbewahrte Fortschritt ist beschädigt oder nicht von dieser Version.</translation>
+        </message>
+        <message>
+            <source>The progress that was kept is that of another audit. What differs: {0}.</source>
+            <translation>Der aufbewahrte Fortschritt ist der einer anderen Prüfung. Verschieden: {0}.</translation>
+        </message>
+        <message>
+            <source>The progress that was kept was written by another version.</source>
+            <translation>Der aufbewahrte Fortschritt wurde von einer anderen Version geschrieben.</translation>
         </message>
         <message>
             <source>The public key is not an Ed25519 key.</source>
@@ -3336,6 +3392,10 @@
             <translation>ein Schlüssel</translation>
         </message>
         <message>
+            <source>a part of it</source>
+            <translation>ein Teil von ihr</translation>
+        </message>
+        <message>
             <source>a pipe</source>
             <translation>eine Pipe</translation>
         </message>
@@ -3362,6 +3422,14 @@
         <message>
             <source>float64 at half the rate of float32</source>
             <translation>float64 mit halber Geschwindigkeit von float32</translation>
+        </message>
+        <message>
+            <source>its size, its time or a part of it</source>
+            <translation>ihre Größe, ihre Zeit oder ein Teil von ihr</translation>
+        </message>
+        <message>
+            <source>its structure</source>
+            <translation>ihr Aufbau</translation>
         </message>
         <message>
             <source>little float64: expect a slow replay</source>
@@ -3404,6 +3472,10 @@
             <translation>die Datendatei</translation>
         </message>
         <message>
+            <source>the device</source>
+            <translation>das Gerät</translation>
+        </message>
+        <message>
             <source>the file</source>
             <translation>die Datei</translation>
         </message>
@@ -3440,12 +3512,24 @@
             <translation>die Baumköpfe</translation>
         </message>
         <message>
+            <source>the version of Counterfoil</source>
+            <translation>die Version von Counterfoil</translation>
+        </message>
+        <message>
+            <source>the version of torch</source>
+            <translation>die Version von torch</translation>
+        </message>
+        <message>
             <source>{0} can grow, which no dataset of a bundle can.</source>
             <translation>{0} kann wachsen, was kein Datensatz eines Bündels kann.</translation>
         </message>
         <message>
             <source>{0} cannot be read as {1}: {2}.</source>
             <translation>{0} kann nicht als {1} gelesen werden: {2}.</translation>
+        </message>
+        <message>
+            <source>{0} could not be removed: {1}.</source>
+            <translation>{0} konnte nicht entfernt werden: {1}.</translation>
         </message>
         <message>
             <source>{0} declares a fill value, or none as a bundle does.</source>
@@ -3594,6 +3678,10 @@
         <message>
             <source>{0} is put together from other datasets or files, which is not allowed.</source>
             <translation>{0} ist aus anderen Datensätzen oder Dateien zusammengesetzt; das ist nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>{0} is too large for the progress of an audit.</source>
+            <translation>{0} ist zu groß für den Fortschritt einer Prüfung.</translation>
         </message>
         <message>
             <source>{0} is {1}, where {2} should be.</source>
@@ -4201,6 +4289,10 @@
         <message>
             <source>{0} of {1} elements were computed exactly. The error bound is {2}.</source>
             <translation>{0} von {1} Elementen wurden exakt berechnet. Die Fehlerschranke ist {2}.</translation>
+        </message>
+        <message>
+            <source>{0} of {1} segments were judged, up to step {2}. This is kept: Resume goes on from there.</source>
+            <translation>{0} von {1} Segmenten wurden beurteilt, bis Schritt {2}. Das ist aufbewahrt: Fortsetzen macht dort weiter.</translation>
         </message>
     </context>
 </TS>
