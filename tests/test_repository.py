@@ -68,9 +68,13 @@ Precision
 PublicKey
 RecordFinished
 RecordStarted
+RecordingChecked
+RecordingError
+RecordingResumed
 ResumedFromCheckpoint
 Right
 RmsProp
+RunAssembled
 Sample
 SegmentRequest
 Selection
@@ -84,6 +88,7 @@ SteeringRow
 StepMatch
 StepRecorded
 StepReplayed
+StepRestored
 StepRow
 TensorDetail
 TensorDivergence
@@ -92,6 +97,7 @@ WeightAverage
 adjudicate
 check_bundle_file
 claimed_key_ids
+discard_recording
 generate_key
 inspect
 inspect_stages
@@ -117,6 +123,7 @@ uniform
 verify_verdict
 write_capsule
 write_steps_csv
+write_whole
 """.strip().splitlines()
 )
 

@@ -14,8 +14,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from counterfoil import CounterfoilError, one_line
-from counterfoil_app.files import write_whole
+from counterfoil import CounterfoilError, one_line, write_whole
 
 FILE_NAME = "trainers.json"
 FORMAT_VERSION = 1
@@ -153,7 +152,7 @@ class AddressBook:
                 f"The folder {self._path.parent} cannot be made: {error.strerror or error}.",
                 remedy="Make room there; until then no key is remembered.",
             ) from error
-        write_whole(self._path, text.encode())
+        write_whole(self._path, text.encode(), what="the list of trainers")
         self._keys = keys
 
 

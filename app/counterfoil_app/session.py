@@ -34,10 +34,10 @@ from counterfoil import (
     Sample,
     SegmentRequest,
     StepMatch,
+    write_whole,
 )
 from counterfoil_app.divergence import DivergenceTable
 from counterfoil_app.engine_port import DeviceInfo, Engine, ReplayPlan
-from counterfoil_app.files import write_whole
 from counterfoil_app.rate import AwakeClock, RateMeter
 from counterfoil_app.snapshot import Latest, ReplaySink, Snapshot
 from counterfoil_app.step_data import StepData
@@ -738,7 +738,7 @@ def _feed(values: Iterator[T], latest: Latest[T]) -> None:
 
 
 def _write_contents(target: Path, contents: Callable[[], bytes]) -> Path:
-    write_whole(target, contents())
+    write_whole(target, contents(), what="the file")
     return target
 
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from counterfoil import AuditReport, BundleSummary, Passphrase, StepRow, start_signer
+from counterfoil import AuditReport, BundleSummary, Passphrase, StepRow, start_signer, write_whole
 from counterfoil_app import passphrases
 from counterfoil_app.engine_port import Engine
-from counterfoil_app.files import write_whole, write_with
 from counterfoil_app.report_document import Contents, Curves
 from counterfoil_app.report_process import print_report
 from counterfoil_app.strangers import name_of, plain
@@ -79,11 +78,11 @@ def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRe
     passphrase = Passphrase.given(request.passphrase)
     with start_signer(request.private_key, "audit", passphrase, about=about, create=request.create) as signer:
         envelope = signer.sign(statement)
-    write_whole(request.target, envelope)
+    write_whole(request.target, envelope, what="the verdict")
     if request.report is not None:
         curves = Curves.of(material.rows)
         page = Contents(plain(material.report), plain(material.summary), curves, envelope, name_of(request.target))
-        write_with(request.report, lambda path: print_report(page, path))
+        write_whole(request.report, print_report(page), what="the report")
     if request.table is not None:
         engine.write_steps(material.rows, request.table)
     if request.remember and request.passphrase is not None:

@@ -311,5 +311,6 @@ from .training.recording import (
     discard_recording as discard_recording,
 )
 from .training.tamper import LabelFlip as LabelFlip
+from .wholefiles import write_whole as write_whole
 
 __version__: str

@@ -31,8 +31,9 @@ from securesystemslib.signer import CryptoSigner, SSlibKey  # type: ignore[attr-
 from counterfoil import canonical
 from counterfoil.bundle.schema import RunClaim, TreeHead
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import BundleError, FileWriteError, KeyFileError, SignatureError
+from counterfoil.errors import BundleError, KeyFileError, SignatureError, TargetExistsError
 from counterfoil.inputs import read_input
+from counterfoil.wholefiles import write_whole
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 """What the payload of an envelope is (in-toto attestation framework, envelope layer)."""
@@ -421,16 +422,6 @@ def _exists(path: Path) -> KeyFileError:
 
 def _write_new(path: Path, data: bytes, mode: int) -> None:
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    except FileExistsError as error:
+        write_whole(path, data, what="the key file", mode=mode, replace=False)
+    except TargetExistsError as error:
         raise _exists(path) from error
-    except (OSError, ValueError) as error:
-        raise FileWriteError(f"The key file {path} cannot be written.", detail=str(error)) from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        path.unlink(missing_ok=True)
-        raise FileWriteError(f"The key file {path} cannot be written.", detail=str(error)) from error

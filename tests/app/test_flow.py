@@ -118,7 +118,7 @@ def test_unwritable_folder_ends_in_a_sentence(opened: MainWindow, qtbot: QtBot, 
     dialog.target.setText(str(tmp_path / "missing" / "v.json"))
     with qtbot.waitSignal(opened.session.failed) as caught:
         qtbot.mouseClick(dialog.ok, LEFT)
-    assert "could not be written" in caught.args[0].sentence
+    assert "cannot be written" in caught.args[0].sentence
     assert caught.args[0].expected
 
 

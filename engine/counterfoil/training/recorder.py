@@ -184,7 +184,7 @@ def record(
     resume: bool = False,
     fresh: bool = False,
     limits: Limits | None = None,
-) -> Iterator[RecordEvent]:
+) -> Generator[RecordEvent, None, None]:
     """Execute an order and write the signed run.
 
     What is finished lies in a folder beside the run until the run is complete, and stays there when the recording is

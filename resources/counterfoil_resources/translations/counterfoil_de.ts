@@ -2580,6 +2580,10 @@
             <translation>Wählen Sie auch eine Anzahl oder eine Sicherheit.</translation>
         </message>
         <message>
+            <source>Choose another folder, or another name.</source>
+            <translation>Wählen Sie einen anderen Ordner oder einen anderen Namen.</translation>
+        </message>
+        <message>
             <source>Choose another name.</source>
             <translation>Wählen Sie einen anderen Namen.</translation>
         </message>
@@ -2694,6 +2698,14 @@
         <message>
             <source>Make one with 'counterfoil keygen'.</source>
             <translation>Erzeugen Sie eine mit 'counterfoil keygen'.</translation>
+        </message>
+        <message>
+            <source>Make room there, or choose another folder.</source>
+            <translation>Schaffen Sie dort Platz, oder wählen Sie einen anderen Ordner.</translation>
+        </message>
+        <message>
+            <source>Make the folder, or choose another.</source>
+            <translation>Legen Sie den Ordner an, oder wählen Sie einen anderen.</translation>
         </message>
         <message>
             <source>No CUDA device can be used on this machine.</source>
@@ -2856,8 +2868,16 @@
             <translation>Der schlechte Anteil {0} ist kein Anteil.</translation>
         </message>
         <message>
+            <source>The bundle</source>
+            <translation>Das Bündel</translation>
+        </message>
+        <message>
             <source>The bundle was damaged or altered after it was signed.</source>
             <translation>Das Bündel wurde nach der Unterschrift beschädigt oder verändert.</translation>
+        </message>
+        <message>
+            <source>The capsule</source>
+            <translation>Die Kapsel</translation>
         </message>
         <message>
             <source>The device failed in the middle of a computation.</source>
@@ -2878,6 +2898,10 @@
         <message>
             <source>The exact values of {0} element{1} lie so close to a midpoint between two grid points that conforming hardware may round them to either side; rounded to the other side there, the step comes out as the trainer signed it. The calibrated margin was too small for one of the two machines. Nobody is accused; order the job with proven margins.</source>
             <translation>Die exakten Werte (Anzahl der Elemente: {0}) liegen so nahe an einer Mitte zwischen zwei Rasterpunkten, dass normgerechte Hardware sie nach beiden Seiten runden darf; zur anderen Seite gerundet kommt der Schritt so heraus, wie der Trainer ihn unterschrieben hat. Die kalibrierte Toleranz war für einen der beiden Rechner zu klein. Niemandem wird etwas vorgeworfen; bestellen Sie mit bewiesenen Toleranzen.</translation>
+        </message>
+        <message>
+            <source>The file</source>
+            <translation>Die Datei</translation>
         </message>
         <message>
             <source>The file became shorter while it was read.</source>
@@ -2984,8 +3008,8 @@
             <translation>Der Heap der Gruppe {0} ist beschädigt: Ein Block hat die falsche Kennung.</translation>
         </message>
         <message>
-            <source>The key file {0} cannot be written.</source>
-            <translation>Die Schlüsseldatei {0} ist nicht schreibbar.</translation>
+            <source>The key file</source>
+            <translation>Die Schlüsseldatei</translation>
         </message>
         <message>
             <source>The key in {0} has no passphrase.</source>
@@ -2998,6 +3022,10 @@
         <message>
             <source>The key in {0} needs its passphrase.</source>
             <translation>Der Schlüssel in {0} braucht sein Passwort.</translation>
+        </message>
+        <message>
+            <source>The list of trainers</source>
+            <translation>Die Liste der Trainer</translation>
         </message>
         <message>
             <source>The object header of {0} has a message with flags that no bundle has.</source>
@@ -3038,6 +3066,10 @@
         <message>
             <source>The passphrase of {0} is wrong, or the file is damaged.</source>
             <translation>Das Passwort von {0} ist falsch, oder die Datei ist beschädigt.</translation>
+        </message>
+        <message>
+            <source>The picture</source>
+            <translation>Das Bild</translation>
         </message>
         <message>
             <source>The process that holds the private key cannot be started: {0}.</source>
@@ -3098,6 +3130,10 @@
         <message>
             <source>The recorded steps match the signed run root</source>
             <translation>Die aufgezeichneten Schritte passen zur unterschriebenen Laufwurzel</translation>
+        </message>
+        <message>
+            <source>The report</source>
+            <translation>Der Bericht</translation>
         </message>
         <message>
             <source>The root of the file is not a group.</source>
@@ -3248,6 +3284,10 @@
             <translation>Das System konnte {0} nicht lesen, was über die Datei selbst nichts aussagt.</translation>
         </message>
         <message>
+            <source>The table of steps</source>
+            <translation>Die Schritttabelle</translation>
+        </message>
+        <message>
             <source>The trainer signed a run of the order {0}, but the file holds the order {1}.</source>
             <translation>Der Trainer hat einen Lauf des Auftrags {0} unterschrieben, die Datei enthält aber den Auftrag {1}.</translation>
         </message>
@@ -3270,6 +3310,10 @@
         <message>
             <source>The tree head names another public key than the one that signs it.</source>
             <translation>Der Baumkopf nennt einen anderen öffentlichen Schlüssel als den, der ihn unterschreibt.</translation>
+        </message>
+        <message>
+            <source>The verdict</source>
+            <translation>Das Urteil</translation>
         </message>
         <message>
             <source>The work was cancelled; nothing was concluded.</source>
@@ -3298,6 +3342,10 @@
         <message>
             <source>There is no file {0}.</source>
             <translation>Es gibt keine Datei {0}.</translation>
+        </message>
+        <message>
+            <source>There is no room for {0} in {1}: it needs {2}, and {3} are free.</source>
+            <translation>Zu wenig Platz in {1} ({0}): gebraucht werden {2}, frei sind {3}.</translation>
         </message>
         <message>
             <source>These are all {0}.</source>
@@ -3460,6 +3508,14 @@
             <translation>Zustand, Verlust und Fingerabdrücke</translation>
         </message>
         <message>
+            <source>that is a folder</source>
+            <translation>das ist ein Ordner</translation>
+        </message>
+        <message>
+            <source>that is no ordinary file</source>
+            <translation>das ist keine gewöhnliche Datei</translation>
+        </message>
+        <message>
             <source>the bundle</source>
             <translation>das Bündel</translation>
         </message>
@@ -3476,8 +3532,24 @@
             <translation>das Gerät</translation>
         </message>
         <message>
+            <source>the disk can only be read</source>
+            <translation>der Datenträger kann nur gelesen werden</translation>
+        </message>
+        <message>
+            <source>the disk does not work as it should</source>
+            <translation>der Datenträger arbeitet nicht, wie er soll</translation>
+        </message>
+        <message>
+            <source>the disk is full</source>
+            <translation>der Datenträger ist voll</translation>
+        </message>
+        <message>
             <source>the file</source>
             <translation>die Datei</translation>
+        </message>
+        <message>
+            <source>the file is larger than is allowed there</source>
+            <translation>die Datei ist größer, als dort erlaubt ist</translation>
         </message>
         <message>
             <source>the fingerprints of step {0}</source>
@@ -3488,12 +3560,24 @@
             <translation>der Anfangszustand</translation>
         </message>
         <message>
+            <source>the list of trainers</source>
+            <translation>die Liste der Trainer</translation>
+        </message>
+        <message>
+            <source>the name is too long</source>
+            <translation>der Name ist zu lang</translation>
+        </message>
+        <message>
             <source>the per-step scalars</source>
             <translation>die Skalare der Schritte</translation>
         </message>
         <message>
             <source>the program</source>
             <translation>das Programm</translation>
+        </message>
+        <message>
+            <source>the report</source>
+            <translation>der Bericht</translation>
         </message>
         <message>
             <source>the rounding log of step {0}</source>
@@ -3508,8 +3592,24 @@
             <translation>der gespeicherte Zustand von Schritt {0}</translation>
         </message>
         <message>
+            <source>the system does not allow it</source>
+            <translation>das System erlaubt es nicht</translation>
+        </message>
+        <message>
+            <source>the system failed</source>
+            <translation>das System hat versagt</translation>
+        </message>
+        <message>
+            <source>the table of steps</source>
+            <translation>die Schritttabelle</translation>
+        </message>
+        <message>
             <source>the tree heads</source>
             <translation>die Baumköpfe</translation>
+        </message>
+        <message>
+            <source>the verdict</source>
+            <translation>das Urteil</translation>
         </message>
         <message>
             <source>the version of Counterfoil</source>
@@ -3520,12 +3620,36 @@
             <translation>die Version von torch</translation>
         </message>
         <message>
+            <source>there is a folder of this name</source>
+            <translation>es gibt einen Ordner dieses Namens</translation>
+        </message>
+        <message>
+            <source>there is no such folder</source>
+            <translation>diesen Ordner gibt es nicht</translation>
+        </message>
+        <message>
+            <source>you may not write there</source>
+            <translation>Sie dürfen dort nicht schreiben</translation>
+        </message>
+        <message>
+            <source>your share of the disk is used up</source>
+            <translation>Ihr Anteil am Datenträger ist aufgebraucht</translation>
+        </message>
+        <message>
             <source>{0} can grow, which no dataset of a bundle can.</source>
             <translation>{0} kann wachsen, was kein Datensatz eines Bündels kann.</translation>
         </message>
         <message>
             <source>{0} cannot be read as {1}: {2}.</source>
             <translation>{0} kann nicht als {1} gelesen werden: {2}.</translation>
+        </message>
+        <message>
+            <source>{0} cannot be written to {1}: there is a file of this name.</source>
+            <translation>{0} lässt sich nicht nach {1} schreiben: es gibt schon eine Datei dieses Namens.</translation>
+        </message>
+        <message>
+            <source>{0} cannot be written to {1}: {2}.</source>
+            <translation>{0} lässt sich nicht nach {1} schreiben: {2}.</translation>
         </message>
         <message>
             <source>{0} could not be removed: {1}.</source>
