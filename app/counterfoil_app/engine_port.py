@@ -7,7 +7,7 @@ The window calls an :class:`Engine` from its worker thread; :class:`LibraryEngin
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -21,6 +21,7 @@ from counterfoil import (
     CounterfoilError,
     Digest,
     Event,
+    Kept,
     Outcome,
     Plan,
     PlanProgress,
@@ -32,7 +33,7 @@ from counterfoil.inputs import read_input
 from counterfoil_app.sample import SampleKind, SampleProgress, record_sample
 
 if TYPE_CHECKING:
-    from counterfoil import Verdict  # importing it would import what signs, which the window does without
+    from counterfoil import AuditRequest, Verdict  # importing it would import what signs, which the window does without
 
 MAX_VERDICT_BYTES = 64 * 2**20
 """A verdict on a million steps is far smaller; more is not read."""
@@ -49,6 +50,8 @@ class ReplayPlan:
         data: The data file; None when none was chosen.
         segments: Which segments of the run to replay; all unless said otherwise.
         threads: Threads on the CPU; None for torch's choice.
+        allow_large: Whether a program beyond the limits is computed.
+        resume: Go on where an earlier replay was stopped.
     """
 
     run: Path
@@ -57,6 +60,8 @@ class ReplayPlan:
     data: Path | None = None
     segments: SegmentRequest = field(default_factory=SegmentRequest)
     threads: int | None = None
+    allow_large: bool = False
+    resume: bool = False
 
 
 @dataclass(frozen=True)
@@ -145,6 +150,9 @@ class Engine(Protocol):
     def plan(self, plan: ReplayPlan, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
         """Measure a few steps and say what audits would cost; raises CounterfoilError."""
 
+    def kept(self, plan: ReplayPlan, order: Digest, run_root: Digest) -> Kept | None:
+        """Return what is kept of an earlier replay of this run, to go on from; raises CounterfoilError."""
+
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
 
@@ -192,24 +200,25 @@ class LibraryEngine:
     def plan(self, plan: ReplayPlan, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
         """Measure a few steps and say what audits would cost; raises CounterfoilError."""
         yield from counterfoil.plan_audit(
-            plan.run, data=plan.data, bad_fraction=bad_fraction, device=plan.device, cancel=cancel
+            plan.run,
+            data=plan.data,
+            bad_fraction=bad_fraction,
+            device=plan.device,
+            cancel=cancel,
+            limits=counterfoil.limits_for(plan.allow_large),
         )
+
+    def kept(self, plan: ReplayPlan, order: Digest, run_root: Digest) -> Kept | None:
+        """Return what is kept of an earlier replay of this run, to go on from; raises CounterfoilError."""
+        return counterfoil.find_progress(_request(plan), order, run_root)
 
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
-        request = counterfoil.AuditRequest(
-            run=plan.run,
-            order=plan.order,
-            device=plan.device,
-            data=plan.data,
-            segments=plan.segments,
-            threads=plan.threads,
-        )
         self._last = None
-        for event in counterfoil.run_audit(request, cancel):
+        for event in counterfoil.run_audit(_request(plan), cancel):
             if isinstance(event, counterfoil.AuditFinished):
                 self._last = event
-                event = counterfoil.AuditFinished(event.report)
+                event = replace(event, evidence=None)
             yield event
 
     def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
@@ -246,6 +255,20 @@ class LibraryEngine:
     def close(self) -> None:
         """Let go of the evidence."""
         self._last = None
+
+
+def _request(plan: ReplayPlan) -> AuditRequest:
+    return counterfoil.AuditRequest(
+        run=plan.run,
+        order=plan.order,
+        device=plan.device,
+        data=plan.data,
+        segments=plan.segments,
+        threads=plan.threads,
+        limits=counterfoil.limits_for(plan.allow_large),
+        progress=counterfoil.state_folder(),
+        resume=plan.resume,
+    )
 
 
 def _signed(verdict: Verdict, key_file: Path) -> SignedVerdict:

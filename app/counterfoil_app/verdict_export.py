@@ -12,6 +12,7 @@ from counterfoil_app import passphrases
 from counterfoil_app.engine_port import Engine
 from counterfoil_app.report_document import Contents, Curves
 from counterfoil_app.report_process import print_report
+from counterfoil_app.strangers import name_of, plain
 
 
 def now() -> datetime:
@@ -80,7 +81,7 @@ def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRe
     write_whole(request.target, envelope, what="the verdict")
     if request.report is not None:
         curves = Curves.of(material.rows)
-        page = Contents(material.report, material.summary, curves, envelope, request.target.name)
+        page = Contents(plain(material.report), plain(material.summary), curves, envelope, name_of(request.target))
         write_whole(request.report, print_report(page), what="the report")
     if request.table is not None:
         engine.write_steps(material.rows, request.table)

@@ -52,10 +52,16 @@ from .audit.events import (
     Finding as Finding,
 )
 from .audit.events import (
+    Kept as Kept,
+)
+from .audit.events import (
     NeighbourOperator as NeighbourOperator,
 )
 from .audit.events import (
     OperatorDone as OperatorDone,
+)
+from .audit.events import (
+    ProgressRestored as ProgressRestored,
 )
 from .audit.events import (
     ResumedFromCheckpoint as ResumedFromCheckpoint,
@@ -90,6 +96,9 @@ from .audit.inspection import (
 from .audit.inspection import (
     inspect_stages as inspect_stages,
 )
+from .audit.kept import (
+    state_folder as state_folder,
+)
 from .audit.outcome import (
     Check as Check,
 )
@@ -114,6 +123,9 @@ from .audit.plan import (
 from .audit.planner import plan_audit as plan_audit
 from .audit.replay import (
     AuditRequest as AuditRequest,
+)
+from .audit.replay import (
+    find_progress as find_progress,
 )
 from .audit.replay import (
     run_audit as run_audit,
@@ -176,6 +188,15 @@ from .execution.devices import (
     list_devices as list_devices,
 )
 from .plaintext import one_line as one_line
+from .program.limits import (
+    Estimate as Estimate,
+)
+from .program.limits import (
+    Limits as Limits,
+)
+from .program.limits import (
+    limits_for as limits_for,
+)
 from .program.random import uniform as uniform
 from .program.update import (
     Adagrad as Adagrad,

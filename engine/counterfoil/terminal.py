@@ -121,6 +121,13 @@ class _RateColumn(ProgressColumn):
         return Text(f"{task.speed:.2f} {self._unit}/s" if task.speed else "", style="cyan")
 
 
+class _CountColumn(ProgressColumn):
+    """How many steps are done, once it is known how many there are."""
+
+    def render(self, task: Task) -> Text:
+        return Text("" if task.total is None else f"{task.completed:.0f}/{task.total:.0f}")
+
+
 class _Bar:
     def __init__(self, bar: Progress, title: str) -> None:
         self._bar = bar
@@ -149,6 +156,8 @@ class _Lines:
         self._steps = steps
 
     def update(self, done: float, note: str = "") -> None:
+        if not self._steps:  # what comes before the steps would be a line for each percent
+            return
         line = PLAIN_LINES if done >= self._steps else int(done * PLAIN_LINES / self._steps)
         if note and line > self._shown:
             self._shown = line
@@ -167,7 +176,7 @@ def progress(title: str, out: Console, unit: str = "steps") -> Iterator[StepProg
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        _CountColumn(),
         _RateColumn(unit),
         TimeRemainingColumn(elapsed_when_finished=True),
         TextColumn("{task.fields[note]}", style="dim", markup=False),

@@ -29,17 +29,21 @@ from counterfoil import (
     DisputedOperator,
     DisputeLocated,
     DivergenceMeasured,
+    Estimate,
     Event,
     Finding,
+    Kept,
     NeighbourOperator,
     OperatorDone,
     Outcome,
     Plan,
     PlanProgress,
     PlanRow,
+    ProgressRestored,
     ResumedFromCheckpoint,
     Right,
     Sample,
+    SegmentRequest,
     Selection,
     StepMatch,
     StepReplayed,
@@ -55,6 +59,7 @@ from counterfoil.signing import VERDICT_PREDICATE, make_statement
 from counterfoil_app.engine_port import DeviceInfo, ReplayPlan, SignedVerdict, VerdictReading
 from counterfoil_app.sample import SampleKind, SampleProgress, sample_files
 
+ESTIMATE = Estimate(412, 520, 3 * 2**20, 2_500_000_000, 9 * 2**20)
 TENSORS = {
     "blocks.0.bn1.running_mean": (16,),
     "blocks.0.conv1.weight": (16, 16, 3, 3),
@@ -90,6 +95,7 @@ class FakeEngine:
         lying_log: A matching step whose log holds contradictions; None for none.
         failing: Checks that fail before any replay.
         gate: The replay waits here before every step; set to let it run.
+        halt: The gate closes before this step.
         inspect_gate: Inspection waits here.
         checks_gate: Inspection waits here between its first summary and the whole one.
         plan_error: Raised at the end of a measurement.
@@ -98,6 +104,7 @@ class FakeEngine:
         data_file: The bundle needs a data file of this name.
         spans: Segments of a random sample, first and last of each run of neighbours; empty for the whole run.
         key: Names the key that signed.
+        progress: What is kept of replays that were stopped, by device and chosen segments.
     """
 
     steps: int = 60
@@ -106,6 +113,7 @@ class FakeEngine:
     failing: tuple[CheckNumber, ...] = ()
     has_run: bool = True
     gate: threading.Event = field(default_factory=threading.Event)
+    halt: int | None = None
     inspect_gate: threading.Event = field(default_factory=threading.Event)
     checks_gate: threading.Event = field(default_factory=threading.Event)
     inspect_errors: dict[str, Exception] = field(default_factory=dict)
@@ -116,8 +124,10 @@ class FakeEngine:
     plan_error: Exception | None = None
     closed: int = 0
     plans_asked: list[tuple[str, float]] = field(default_factory=list)
+    large_allowed: list[bool] = field(default_factory=list)
     threads: set[str] = field(default_factory=set)
     plans: list[ReplayPlan] = field(default_factory=list)
+    progress: dict[tuple[str, SegmentRequest], Kept] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.open_gates()
@@ -153,6 +163,7 @@ class FakeEngine:
 
     def plan(self, plan: ReplayPlan, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
         self.plans_asked.append((plan.device, bad_fraction))
+        self.large_allowed.append(plan.allow_large)
         for done in range(3):
             while not self.gate.wait(0.01):
                 cancel.check()
@@ -167,11 +178,16 @@ class FakeEngine:
             PlanRow(0.99, total - 1, 5 * (total - 1), 5 * (total - 1) * seconds, 0.01),
             PlanRow(1.0, total, self.steps, self.steps * seconds, 0.0),
         ]
-        yield Plan(plan.device, self.steps, total, bad_fraction, bad, seconds, 0.1, 3, tuple(rows))
+        yield Plan(plan.device, self.steps, total, bad_fraction, bad, seconds, 0.1, 3, tuple(rows), ESTIMATE)
+
+    def kept(self, plan: ReplayPlan, order: Digest, run_root: Digest) -> Kept | None:
+        self.threads.add(threading.current_thread().name)
+        return self.progress.get((plan.device, plan.segments))
 
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
         self.threads.add(threading.current_thread().name)
         self.plans.append(plan)
+        found = self.progress.get((plan.device, plan.segments)) if plan.resume else None
         checks = self.checks(plan.order)
         chosen = self.chosen(plan)
         sample = self.sample(plan, chosen)
@@ -188,18 +204,27 @@ class FakeEngine:
         yield CheckChanged(checks[CheckNumber.REPLAY])
         done = 0
         for step in steps:
-            while not self.gate.wait(0.01) and not cancel.cancelled:
+            if step == self.halt:
+                self.gate.clear()
+            while (found is None or step > found.step) and not self.gate.wait(0.01) and not cancel.cancelled:
                 continue
             try:
                 cancel.check()
             except CounterfoilError:
-                yield AuditFinished(self.report(plan, checks, done, Outcome.INCONCLUSIVE, sample))
+                if done >= 5:
+                    self.progress[plan.device, plan.segments] = Kept(
+                        Path("progress"), done // 5, len(chosen), steps[done // 5 * 5 - 1]
+                    )
+                kept = self.progress.get((plan.device, plan.segments))
+                yield AuditFinished(self.report(plan, checks, done, Outcome.INCONCLUSIVE, sample), kept=kept)
                 return
             if self.audit_error is not None and step > self.steps // 2:
                 raise self.audit_error
             yield OperatorDone(step, OPERATORS // 2, OPERATORS)
             yield StepReplayed(self.row(step))
             done += 1
+            if found is not None and step == found.step:
+                yield ProgressRestored(found, done)
             if step == self.disputed:
                 yield DisputeLocated(self.dispute(step))
             if step % 5 == 0:
@@ -207,6 +232,7 @@ class FakeEngine:
                 if self.disputed is not None and self.disputed <= step < self.disputed + 5:
                     yield ResumedFromCheckpoint(step)
         outcome = Outcome.DISPUTED if self.disputed is not None else Outcome.VERIFIED
+        self.progress.pop((plan.device, plan.segments), None)
         yield AuditFinished(self.report(plan, checks, done, outcome, sample))
 
     def chosen(self, plan: ReplayPlan) -> tuple[int, ...]:
@@ -351,6 +377,7 @@ class FakeEngine:
             commit_every=1,
             checkpoint_every=5,
             without_bound=("fold", "prod"),
+            estimate=ESTIMATE,
         )
         sentence = "The run is signed and complete. Compare it with the client's own order before you rely on it."
         if self.failing:

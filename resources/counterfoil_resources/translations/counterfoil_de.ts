@@ -578,6 +578,10 @@
             <translation>{0} von {1} Schritten</translation>
         </message>
         <message>
+            <source>{0}: {1} steps. A replay was stopped. {2}</source>
+            <translation>{0}: {1} Schritte. Eine Nachrechnung wurde unterbrochen. {2}</translation>
+        </message>
+        <message>
             <source>{0}: {1} steps. Planned: {2}.</source>
             <translation>{0}: {1} Schritte. Geplant: {2}.</translation>
         </message>
@@ -901,6 +905,10 @@
             <translation>Warteschlange</translation>
         </message>
         <message>
+            <source>R&amp;esume</source>
+            <translation>F&amp;ortsetzen</translation>
+        </message>
+        <message>
             <source>Reading {0}…</source>
             <translation>{0} wird gelesen…</translation>
         </message>
@@ -951,6 +959,10 @@
         <message>
             <source>Sta&amp;rt</source>
             <translation>Sta&amp;rten</translation>
+        </message>
+        <message>
+            <source>Start &amp;anew</source>
+            <translation>&amp;Neu beginnen</translation>
         </message>
         <message>
             <source>Steps</source>
@@ -1175,6 +1187,10 @@
     <context>
         <name>OverviewView</name>
         <message>
+            <source>A step takes</source>
+            <translation>Ein Schritt braucht</translation>
+        </message>
+        <message>
             <source>Checks</source>
             <translation>Prüfungen</translation>
         </message>
@@ -1370,8 +1386,16 @@
             <translation>Eine &amp;zufällige Stichprobe</translation>
         </message>
         <message>
+            <source>A step takes {0}.</source>
+            <translation>Ein Schritt braucht {0}.</translation>
+        </message>
+        <message>
             <source>All {0} steps are replayed: a clean replay is a proof.</source>
             <translation>Alle {0} Schritte werden nachgerechnet: Eine Nachrechnung ohne Abweichung ist ein Beweis.</translation>
+        </message>
+        <message>
+            <source>Allow a program beyond the &amp;limits</source>
+            <translation>Programm über den &amp;Grenzen zulassen</translation>
         </message>
         <message>
             <source>Device</source>
@@ -1384,6 +1408,10 @@
         <message>
             <source>Finds it with</source>
             <translation>Findet ihn mit</translation>
+        </message>
+        <message>
+            <source>Limits of operators, memory and computing keep a stranger's program from taking this machine.</source>
+            <translation>Grenzen für Operatoren, Speicher und Rechnen halten das Programm eines Fremden davon ab, diese Maschine in Beschlag zu nehmen.</translation>
         </message>
         <message>
             <source>Measure on one device or several to compare the plans; a few steps are replayed for it.</source>
@@ -2440,6 +2468,14 @@
             <translation>Eine Stichprobe hat mindestens ein Segment.</translation>
         </message>
         <message>
+            <source>A step of the program takes about {0} GiB of memory; the limit is {1} GiB.</source>
+            <translation>Ein Schritt des Programms braucht etwa {0} GiB Speicher; die Grenze ist {1} GiB.</translation>
+        </message>
+        <message>
+            <source>A step of the program takes about {0} floating-point operations; the limit is {1}.</source>
+            <translation>Ein Schritt des Programms braucht etwa {0} Gleitkommaoperationen; die Grenze ist {1}.</translation>
+        </message>
+        <message>
             <source>A step of this order needs at least {0} GiB of memory; {1} has {2}.</source>
             <translation>Ein Schritt dieses Auftrags braucht mindestens {0} GiB Speicher; {1} hat {2}.</translation>
         </message>
@@ -2457,7 +2493,7 @@
         </message>
         <message>
             <source>All {0} stored states have the state roots of their steps.</source>
-            <translation type="unfinished" />
+            <translation>Alle {0} gespeicherten Zustände haben die Zustandswurzeln ihrer Schritte.</translation>
         </message>
         <message>
             <source>An earlier difference could be rounding on other hardware; this one cannot.</source>
@@ -2526,6 +2562,10 @@
         <message>
             <source>Before that, step {0} came out different from the trainer's; a verdict would name a file that is no more, but the dispute capsule of that step stands by itself.</source>
             <translation>Davor kam Schritt {0} anders heraus als beim Trainer; ein Urteil würde eine Datei nennen, die es nicht mehr gibt, aber die Streitfallkapsel dieses Schritts steht für sich.</translation>
+        </message>
+        <message>
+            <source>Check that you may read it.</source>
+            <translation>Prüfen Sie, ob Sie sie lesen dürfen.</translation>
         </message>
         <message>
             <source>Check the disk or the network share, or copy the file to another disk, and start again.</source>
@@ -2616,20 +2656,28 @@
             <translation>Geben Sie sie 'counterfoil adjudicate'.</translation>
         </message>
         <message>
+            <source>Give the file that was meant.</source>
+            <translation>Geben Sie die gemeinte Datei an.</translation>
+        </message>
+        <message>
             <source>Give the name of a file.</source>
             <translation>Geben Sie den Namen einer Datei an.</translation>
         </message>
         <message>
             <source>Give the name of a key file; 'counterfoil keygen' makes one.</source>
-            <translation type="unfinished" />
+            <translation>Geben Sie den Namen einer Schlüsseldatei an; 'counterfoil keygen' erzeugt eine.</translation>
+        </message>
+        <message>
+            <source>Give the same file and options as then, or start the audit anew, without --resume.</source>
+            <translation>Geben Sie dieselbe Datei und dieselben Optionen wie damals an, oder beginnen Sie die Prüfung neu, ohne --resume.</translation>
         </message>
         <message>
             <source>Hashing the file: {0} %.</source>
-            <translation type="unfinished" />
+            <translation>Prüfsumme der Datei: {0} %.</translation>
         </message>
         <message>
             <source>It is not said where the progress was kept.</source>
-            <translation type="unfinished" />
+            <translation>Es ist nicht angegeben, wo der Fortschritt aufbewahrt wurde.</translation>
         </message>
         <message>
             <source>Known answers for SHA-256, Philox and a rounded training step came out right on {0}.</source>
@@ -2668,12 +2716,20 @@
             <translation>Für den Operator {0} ist keine Fehlerschranke bekannt, daher auch nicht, wie weit sich Hardware dort redlich unterscheiden darf, und keiner Seite lässt sich ein Fehler nachweisen.</translation>
         </message>
         <message>
+            <source>No progress of an audit of this run was kept.</source>
+            <translation>Von einer Prüfung dieses Laufs wurde kein Fortschritt aufbewahrt.</translation>
+        </message>
+        <message>
             <source>Nobody is to blame for what such a file says.</source>
             <translation>Was eine solche Datei sagt, wird niemandem vorgeworfen.</translation>
         </message>
         <message>
             <source>Nothing can be concluded about the training.</source>
             <translation>Über das Training lässt sich nichts schließen.</translation>
+        </message>
+        <message>
+            <source>Nothing was computed. If you trust the order, and this machine can carry it, allow large programs: with --allow-large on the command line, or in the plan of the window.</source>
+            <translation>Nichts wurde berechnet. Wenn Sie dem Auftrag vertrauen und diese Maschine ihn tragen kann, lassen Sie große Programme zu: mit --allow-large auf der Kommandozeile oder im Plan des Fensters.</translation>
         </message>
         <message>
             <source>Nothing was concluded about the training.</source>
@@ -2748,8 +2804,16 @@
             <translation>Beginnen Sie auf einem anderen Gerät von vorn, etwa cpu; wenn es auch dort versagt, starten Sie den Rechner neu.</translation>
         </message>
         <message>
+            <source>Start again; if it happens again, look whether something on this machine ends or stops processes.</source>
+            <translation>Beginnen Sie noch einmal; wenn es wieder geschieht, sehen Sie nach, ob auf diesem Rechner etwas Prozesse beendet oder anhält.</translation>
+        </message>
+        <message>
             <source>Start the audit anew, or say where it lies.</source>
-            <translation type="unfinished" />
+            <translation>Beginnen Sie die Prüfung neu, oder geben Sie an, wo er liegt.</translation>
+        </message>
+        <message>
+            <source>Start the audit anew, without --resume.</source>
+            <translation>Beginnen Sie die Prüfung neu, ohne --resume.</translation>
         </message>
         <message>
             <source>Step {0} came out different from the trainer's, but the audit was stopped before a second replay of it could confirm this machine's result. Audit the run again.</source>
@@ -2809,7 +2873,7 @@
         </message>
         <message>
             <source>The bundle was damaged or altered after it was signed.</source>
-            <translation type="unfinished" />
+            <translation>Das Bündel wurde nach der Unterschrift beschädigt oder verändert.</translation>
         </message>
         <message>
             <source>The capsule</source>
@@ -2822,6 +2886,14 @@
         <message>
             <source>The device {0} is not supported.</source>
             <translation>Das Gerät {0} wird nicht unterstützt.</translation>
+        </message>
+        <message>
+            <source>The dispute capsule that was kept with the progress cannot be read.</source>
+            <translation>Die Streitfallkapsel, die mit dem Fortschritt aufbewahrt wurde, kann nicht gelesen werden.</translation>
+        </message>
+        <message>
+            <source>The dispute capsule that was kept with the progress is another one.</source>
+            <translation>Die Streitfallkapsel, die mit dem Fortschritt aufbewahrt wurde, ist eine andere.</translation>
         </message>
         <message>
             <source>The exact values of {0} element{1} lie so close to a midpoint between two grid points that conforming hardware may round them to either side; rounded to the other side there, the step comes out as the trainer signed it. The calibrated margin was too small for one of the two machines. Nobody is accused; order the job with proven margins.</source>
@@ -2940,10 +3012,6 @@
             <translation>Die Schlüsseldatei</translation>
         </message>
         <message>
-            <source>The key file {0} cannot be written.</source>
-            <translation>Die Schlüsseldatei {0} ist nicht schreibbar.</translation>
-        </message>
-        <message>
             <source>The key in {0} has no passphrase.</source>
             <translation>Der Schlüssel in {0} hat kein Passwort.</translation>
         </message>
@@ -3004,6 +3072,50 @@
             <translation>Das Bild</translation>
         </message>
         <message>
+            <source>The process that holds the private key cannot be started: {0}.</source>
+            <translation>Der Prozess, der den privaten Schlüssel hält, lässt sich nicht starten: {0}.</translation>
+        </message>
+        <message>
+            <source>The process that holds the private key ended before it had loaded the key.</source>
+            <translation>Der Prozess, der den privaten Schlüssel hält, endete, bevor er den Schlüssel geladen hatte.</translation>
+        </message>
+        <message>
+            <source>The process that holds the private key ended before it had signed.</source>
+            <translation>Der Prozess, der den privaten Schlüssel hält, endete, bevor er unterschrieben hatte.</translation>
+        </message>
+        <message>
+            <source>The program has {0} operators; the limit is {1}.</source>
+            <translation>Das Programm hat {0} Operatoren; die Grenze ist {1}.</translation>
+        </message>
+        <message>
+            <source>The program has {0} values; the limit is {1}.</source>
+            <translation>Das Programm hat {0} Werte; die Grenze ist {1}.</translation>
+        </message>
+        <message>
+            <source>The progress in {0} cannot be read: {1}.</source>
+            <translation>Der Fortschritt in {0} kann nicht gelesen werden: {1}.</translation>
+        </message>
+        <message>
+            <source>The progress of the audit could not be kept.</source>
+            <translation>Der Fortschritt der Prüfung konnte nicht aufbewahrt werden.</translation>
+        </message>
+        <message>
+            <source>The progress that was kept does not fit the run.</source>
+            <translation>Der aufbewahrte Fortschritt passt nicht zum Lauf.</translation>
+        </message>
+        <message>
+            <source>The progress that was kept is damaged, or not of this version.</source>
+            <translation>Der aufbewahrte Fortschritt ist beschädigt oder nicht von dieser Version.</translation>
+        </message>
+        <message>
+            <source>The progress that was kept is that of another audit. What differs: {0}.</source>
+            <translation>Der aufbewahrte Fortschritt ist der einer anderen Prüfung. Verschieden: {0}.</translation>
+        </message>
+        <message>
+            <source>The progress that was kept was written by another version.</source>
+            <translation>Der aufbewahrte Fortschritt wurde von einer anderen Version geschrieben.</translation>
+        </message>
+        <message>
             <source>The public key is not an Ed25519 key.</source>
             <translation>Der öffentliche Schlüssel ist kein Ed25519-Schlüssel.</translation>
         </message>
@@ -3061,7 +3173,7 @@
         </message>
         <message>
             <source>The run is signed, and its steps are those that were signed. Its stored states were not looked at.</source>
-            <translation type="unfinished" />
+            <translation>Der Lauf ist unterschrieben, und seine Schritte sind die unterschriebenen. Seine gespeicherten Zustände wurden nicht angesehen.</translation>
         </message>
         <message>
             <source>The run is signed, complete, and was made for the client's order. Replay it to see whether it is true.</source>
@@ -3126,6 +3238,30 @@
         <message>
             <source>The signed tree head is malformed.</source>
             <translation>Der unterschriebene Baumkopf ist fehlerhaft.</translation>
+        </message>
+        <message>
+            <source>The signer gave an answer that belongs to another question.</source>
+            <translation>Der Prozess, der unterschreibt, gab eine Antwort, die zu einer anderen Frage gehört.</translation>
+        </message>
+        <message>
+            <source>The statement is about another file than {0}.</source>
+            <translation>Die Aussage handelt von einer anderen Datei als {0}.</translation>
+        </message>
+        <message>
+            <source>The statement is about another order than those signed before.</source>
+            <translation>Die Aussage handelt von einem anderen Auftrag als die zuvor unterschriebenen.</translation>
+        </message>
+        <message>
+            <source>The statement names another public key than the one that would sign it.</source>
+            <translation>Die Aussage nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreiben würde.</translation>
+        </message>
+        <message>
+            <source>The statement names nothing that it is about.</source>
+            <translation>Die Aussage nennt nichts, wovon sie handelt.</translation>
+        </message>
+        <message>
+            <source>The statement says nothing.</source>
+            <translation>Die Aussage sagt nichts.</translation>
         </message>
         <message>
             <source>The structure of the file is larger than that of any bundle, or names a place twice.</source>
@@ -3204,6 +3340,10 @@
             <translation>Zum Operator {0} gibt es keinen exakten Wert zum Vergleich ({1}), daher lässt sich keiner Seite ein Fehler nachweisen.</translation>
         </message>
         <message>
+            <source>There is no file {0}.</source>
+            <translation>Es gibt keine Datei {0}.</translation>
+        </message>
+        <message>
             <source>There is no room for {0} in {1}: it needs {2}, and {3} are free.</source>
             <translation>Zu wenig Platz in {1} ({0}): gebraucht werden {2}, frei sind {3}.</translation>
         </message>
@@ -3244,6 +3384,14 @@
             <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
+            <source>This signer has signed already what it was started for.</source>
+            <translation>Dieser Prozess hat schon unterschrieben, wofür er gestartet wurde.</translation>
+        </message>
+        <message>
+            <source>This signer signs {0}, and nothing else.</source>
+            <translation>Dieser Prozess unterschreibt {0} und sonst nichts.</translation>
+        </message>
+        <message>
             <source>Two parts of the file share the same place, byte {0}, which is not allowed.</source>
             <translation>Zwei Teile der Datei teilen sich dieselbe Stelle, Byte {0}, was nicht erlaubt ist.</translation>
         </message>
@@ -3280,12 +3428,56 @@
             <translation>Mit diesen Werten kommen die Schritte so heraus, wie der Trainer sie unterschrieben hat.</translation>
         </message>
         <message>
+            <source>a device</source>
+            <translation>ein Gerät</translation>
+        </message>
+        <message>
+            <source>a folder</source>
+            <translation>ein Ordner</translation>
+        </message>
+        <message>
+            <source>a key</source>
+            <translation>ein Schlüssel</translation>
+        </message>
+        <message>
+            <source>a part of it</source>
+            <translation>ein Teil von ihr</translation>
+        </message>
+        <message>
+            <source>a pipe</source>
+            <translation>eine Pipe</translation>
+        </message>
+        <message>
+            <source>a socket</source>
+            <translation>ein Socket</translation>
+        </message>
+        <message>
+            <source>a tree head</source>
+            <translation>ein Baumkopf</translation>
+        </message>
+        <message>
+            <source>a verdict</source>
+            <translation>ein Urteil</translation>
+        </message>
+        <message>
+            <source>a verdict or an adjudication</source>
+            <translation>ein Urteil oder ein Schiedsspruch</translation>
+        </message>
+        <message>
             <source>fingerprints</source>
             <translation>Fingerabdrücke</translation>
         </message>
         <message>
             <source>float64 at half the rate of float32</source>
             <translation>float64 mit halber Geschwindigkeit von float32</translation>
+        </message>
+        <message>
+            <source>its size, its time or a part of it</source>
+            <translation>ihre Größe, ihre Zeit oder ein Teil von ihr</translation>
+        </message>
+        <message>
+            <source>its structure</source>
+            <translation>ihr Aufbau</translation>
         </message>
         <message>
             <source>little float64: expect a slow replay</source>
@@ -3334,6 +3526,10 @@
         <message>
             <source>the data file</source>
             <translation>die Datendatei</translation>
+        </message>
+        <message>
+            <source>the device</source>
+            <translation>das Gerät</translation>
         </message>
         <message>
             <source>the disk can only be read</source>
@@ -3408,8 +3604,20 @@
             <translation>die Schritttabelle</translation>
         </message>
         <message>
+            <source>the tree heads</source>
+            <translation>die Baumköpfe</translation>
+        </message>
+        <message>
             <source>the verdict</source>
             <translation>das Urteil</translation>
+        </message>
+        <message>
+            <source>the version of Counterfoil</source>
+            <translation>die Version von Counterfoil</translation>
+        </message>
+        <message>
+            <source>the version of torch</source>
+            <translation>die Version von torch</translation>
         </message>
         <message>
             <source>there is a folder of this name</source>
@@ -3432,12 +3640,20 @@
             <translation>{0} kann wachsen, was kein Datensatz eines Bündels kann.</translation>
         </message>
         <message>
+            <source>{0} cannot be read as {1}: {2}.</source>
+            <translation>{0} kann nicht als {1} gelesen werden: {2}.</translation>
+        </message>
+        <message>
             <source>{0} cannot be written to {1}: there is a file of this name.</source>
             <translation>{0} lässt sich nicht nach {1} schreiben: es gibt schon eine Datei dieses Namens.</translation>
         </message>
         <message>
             <source>{0} cannot be written to {1}: {2}.</source>
             <translation>{0} lässt sich nicht nach {1} schreiben: {2}.</translation>
+        </message>
+        <message>
+            <source>{0} could not be removed: {1}.</source>
+            <translation>{0} konnte nicht entfernt werden: {1}.</translation>
         </message>
         <message>
             <source>{0} declares a fill value, or none as a bundle does.</source>
@@ -3568,6 +3784,10 @@
             <translation>{0} ist eine Gruppe der alten Form ohne Prüfsummen, was nicht erlaubt ist.</translation>
         </message>
         <message>
+            <source>{0} is larger than {1}, too large for {2}.</source>
+            <translation>{0} ist größer als {1}, zu groß für {2}.</translation>
+        </message>
+        <message>
             <source>{0} is neither a group nor a dataset.</source>
             <translation>{0} ist weder Gruppe noch Datensatz.</translation>
         </message>
@@ -3582,6 +3802,14 @@
         <message>
             <source>{0} is put together from other datasets or files, which is not allowed.</source>
             <translation>{0} ist aus anderen Datensätzen oder Dateien zusammengesetzt; das ist nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>{0} is too large for the progress of an audit.</source>
+            <translation>{0} ist zu groß für den Fortschritt einer Prüfung.</translation>
+        </message>
+        <message>
+            <source>{0} is {1}, where {2} should be.</source>
+            <translation>{0} ist {1}, wo {2} stehen sollte.</translation>
         </message>
         <message>
             <source>{0} keeps its data in another file, which is not allowed.</source>
@@ -4012,6 +4240,10 @@
     <context>
         <name>text</name>
         <message>
+            <source>about {0} of memory, {1} billion operations</source>
+            <translation>etwa {0} Speicher, {1} Milliarden Operationen</translation>
+        </message>
+        <message>
             <source>infinite</source>
             <translation>unendlich</translation>
         </message>
@@ -4181,6 +4413,10 @@
         <message>
             <source>{0} of {1} elements were computed exactly. The error bound is {2}.</source>
             <translation>{0} von {1} Elementen wurden exakt berechnet. Die Fehlerschranke ist {2}.</translation>
+        </message>
+        <message>
+            <source>{0} of {1} segments were judged, up to step {2}. This is kept: Resume goes on from there.</source>
+            <translation>{0} von {1} Segmenten wurden beurteilt, bis Schritt {2}. Das ist aufbewahrt: Fortsetzen macht dort weiter.</translation>
         </message>
     </context>
 </TS>
