@@ -48,10 +48,13 @@ DisputedElement
 DisputedOperator
 DivergenceMeasured
 ElementComparison
+Estimate
 Event
 Finding
 Gpt2Size
+Kept
 LabelFlip
+Limits
 Lion
 MerkleComparison
 NeighbourOperator
@@ -65,6 +68,7 @@ Plan
 PlanProgress
 PlanRow
 Precision
+ProgressRestored
 PublicKey
 RecordFinished
 RecordStarted
@@ -98,9 +102,11 @@ adjudicate
 check_bundle_file
 claimed_key_ids
 discard_recording
+find_progress
 generate_key
 inspect
 inspect_stages
+limits_for
 list_devices
 load_private_key
 load_public_key
@@ -119,6 +125,7 @@ record
 run_audit
 sign_verdict
 start_signer
+state_folder
 uniform
 verify_verdict
 write_capsule
