@@ -51,6 +51,7 @@ ElementComparison
 Event
 Finding
 Gpt2Size
+Kept
 LabelFlip
 Lion
 MerkleComparison
@@ -65,6 +66,7 @@ Plan
 PlanProgress
 PlanRow
 Precision
+ProgressRestored
 PublicKey
 RecordFinished
 RecordStarted
@@ -92,6 +94,7 @@ WeightAverage
 adjudicate
 check_bundle_file
 claimed_key_ids
+find_progress
 generate_key
 inspect
 inspect_stages
@@ -113,6 +116,7 @@ record
 run_audit
 sign_verdict
 start_signer
+state_folder
 uniform
 verify_verdict
 write_capsule
