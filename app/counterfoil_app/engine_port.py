@@ -51,6 +51,7 @@ class ReplayPlan:
         segments: Which segments of the run to replay; all unless said otherwise.
         threads: Threads on the CPU; None for torch's choice.
         resume: Go on where an earlier replay was stopped.
+        allow_large: Whether a program beyond the limits is computed.
     """
 
     run: Path
@@ -60,6 +61,7 @@ class ReplayPlan:
     segments: SegmentRequest = field(default_factory=SegmentRequest)
     threads: int | None = None
     resume: bool = False
+    allow_large: bool = False
 
 
 @dataclass(frozen=True)
@@ -198,7 +200,12 @@ class LibraryEngine:
     def plan(self, plan: ReplayPlan, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
         """Measure a few steps and say what audits would cost; raises CounterfoilError."""
         yield from counterfoil.plan_audit(
-            plan.run, data=plan.data, bad_fraction=bad_fraction, device=plan.device, cancel=cancel
+            plan.run,
+            data=plan.data,
+            bad_fraction=bad_fraction,
+            device=plan.device,
+            cancel=cancel,
+            limits=counterfoil.limits_for(plan.allow_large),
         )
 
     def kept(self, plan: ReplayPlan, order: Digest, run_root: Digest) -> Kept | None:
@@ -258,6 +265,7 @@ def _request(plan: ReplayPlan) -> AuditRequest:
         data=plan.data,
         segments=plan.segments,
         threads=plan.threads,
+        limits=counterfoil.limits_for(plan.allow_large),
         progress=counterfoil.state_folder(),
         resume=plan.resume,
     )

@@ -26,6 +26,7 @@ from counterfoil import (
 )
 from counterfoil_app.engine_child import Call, Item, Raised, Returned, Steer, serve
 from counterfoil_app.engine_port import DeviceInfo, ReplayPlan, VerdictReading
+from counterfoil_app.messages import MAX_BYTES, MessageError, loads
 from counterfoil_app.sample import SampleKind, SampleProgress
 from counterfoil_app.worker import ReportedError
 
@@ -153,9 +154,21 @@ class ProcessEngine:
 
     def _receive(self, connection: Connection) -> list[Item | Returned | Raised]:
         try:
-            return connection.recv() if connection.poll(LOOK_SECONDS) else []
+            data = connection.recv_bytes(MAX_BYTES) if connection.poll(LOOK_SECONDS) else None
         except (EOFError, OSError) as error:
             raise self._died() from error
+        if data is None:
+            return []
+        try:
+            messages = loads(data)
+            if isinstance(messages, list) and all(isinstance(each, (Item, Returned, Raised)) for each in messages):
+                return messages
+            raise MessageError("The engine's process sent something else than messages.")
+        except MessageError:
+            if self._process is not None:
+                self._process.kill()
+            self.close()
+            raise
 
     def _send(self, connection: Connection, message: Call | Steer) -> None:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QCheckBox,
     QComboBox,
     QDialog,
     QDialogButtonBox,
@@ -76,6 +77,16 @@ class PlanDialog(QDialog):
         self.device = QComboBox()
         self.device.setAccessibleName(self.tr("Device of the replay"))
         self.note = label("", "muted")
+        self.large = QCheckBox(self.tr("Allow a program beyond the &limits"))
+        self.large.setToolTip(
+            self.tr("Limits of operators, memory and computing keep a stranger's program from taking this machine.")
+        )
+        self.large.setChecked(session.allow_large)
+        self.takes = label("", "muted")
+        self.takes.setVisible(order.estimate is not None)
+        if order.estimate is not None:
+            step = text.step(order.estimate.bytes, order.estimate.flops)
+            self.takes.setText(self.tr("A step takes {0}.").format(step))
         self.measure = QPushButton()
         self.progress = QProgressBar()
         self.progress.setAccessibleName(self.tr("Progress of the measurement"))
@@ -136,6 +147,8 @@ class PlanDialog(QDialog):
         grid.addWidget(self.measure, 0, 2)
         grid.addWidget(self.note, 1, 1, 1, 2)
         grid.addWidget(self.progress, 2, 1, 1, 2)
+        grid.addWidget(self.takes, 3, 1, 1, 2)
+        grid.addWidget(self.large, 4, 1, 1, 2)
         return grid
 
     def _prepared_table(self) -> QTableWidget:
@@ -193,6 +206,7 @@ class PlanDialog(QDialog):
     def accept(self) -> None:
         """Give the plan to the session."""
         self._session.device = self.device_name
+        self._session.allow_large = self.large.isChecked()
         self._session.use_segments(self.request())
         super().accept()
 
@@ -235,7 +249,7 @@ class PlanDialog(QDialog):
         if self._session.planning:
             self._session.stop_planning()
         else:
-            self._session.make_plan(self._bad_fraction(), self.device_name)
+            self._session.make_plan(self._bad_fraction(), self.device_name, self.large.isChecked())
 
     def _plan_changed(self) -> None:
         plan = self._session.plan

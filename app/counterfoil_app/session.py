@@ -42,6 +42,7 @@ from counterfoil_app.rate import AwakeClock, RateMeter
 from counterfoil_app.snapshot import Latest, ReplaySink, Snapshot
 from counterfoil_app.step_data import StepData
 from counterfoil_app.step_rows import StepRows
+from counterfoil_app.strangers import plain
 from counterfoil_app.turns import Turns
 from counterfoil_app.verdict_export import SigningRequest, VerdictMaterial, export_verdict
 from counterfoil_app.worker import Failure, JobResult, Worker
@@ -189,6 +190,7 @@ class Session(QObject):
         self.order: Path | None = None
         self.data: Path | None = None
         self.segments = SegmentRequest()
+        self.allow_large = False
         self.failure: Failure | None = None
         self.verdict_file: Path | None = None
         self.selected_step: int | None = None
@@ -319,6 +321,7 @@ class Session(QObject):
         if path != self.path:
             self.data = None
             self.segments = SegmentRequest()
+            self.allow_large = False
         self.path = path
         self.order = order
         self._clear_bundle()
@@ -364,7 +367,7 @@ class Session(QObject):
         self.sample, self.report, self.failure = finished.sample, finished.report, finished.failure
         self.verdict_file, self.kept = finished.verdict_file, finished.kept
         if self.report is not None:
-            self.checks.update({check.number: check for check in self.report.checks})
+            self.checks.update({check.number: check for check in plain(self.report.checks)})
         judged = Phase.CONCLUDED if self.report is not None else Phase.FAILED
         self._set_phase(judged if self.summary is not None or self.report is not None else Phase.UNREADABLE)
         self._announce_all()
@@ -382,13 +385,13 @@ class Session(QObject):
         self._announce_all()
         self.phase_changed.emit()
 
-    def make_plan(self, bad_fraction: float, device: str) -> None:
+    def make_plan(self, bad_fraction: float, device: str, allow_large: bool = False) -> None:
         """Measure a few steps on a device; :attr:`plan_changed` follows, several times."""
         if self.path is None or self.running or self.planning:
             return
         self._planning, self._plan_values = CancelToken(), Latest()
         self.plan = self.plan_failure = None
-        asked = ReplayPlan(run=self.path, order=self.order, device=device, data=self.data)
+        asked = ReplayPlan(run=self.path, order=self.order, device=device, data=self.data, allow_large=allow_large)
         values = self._engine.plan(asked, bad_fraction, self._planning)
         self._submit(partial(_feed, values, self._plan_values), partial(self._planned, self._planning))
         self.plan_changed.emit()
@@ -423,6 +426,7 @@ class Session(QObject):
             data=self.data,
             segments=self.segments,
             threads=self.threads,
+            allow_large=self.allow_large,
             resume=resume,
         )
 
@@ -569,9 +573,10 @@ class Session(QObject):
 
     def _take_client(self) -> None:
         if (client := self._clients.take()) is not None and self._opening:
-            self.client = client
+            self.client = plain(client)
 
     def _show_summary(self, summary: BundleSummary) -> None:
+        summary = plain(summary)
         before, self.summary = self.summary, summary
         if before is None or before.run != summary.run:
             self.step_data = StepData(summary)
@@ -616,8 +621,8 @@ class Session(QObject):
         if snapshot.started is not None:
             self._total = snapshot.started.planned_steps or snapshot.started.steps
             self._note_sample(snapshot.started)
-            self.checks.update({check.number: check for check in snapshot.started.checks})
-        self.checks.update({check.number: check for check in snapshot.checks})
+            self.checks.update({check.number: check for check in plain(snapshot.started.checks)})
+        self.checks.update({check.number: check for check in plain(snapshot.checks)})
         if snapshot.started is not None or snapshot.checks:
             self.checks_changed.emit()
         if snapshot.resumed is not None:
@@ -637,7 +642,7 @@ class Session(QObject):
             self._note_rate(snapshot)
             self.progress_changed.emit()
         if snapshot.dispute is not None:
-            self.dispute = snapshot.dispute
+            self.dispute = plain(snapshot.dispute)
             self.dispute_changed.emit()
         if snapshot.report is not None:
             self.report, self.kept = snapshot.report, snapshot.kept
@@ -668,8 +673,8 @@ class Session(QObject):
         self._sink = self._token = self._ended = None
         self.failure = result.failure
         if self.report is not None:
-            self.checks.update({check.number: check for check in self.report.checks})
-            self.dispute = self.report.dispute or self.dispute
+            self.checks.update({check.number: check for check in plain(self.report.checks)})
+            self.dispute = plain(self.report.dispute) or self.dispute
         self._set_phase(Phase.CONCLUDED if self.report is not None else Phase.FAILED)
         self.checks_changed.emit()
         self.dispute_changed.emit()

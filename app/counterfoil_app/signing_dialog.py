@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from counterfoil import AuditReport
 from counterfoil_app import icons, text
+from counterfoil_app.strangers import plain
 from counterfoil_app.theme import Theme
 from counterfoil_app.verdict_export import SigningRequest
 from counterfoil_app.views import words
@@ -61,7 +62,7 @@ class SigningDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(self.tr("Sign the verdict"))
         self.resize(*SIZE)
-        self._report = report
+        self._report = plain(report)
         self._signed_at = signed_at
         self._theme = theme
         self._ring_problem = self.tr("Looking for the key ring of the system.")
@@ -231,7 +232,7 @@ class SigningDialog(QDialog):
     def show_statement(self, statement: bytes) -> None:
         """Show what will be signed; in the file it stands without line breaks."""
         self._signed = statement
-        self.statement.setPlainText(json.dumps(json.loads(statement), indent=2, ensure_ascii=False))
+        self.statement.setPlainText(json.dumps(json.loads(statement), indent=2))
 
     def show_no_statement(self, failure: Failure) -> None:
         """Say why nothing can be signed."""

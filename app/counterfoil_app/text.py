@@ -38,6 +38,12 @@ def size(value: int) -> str:
     return QLocale().formattedDataSize(value, 1, QLocale.DataSizeFormat.DataSizeIecFormat)
 
 
+def step(memory: int, operations: int) -> str:
+    """What a step takes: bytes, and floating-point operations in units of 10^9."""
+    billions = QLocale().toString(operations / 1e9, "g", 3) if operations < 1e12 else count(round(operations / 1e9))
+    return _tr("about {0} of memory, {1} billion operations").format(size(memory), billions)
+
+
 def moment(stamp: str) -> str:
     """A time of a signed file, ``2026-01-31T12:00:00Z``, as people write it; any other text as it is."""
     return f"{stamp[:10]} {stamp[11:19]} UTC" if _STAMP.fullmatch(stamp) else stamp

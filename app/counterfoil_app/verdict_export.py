@@ -13,6 +13,7 @@ from counterfoil_app.engine_port import Engine
 from counterfoil_app.files import write_whole, write_with
 from counterfoil_app.report_document import Contents, Curves
 from counterfoil_app.report_process import print_report
+from counterfoil_app.strangers import name_of, plain
 
 
 def now() -> datetime:
@@ -81,7 +82,7 @@ def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRe
     write_whole(request.target, envelope)
     if request.report is not None:
         curves = Curves.of(material.rows)
-        page = Contents(material.report, material.summary, curves, envelope, request.target.name)
+        page = Contents(plain(material.report), plain(material.summary), curves, envelope, name_of(request.target))
         write_with(request.report, lambda path: print_report(page, path))
     if request.table is not None:
         engine.write_steps(material.rows, request.table)

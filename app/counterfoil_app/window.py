@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 )
 
 from counterfoil import SegmentRequest
-from counterfoil_app import icons
+from counterfoil_app import icons, strangers
 from counterfoil_app.address_book import open_address_book
 from counterfoil_app.bundle_queue import BundleQueue
 from counterfoil_app.dialogs import ask_to_stop, show_failure
@@ -40,6 +40,7 @@ from counterfoil_app.plan_dialog import PlanDialog
 from counterfoil_app.session import Phase, Session
 from counterfoil_app.settings import Settings, ThemeChoice
 from counterfoil_app.shell.shell import Shell
+from counterfoil_app.strangers import beside, name_of
 from counterfoil_app.theme import Theme
 from counterfoil_app.verdict_desk import VerdictDesk
 from counterfoil_app.views import words
@@ -522,7 +523,7 @@ class MainWindow(QMainWindow):
         path = self.session.path
         if path is None or not self.session.rows:
             return
-        proposal = path.with_name(f"{path.stem}.steps.csv")
+        proposal = beside(path, ".steps.csv")
         name, _ = QFileDialog.getSaveFileName(self, self.tr("Export step table"), str(proposal), "*.csv")
         if name:
             self.session.export_table(Path(name))
@@ -532,7 +533,7 @@ class MainWindow(QMainWindow):
         path = self.session.path
         if path is None or not self.session.can_export_capsule:
             return
-        proposal = path.with_name(f"{path.stem}-dispute.cfoil")
+        proposal = beside(path, "-dispute.cfoil")
         name, _ = QFileDialog.getSaveFileName(
             self, self.tr("Save dispute capsule"), str(proposal), self.tr("Dispute capsules (*.cfoil)")
         )
@@ -637,7 +638,7 @@ class MainWindow(QMainWindow):
         self.statusBar().showMessage(sentence, MESSAGE_MILLISECONDS)
 
     def _bundle_name(self) -> str:
-        return self.session.path.name if self.session.path is not None else ""
+        return name_of(self.session.path)
 
     def _raise_dispute(self) -> None:
         if self.session.dispute is not None and not self._raised_dispute:
@@ -652,7 +653,9 @@ class MainWindow(QMainWindow):
         self.welcome.show_recent(paths)
         self.recent_menu.clear()
         for path in paths:
-            action = self.recent_menu.addAction(f"{path.name} \u2013 {path.parent}".replace("&", "&&"))
+            action = self.recent_menu.addAction(
+                strangers.sentence(f"{path.name} \u2013 {path.parent}").replace("&", "&&")
+            )
             action.triggered.connect(partial(self._recent_chosen, path))
         self.recent_menu.addSeparator()
         self.recent_menu.addAction(self.clear_recent_action)

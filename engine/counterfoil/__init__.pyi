@@ -188,6 +188,15 @@ from .execution.devices import (
     list_devices as list_devices,
 )
 from .plaintext import one_line as one_line
+from .program.limits import (
+    Estimate as Estimate,
+)
+from .program.limits import (
+    Limits as Limits,
+)
+from .program.limits import (
+    limits_for as limits_for,
+)
 from .program.random import uniform as uniform
 from .program.update import (
     Adagrad as Adagrad,

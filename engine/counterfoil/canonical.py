@@ -20,10 +20,10 @@ MAX_DEPTH = 64
 """Levels of lists and objects inside each other."""
 MAX_VALUES = 2_000_000
 """Values in one text of JSON, unless the caller allows more: what is parsed takes about 100 bytes for each."""
-MAX_BYTES = 64 * 2**20
-"""Bytes of one text of JSON."""
-MAX_WIDE_BYTES = 16 * 2**20
-"""The same where it holds characters beyond ASCII, which may take four bytes each in memory."""
+MAX_BYTES = 32 * 2**20
+"""Bytes of one text of JSON, unless the caller allows more."""
+MAX_WIDE_BYTES = 8 * 2**20
+"""Bytes of one that holds characters beyond ASCII, which may take four bytes each in memory."""
 # Possessive: without a way back, a string of any length takes no memory to match. One without an end goes to the end:
 # else it would be sought again from every quote in it.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
@@ -89,17 +89,18 @@ def _written(value: Any) -> bytes:
         raise CanonicalError("A text holds a character that has no UTF-8 form.") from error
 
 
-def decode(data: bytes, *, max_values: int = MAX_VALUES) -> Any:
+def decode(data: bytes, *, max_values: int = MAX_VALUES, max_bytes: int = MAX_BYTES) -> Any:
     """Decode bytes that must be in canonical form.
 
     Args:
         data: What a stranger wrote.
         max_values: How many values it may hold, keys included.
+        max_bytes: How long it may be.
 
     Raises:
         CanonicalError: The bytes are not JSON, or not the canonical form of what they say, or more than is read.
     """
-    if _BLANK.search(_measured(data, max_values)):
+    if _BLANK.search(_measured(data, max_values, max_bytes)):
         raise CanonicalError("A JSON record is not in canonical form: it has space between its values.")
     value = _loaded(data, parse_int=_exact, parse_float=_no_float, parse_constant=_no_float)
     if _written(value) != data:
@@ -107,26 +108,21 @@ def decode(data: bytes, *, max_values: int = MAX_VALUES) -> Any:
     return value
 
 
-def parse(data: bytes, *, max_values: int = MAX_VALUES) -> Any:
+def parse(data: bytes) -> Any:
     """Decode JSON of any form, where a standard allows any: space and floats may be in it; no key may stand twice.
-
-    Args:
-        data: What a stranger wrote.
-        max_values: How many values it may hold, keys included.
 
     Raises:
         CanonicalError: The bytes are not JSON, or more than is read.
     """
-    _measured(data, max_values)
+    _measured(data, MAX_VALUES, MAX_BYTES)
     return _loaded(data, object_pairs_hook=_object)
 
 
-def _measured(data: bytes, max_values: int) -> bytes:
+def _measured(data: bytes, max_values: int, max_bytes: int) -> bytes:
     """Measure JSON without parsing it, and return it without its strings; raises CanonicalError when it is too much."""
-    size = len(data)
-    if size > MAX_BYTES or (size > MAX_WIDE_BYTES and not data.isascii()):
-        limit = MAX_BYTES if data.isascii() else MAX_WIDE_BYTES
-        raise CanonicalError(f"A JSON record has {size} bytes; {limit} are read.")
+    limit = max_bytes if data.isascii() else min(max_bytes, MAX_WIDE_BYTES)
+    if len(data) > limit:
+        raise CanonicalError(f"A JSON record has {len(data)} bytes; {limit} are read.")
     # Cheap counts first: finding the strings keeps a piece of bytes for each.
     if data.count(b'"') > 2 * max_values:
         raise _too_many(max_values)

@@ -64,7 +64,9 @@ _LOG = logging.getLogger("counterfoil")
 _WITH_KEY = ("train", "audit", "adjudicate", "sign", "keygen")
 """Commands that may need a passphrase."""
 # What typer exits with by itself. Its 2 for a wrong call would read as INCONCLUSIVE.
-_TYPER_EXITS = {0: 0, 1: Outcome.INCONCLUSIVE.exit_code, 2: Outcome.ERROR.exit_code}
+_TYPER_EXITS = {0: 0, 2: Outcome.ERROR.exit_code}
+_TYPER_STOPPED = (1, 130)
+"""What typer exits with, next to silently, when somebody presses Ctrl-C; which one depends on its version."""
 
 # The order in which people meet them; typer would list groups last.
 _COMMANDS = (
@@ -287,6 +289,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except _Done as done:
         return _code(done)
     except SystemExit as ended:
+        if _code(ended) in _TYPER_STOPPED:
+            return _show_error(CancelledError("Stopped; nothing was concluded."))
         return _TYPER_EXITS.get(_code(ended), Outcome.ERROR.exit_code)
     except CounterfoilError as error:
         return _show_error(error)

@@ -63,6 +63,22 @@ def test_devices_are_measured_side_by_side(
     assert dialog.table.isHidden(), "samples of another bad fraction have another size"
 
 
+def test_a_program_beyond_the_limits_is_allowed_in_the_plan(
+    dialog: PlanDialog, opened: MainWindow, engine: FakeEngine, qtbot: QtBot
+) -> None:
+    assert dialog.takes.text() == "A step takes about 3.0 MiB of memory, 2.5 billion operations."
+    assert not dialog.large.isChecked()
+    measure(dialog, opened, qtbot)
+    dialog.large.setChecked(True)
+    measure(dialog, opened, qtbot)
+    assert engine.large_allowed == [False, True]
+    assert not opened.session.allow_large, "not before the plan is used"
+    dialog.accept()
+    assert opened.session.allow_large
+    opened.session.open(Path("another.cfoil"))
+    assert not opened.session.allow_large
+
+
 def test_a_sample_is_replayed_and_does_not_look_whole(
     dialog: PlanDialog, opened: MainWindow, engine: FakeEngine, qtbot: QtBot
 ) -> None:

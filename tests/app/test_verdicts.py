@@ -9,11 +9,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 from counterfoil import (
@@ -25,9 +27,12 @@ from counterfoil import (
     Finding,
     Right,
     SegmentRequest,
+    SignerProcess,
     StepReplayed,
+    generate_key,
+    start_signer,
 )
-from counterfoil_app import chart, passphrases, report_document
+from counterfoil_app import chart, passphrases, report_document, verdict_export
 from counterfoil_app.chart import Series
 from counterfoil_app.engine_port import ReplayPlan
 from counterfoil_app.files import write_with
@@ -113,6 +118,38 @@ def test_nothing_is_signed_after_another_bundle_was_opened(
     qtbot.waitUntil(lambda: not opened.session.busy)
     assert not list(tmp_path.glob("*.verdict.json"))
     assert not (tmp_path / "new.pem").exists()
+
+
+def test_a_signer_that_dies_costs_nothing(
+    opened: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dying(*arguments: Any, **named: Any) -> SignerProcess:
+        signer = start_signer(*arguments, **named)
+        signer._process.kill()
+        signer._process.wait()
+        return signer
+
+    report = concluded(opened, qtbot)
+    generate_key(tmp_path / "auditor.pem", None)
+    monkeypatch.setattr(verdict_export, "start_signer", dying)
+    dialog = signing(opened, qtbot)
+    dialog.use_existing.setChecked(True)
+    dialog.key.setText(str(tmp_path / "auditor.pem"))
+    with qtbot.waitSignal(opened.session.failed) as caught:
+        qtbot.mouseClick(dialog.ok, LEFT)
+    assert "ended before it had signed" in caught.args[0].sentence
+    assert caught.args[0].expected
+    assert opened.session.report is report
+    assert opened.session.verdict_file is None
+    for box in opened.findChildren(QMessageBox):
+        box.done(0)
+    monkeypatch.undo()
+    dialog = signing(opened, qtbot)
+    dialog.use_existing.setChecked(True)
+    dialog.key.setText(str(tmp_path / "auditor.pem"))
+    with qtbot.waitSignal(opened.session.export_finished):
+        qtbot.mouseClick(dialog.ok, LEFT)
+    assert opened.session.verdict_file is not None
 
 
 def test_an_answer_for_a_closed_dialog_is_dropped(opened: MainWindow, qtbot: QtBot) -> None:

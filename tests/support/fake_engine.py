@@ -29,6 +29,7 @@ from counterfoil import (
     DisputedOperator,
     DisputeLocated,
     DivergenceMeasured,
+    Estimate,
     Event,
     Finding,
     Kept,
@@ -58,6 +59,7 @@ from counterfoil.signing import VERDICT_PREDICATE, make_statement
 from counterfoil_app.engine_port import DeviceInfo, ReplayPlan, SignedVerdict, VerdictReading
 from counterfoil_app.sample import SampleKind, SampleProgress, sample_files
 
+ESTIMATE = Estimate(412, 520, 3 * 2**20, 2_500_000_000, 9 * 2**20)
 TENSORS = {
     "blocks.0.bn1.running_mean": (16,),
     "blocks.0.conv1.weight": (16, 16, 3, 3),
@@ -122,6 +124,7 @@ class FakeEngine:
     plan_error: Exception | None = None
     closed: int = 0
     plans_asked: list[tuple[str, float]] = field(default_factory=list)
+    large_allowed: list[bool] = field(default_factory=list)
     threads: set[str] = field(default_factory=set)
     plans: list[ReplayPlan] = field(default_factory=list)
     progress: dict[tuple[str, SegmentRequest], Kept] = field(default_factory=dict)
@@ -160,6 +163,7 @@ class FakeEngine:
 
     def plan(self, plan: ReplayPlan, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
         self.plans_asked.append((plan.device, bad_fraction))
+        self.large_allowed.append(plan.allow_large)
         for done in range(3):
             while not self.gate.wait(0.01):
                 cancel.check()
@@ -174,7 +178,7 @@ class FakeEngine:
             PlanRow(0.99, total - 1, 5 * (total - 1), 5 * (total - 1) * seconds, 0.01),
             PlanRow(1.0, total, self.steps, self.steps * seconds, 0.0),
         ]
-        yield Plan(plan.device, self.steps, total, bad_fraction, bad, seconds, 0.1, 3, tuple(rows))
+        yield Plan(plan.device, self.steps, total, bad_fraction, bad, seconds, 0.1, 3, tuple(rows), ESTIMATE)
 
     def kept(self, plan: ReplayPlan, order: Digest, run_root: Digest) -> Kept | None:
         self.threads.add(threading.current_thread().name)
@@ -373,6 +377,7 @@ class FakeEngine:
             commit_every=1,
             checkpoint_every=5,
             without_bound=("fold", "prod"),
+            estimate=ESTIMATE,
         )
         sentence = "The run is signed and complete. Compare it with the client's own order before you rely on it."
         if self.failing:

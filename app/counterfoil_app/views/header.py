@@ -12,6 +12,7 @@ from counterfoil import SegmentRequest
 from counterfoil_app import icons, text
 from counterfoil_app.engine_words import failure_text, translated
 from counterfoil_app.session import Phase, Session
+from counterfoil_app.strangers import name_of
 from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
 from counterfoil_app.views.parts import label, restyle
@@ -207,7 +208,7 @@ class HeaderView(QFrame):
         if session.failure is not None:
             return failure_text(session.failure)
         if session.phase is Phase.LOADING and session.path is not None:
-            return self.tr("Reading {0}").format(session.path.name)
+            return self.tr("Reading {0}").format(name_of(session.path))
         if session.running:
             return self._running_sentence()
         return self._ready_sentence()

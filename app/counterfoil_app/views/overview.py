@@ -217,11 +217,13 @@ class OverviewView(Page):
             Field(self.tr("Initial state"), order.initial_root.hex, exact=True),
         ]
         unread = self.tr("not read yet")
+        taken = order.estimate
         return [
             *(compared if self._session.client is None else []),
             Field(self.tr("Recipe"), order.recipe),
             Field(self.tr("Operators"), text.count(order.operators) if order.operators else unread),
             Field(self.tr("Rounded"), text.count(order.rounded_operators) if order.operators else unread),
+            Field(self.tr("A step takes"), unread if taken is None else text.step(taken.bytes, taken.flops)),
             Field(self.tr("Margins"), self._margins(summary) or unread),
             Field(
                 self.tr("State"),

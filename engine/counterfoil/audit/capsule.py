@@ -141,7 +141,7 @@ def load_job(
     manifest = contents.manifest
     program = read_program(contents.program, manifest.precision.compute, limits, cancel)
     check_inputs(manifest, program, contents.state)
-    site_margins(program, manifest.precision)
+    site_margins(program, manifest.precision, cancel)
     if {item.name for item in program.inputs if item.kind == "batch"} != part.data.keys():
         raise ProgramError("The capsule's data arrays are not those that its program reads.")
     if contents.fingerprints.shape[1] != len(program.places):

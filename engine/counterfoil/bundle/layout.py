@@ -54,7 +54,7 @@ CHUNK_PROOFS = "proofs"
 """In such a group: their inclusion proofs, one after the other."""
 
 MAX_MANIFEST_BYTES = 16 * 2**20
-MAX_PROGRAM_BYTES = 256 * 2**20
+MAX_PROGRAM_BYTES = 80 * 2**20
 MAX_CLAIM_BYTES = 2**20
 MAX_LEAVES_BYTES = 16 * 2**20
 

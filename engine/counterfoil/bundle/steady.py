@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import stat
 from collections import OrderedDict
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,7 @@ from typing import Self
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.errors import BundleError, FileChangedError
+from counterfoil.inputs import open_input
 from counterfoil.obstacles import file_changed, read_failure
 
 LEAST_BLOCK = 2**16
@@ -67,7 +67,7 @@ class SteadyFile:
             ObstacleError: The system fails to read it.
         """
         path = Path(path)
-        return cls(path, _open_plain(path))
+        return cls(path, open_input(path, "a file of Counterfoil's", BundleError))
 
     def __enter__(self) -> Self:
         return self
@@ -240,18 +240,3 @@ def reading(what: str) -> Iterator[None]:
             remedy="Ask for the file again.",
             detail=f"{type(error).__name__}: {error}",
         ) from error
-
-
-def _open_plain(path: Path) -> io.FileIO:
-    """Open a regular file; opening a pipe or a device could wait for ever."""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise BundleError(f"{path.name} is not a file.")
-        return path.open("rb", buffering=0)
-    except FileNotFoundError as error:
-        raise BundleError(f"There is no file {path}.", detail=str(error)) from error
-    except (OSError, ValueError) as error:
-        obstacle = read_failure(str(path), error)
-        if obstacle is not None:
-            raise obstacle from error
-        raise BundleError(f"{path} cannot be read.", remedy="Check that you may read it.", detail=str(error)) from error

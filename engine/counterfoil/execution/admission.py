@@ -28,6 +28,6 @@ def read_program(data: bytes, compute: str, limits: Limits | None = None, cancel
     limits = limits or Limits()
     program = Program.from_bytes(data, limits=limits, cancel=cancel)
     dtype = COMPUTE_DTYPES[compute]
-    check(estimate(program, dtype.itemsize), limits)
+    check(estimate(program, dtype.itemsize, cancel), limits)
     Interpreter(program, torch.device("cpu"), dtype).check_types(cancel)
     return program

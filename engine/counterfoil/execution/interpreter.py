@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
@@ -23,7 +25,7 @@ from counterfoil.execution.strides import stride_free
 from counterfoil.execution.trouble import obstacle
 from counterfoil.generators import finish
 from counterfoil.program import sums
-from counterfoil.program.graph import Keyword, Node, Program, TensorType, Value, map_argument
+from counterfoil.program.graph import Keyword, Node, Program, TensorType, Value, map_argument, node_values
 from counterfoil.program.operators import UNIFORM, OperatorClass
 from counterfoil.program.places import PlaceSort
 from counterfoil.program.signatures import overload
@@ -221,10 +223,11 @@ class Interpreter:
         return self._results(values, inputs)
 
     def check_types(self, cancel: CancelToken | None = None) -> None:
-        """Run the program on fake tensors, which have shapes and dtypes but no memory.
+        """Run the program's operators on fake tensors, which have shapes and dtypes but no memory.
 
         An operator that rejects its arguments, or a result of another size than declared, is found before anything
-        large is allocated.
+        large is allocated. Each runs on tensors of the types that the program declares, so that one run stands for
+        all uses of an operator with the same arguments: a layer's for those of the layers like it.
 
         Args:
             cancel: Looked at between operators.
@@ -233,15 +236,23 @@ class Interpreter:
             ProgramError: The message names the operator and its module.
             CancelledError: ``cancel`` was set.
         """
-        with FakeTensorMode():
-            values: dict[int, Any] = {
-                number: torch.empty(item.type.shape, dtype=self._torch_dtype(item.type.dtype), device=self.device)
-                for number, item in enumerate(self.program.inputs)
-            }
+        types = self.program.types
+        passed: set[Any] = set()
+        with FakeTensorMode(), _quietly():
             for index, operation in enumerate(self._operations):
                 if cancel is not None:
                     cancel.check()
-                self._advance(index, operation, values, None, native, None)
+                node = operation.node
+                use = (node.operator, _typed(node.args, types), _typed(node.kwargs, types), node.outputs)
+                if use in passed:
+                    continue
+                values = {value.number: self._empty(types[value.number]) for value in node_values(node)}
+                self._compute(index, operation, values, None, native, None)
+                passed.add(use)
+
+    def _empty(self, described: TensorType | None) -> Tensor:
+        assert described is not None, "nothing refers to a value that is not computed"
+        return torch.empty(described.shape, dtype=self._torch_dtype(described.dtype), device=self.device)
 
     def _advance(
         self,
@@ -298,21 +309,14 @@ class Interpreter:
             output = node.outputs[0]
             assert output is not None
             kwargs["dtype"] = self._torch_dtype(output.dtype)
-        try:
+        with _about(node):
             check_indices(node.entry.kind, operation.named(args, kwargs))
             result = compute(operation, args, kwargs)
-        except CounterfoilError:
-            raise
-        except Exception as error:
-            # Whatever a function of the library raises is about the arguments, unless it is about this machine.
-            trouble = obstacle(error)
-            if trouble is not None:
-                raise trouble from error
-            raise ProgramError(f"The operator {node.where} cannot be computed.", detail=str(error)) from error
         outputs: Outputs = list(result) if isinstance(result, (tuple, list)) else [result]
         outputs = self._agreed(node, outputs)
         if rounder is not None and node.entry.operator_class is OperatorClass.ROUNDED:
-            return rounder(node, lambda: operation.named(args, kwargs), _unshared(outputs, args))
+            with _about(node):
+                return rounder(node, lambda: operation.named(args, kwargs), _unshared(outputs, args))
         self._watch(index, outputs, lambda: operation.named(args, kwargs), rounder)
         return outputs
 
@@ -425,6 +429,43 @@ _FACTORIES = frozenset(
     )
 )  # fmt: skip
 """Operators without a tensor argument: they must be told the device, and the dtype that the program gives them."""
+
+
+@contextmanager
+def _about(node: Node) -> Iterator[None]:
+    """Turn what a function of the library raises into an error about an operator's arguments, or about this machine.
+
+    Some functions take arguments that do not fit together, and give what has no scale.
+    """
+    try:
+        yield
+    except CounterfoilError:
+        raise
+    except Exception as error:
+        trouble = obstacle(error)
+        if trouble is not None:
+            raise trouble from error
+        raise ProgramError(f"The operator {node.where} cannot be computed.", detail=str(error)) from error
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Keep what the library writes on the error output about arguments that it rejects."""
+    log = logging.getLogger("torch._subclasses.fake_tensor")
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
+
+
+def _typed(argument: Any, types: Sequence[TensorType | None]) -> Any:
+    """An argument with types in place of values, so that equal ones mean the same: 1, 1.0 and True do not."""
+    if isinstance(argument, Value):
+        return types[argument.number]
+    if isinstance(argument, tuple):
+        return tuple(_typed(item, types) for item in argument)
+    return type(argument), argument
 
 
 def _operation(node: Node) -> Operation:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from counterfoil.cancel import CancelToken
 from counterfoil.program.graph import ITEM_BYTES, Argument, Node, Program, TensorType, Value, node_values
 from counterfoil.program.limits import Estimate
 from counterfoil.program.operators import OperatorClass
@@ -19,14 +20,18 @@ _KEEPS_ORDER = _RELABELS | frozenset(("alias", "detach", "squeeze", "unsqueeze",
 """Views of a tensor in C order that are laid out so themselves."""
 
 
-def estimate(program: Program, item_bytes: int = 8) -> Estimate:
+def estimate(program: Program, item_bytes: int = 8, cancel: CancelToken | None = None) -> Estimate:
     """Estimate what a step takes.
 
     Args:
         program: The program; its arguments were checked against the signatures.
         item_bytes: Bytes of a floating-point number while it is computed.
+        cancel: Looked at between operators.
+
+    Raises:
+        CancelledError: ``cancel`` was set.
     """
-    memory = _Memory(program, item_bytes)
+    memory = _Memory(program, item_bytes, cancel)
     return Estimate(
         operators=len(program.nodes),
         tensors=len(program.types),
@@ -44,7 +49,7 @@ class _Memory:
         total: Bytes of everything that is computed.
     """
 
-    def __init__(self, program: Program, item_bytes: int) -> None:
+    def __init__(self, program: Program, item_bytes: int, cancel: CancelToken | None) -> None:
         self._item_bytes = item_bytes
         self._types = program.types
         self._storage: dict[int, int] = {}
@@ -59,6 +64,8 @@ class _Memory:
             self._fresh(number)
         self.peak = self._alive
         for node, dying in zip(program.nodes, program.last_uses, strict=True):
+            if cancel is not None:
+                cancel.check()
             self._compute(node)
             for number in dying:
                 self._free(number)

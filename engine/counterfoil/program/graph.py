@@ -235,18 +235,8 @@ class Program:
         return canonical.encode(
             {
                 "format": FORMAT_VERSION,
-                "inputs": [{"name": i.name, "kind": i.kind, **_type_json(i.type)} for i in self.inputs],
-                "nodes": [
-                    {
-                        "op": n.operator,
-                        "args": [_argument_json(a) for a in n.args],
-                        "kwargs": {name: _argument_json(a) for name, a in n.kwargs},
-                        "outputs": [None if t is None else _type_json(t) for t in n.outputs],
-                        "module": n.module,
-                        "pass": n.phase,
-                    }
-                    for n in self.nodes
-                ],
+                "inputs": [_input_json(item) for item in self.inputs],
+                "nodes": [_node_json(node) for node in self.nodes],
                 "updates": {name: value.number for name, value in self.updates.items()},
                 "loss": self.loss.number,
             }
@@ -276,16 +266,16 @@ class Program:
         # Keys stand between quotes that no text can hold, so this counts nodes without parsing anything.
         check_operators(data.count(b'"op":'), limits)
         try:
-            program = _Parser(cancel).program(canonical.decode(data, max_values=limits.values))
+            value = canonical.decode(data, max_values=limits.values, max_bytes=limits.text)
+            program = _Parser(cancel).program(value)
         except canonical.CanonicalError as error:
             raise ProgramError(
                 f"The program is damaged: it is not canonical JSON. {error.sentence}", detail=error.detail
             ) from error
         except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
             raise ProgramError("The program is malformed.", detail=f"{type(error).__name__}: {error}") from error
-        # One program has one digest: other spellings of a number or of an empty list are refused.
-        if program.to_bytes() != data:
-            raise ProgramError("The program is not in the one form that its contents have.")
+        # The parser has compared every part with what it would be written as, so these are its bytes.
+        program.__dict__["digest"] = Digest.of(data)
         return program
 
 
@@ -311,6 +301,21 @@ def map_argument(argument: Argument, convert: Callable[[Value | Keyword], Any]) 
     if isinstance(argument, tuple):
         return [map_argument(item, convert) for item in argument]
     return argument
+
+
+def _input_json(item: Input) -> dict[str, Any]:
+    return {"name": item.name, "kind": item.kind, **_type_json(item.type)}
+
+
+def _node_json(node: Node) -> dict[str, Any]:
+    return {
+        "op": node.operator,
+        "args": [_argument_json(item) for item in node.args],
+        "kwargs": {name: _argument_json(item) for name, item in node.kwargs},
+        "outputs": [None if described is None else _type_json(described) for described in node.outputs],
+        "module": node.module,
+        "pass": node.phase,
+    }
 
 
 def _type_json(value: TensorType) -> dict[str, Any]:
@@ -344,14 +349,17 @@ def _shown(value: Any) -> str:
 
 
 class _Parser:
-    """Reads a program strictly: exact keys, types and ranges."""
+    """Reads a program strictly: exact keys, types and ranges.
+
+    One program has one digest: other spellings of a number or of an argument are refused, operator by operator.
+    """
 
     def __init__(self, cancel: CancelToken | None = None) -> None:
         self._cancel = cancel
         self._types: list[TensorType | None] = []
 
     def program(self, value: Any) -> Program:
-        if not isinstance(value, dict) or value.get("format") != FORMAT_VERSION:
+        if not isinstance(value, dict) or type(value.get("format")) is not int or value["format"] != FORMAT_VERSION:
             found = _shown(value.get("format")) if isinstance(value, dict) else "none"
             raise ProgramError(f"The program has format {found}; supported is {FORMAT_VERSION}.")
         self._keys(value, "format", "inputs", "nodes", "updates", "loss")
@@ -438,6 +446,8 @@ class _Parser:
         args = tuple(self._argument(item) for item in self._list(value["args"]))
         outputs = tuple(self._output(item) for item in self._list(value["outputs"]))
         node = Node(name, args, kwargs, outputs, first_value, module, value["pass"])
+        if _node_json(node) != value:
+            raise ProgramError(f"The operator {node.where} of the program is not in the one form that it has.")
         check_arguments(node)
         operands = [known for value in node_values(node) if (known := self._types[value.number]) is not None]
         check_pieces(node, operands)

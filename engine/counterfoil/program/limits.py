@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from counterfoil.canonical import MAX_VALUES
+from counterfoil.canonical import MAX_BYTES, MAX_VALUES
 from counterfoil.errors import LimitError, ProgramError
 
 MAX_OPERATORS = 200_000
 """Most operators of a program that is read at all."""
 _VALUES_PER_OPERATOR = 40
-"""JSON values that a node takes at most, on average."""
+"""JSON values that a node takes at most, on average; those of GPT-2 take 29."""
+_BYTES_PER_OPERATOR = 400
+"""Bytes that it takes so; those of GPT-2 take 190."""
 _REMEDY = (
     "Nothing was computed. If you trust the order, and this machine can carry it, allow large programs: with "
     "--allow-large on the command line, or in the plan of the window."
@@ -66,6 +68,11 @@ class Limits:
         """JSON values that a program may have."""
         return max(MAX_VALUES, _VALUES_PER_OPERATOR * self.operators)
 
+    @property
+    def text(self) -> int:
+        """Bytes that its JSON may have."""
+        return max(MAX_BYTES, _BYTES_PER_OPERATOR * self.operators)
+
 
 LARGE = Limits(MAX_OPERATORS, 100 * MAX_OPERATORS, math.inf, math.inf)
 """The limits of the format alone, for who allows large programs."""
@@ -85,7 +92,8 @@ def check_operators(count: int, limits: Limits) -> None:
     """
     if count > MAX_OPERATORS:
         raise ProgramError(f"The program has {count} operators; the limit is {MAX_OPERATORS}.")
-    _compare("operators", count, limits.operators)
+    if count > limits.operators:
+        raise LimitError(f"The program has {count:,} operators; the limit is {limits.operators:,}.", remedy=_REMEDY)
 
 
 def check(estimate: Estimate, limits: Limits) -> None:
@@ -94,8 +102,11 @@ def check(estimate: Estimate, limits: Limits) -> None:
     Raises:
         LimitError: The program is larger; the sentence says in what.
     """
-    _compare("operators", estimate.operators, limits.operators)
-    _compare("values", estimate.tensors, limits.tensors)
+    check_operators(estimate.operators, limits)
+    if estimate.tensors > limits.tensors:
+        raise LimitError(
+            f"The program has {estimate.tensors:,} values; the limit is {limits.tensors:,}.", remedy=_REMEDY
+        )
     if estimate.bytes > limits.bytes:
         raise LimitError(
             f"A step of the program takes about {estimate.bytes / 2**30:,.1f} GiB of memory; the limit is "
@@ -108,8 +119,3 @@ def check(estimate: Estimate, limits: Limits) -> None:
             f"{limits.flops:.2g}.",
             remedy=_REMEDY,
         )
-
-
-def _compare(what: str, count: int, limit: int) -> None:
-    if count > limit:
-        raise LimitError(f"The program has {count:,} {what}; the limit is {limit:,}.", remedy=_REMEDY)

@@ -9,9 +9,10 @@ library may divide by a stride of zero, which ends the process, or count in 64 b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from counterfoil.errors import ProgramError
@@ -62,6 +63,7 @@ class Signature:
     results: int | None
 
 
+@cache
 def overload(name: str) -> Any:
     """Return the library's function for an operator of the allow-list.
 
@@ -80,6 +82,14 @@ def overload(name: str) -> Any:
             f"The torch {torch.__version__} of this machine lacks the operator {name}.",
             remedy="Install a torch version that Counterfoil supports (2.11 to 2.13).",
         ) from error
+
+
+@cache
+def defaults_of(name: str) -> Mapping[str, Any]:
+    """Return the default values of an operator's parameters that have one, by name."""
+    return MappingProxyType(
+        {a.name: a.default_value for a in overload(name)._schema.arguments if a.has_default_value()}
+    )
 
 
 @cache
@@ -342,7 +352,7 @@ _WITH_INFINITY = (
     | frozenset(("linalg_vector_norm", "norm"))
 )
 """Kinds for which an infinite number has a meaning: they write it, compare with it, or stand at a limit."""
-_WITH_NUMBERS = COMPARISONS | frozenset(("add", "sub", "rsub", "mul", "div", "fmod", "remainder"))
+_WITH_NUMBERS = frozenset(("add", "sub", "rsub", "mul", "div", "fmod", "remainder"))
 """Kinds whose second tensor may be a number, as capture writes it."""
 
 

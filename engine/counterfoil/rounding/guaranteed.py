@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import torch
-
 from counterfoil.bundle.schema import Precision
+from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import ProgramError
 from counterfoil.program import sums
 from counterfoil.program.graph import Node, Program, TensorType, map_argument
+from counterfoil.program.signatures import defaults_of, signature_of
 from counterfoil.rounding.grid import CALIBRATED_STEERABLE, OMISSION_SHARE, PROVEN_STEERABLE
 
 ULPS = 8
@@ -139,31 +139,36 @@ _KEPT = 8
 _known: dict[tuple[Digest, Precision], tuple[Margin, ...]] = {}
 
 
-def site_margins(program: Program, precision: Precision) -> tuple[Margin, ...]:
+def site_margins(program: Program, precision: Precision, cancel: CancelToken | None = None) -> tuple[Margin, ...]:
     """Return the margin of each rounding site of a program.
 
     Under proven margins a site's m is the smaller one of the profile's and the largest that is proven; a site whose
     operator has no bound, or one that does not fit the profile's grid, keeps the profile's. Under calibrated margins
-    all sites do.
+    all sites do. ``cancel`` is looked at between operators.
 
     Raises:
         ProgramError: An operator does not take its arguments.
+        CancelledError: ``cancel`` was set.
     """
     # A step makes a new rounder: the last few programs are remembered.
     key = (program.digest, precision)
     if key not in _known:
-        margins = _site_margins(program, precision)
+        margins = _site_margins(program, precision, cancel)
         while len(_known) >= _KEPT:
             _known.pop(next(iter(_known)), None)
         _known[key] = margins
     return _known[key]
 
 
-def _site_margins(program: Program, precision: Precision) -> tuple[Margin, ...]:
+def _site_margins(program: Program, precision: Precision, cancel: CancelToken | None) -> tuple[Margin, ...]:
     least, _ = precision.margin_range
     if not precision.proven:
         return tuple(Margin(precision.margin_of(site.kind)) for site in program.sites)
-    bounds = {number: node_bounds(program, program.nodes[number]) for number in {site.node for site in program.sites}}
+    bounds = {}
+    for number in {site.node for site in program.sites}:
+        if cancel is not None:
+            cancel.check()
+        bounds[number] = node_bounds(program, program.nodes[number])
     margins = []
     for site in program.sites:
         bound = bounds[site.node][site.output]
@@ -206,12 +211,11 @@ def node_bounds(program: Program, node: Node) -> Sequence[Bound | None]:
 
 def _use(program: Program, node: Node) -> Use:
     types = program.types
-    schema = getattr(getattr(torch.ops.aten, node.operator.split(".")[1]), node.operator.split(".")[2])._schema
     convert = partial(_type_of, types)
-    named = {argument.name: argument.default_value for argument in schema.arguments if argument.has_default_value()}
+    named = dict(defaults_of(node.operator))
     named |= {
-        argument.name: map_argument(given, convert)
-        for argument, given in zip(schema.arguments, node.args, strict=False)
+        parameter.name: map_argument(given, convert)
+        for parameter, given in zip(signature_of(node.operator).parameters, node.args, strict=False)
     }
     named |= {name: map_argument(given, convert) for name, given in node.kwargs}
     return Use(node.entry.kind, named, node.outputs)

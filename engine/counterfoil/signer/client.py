@@ -16,7 +16,14 @@ from io import FileIO
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, cast
 
-from counterfoil.errors import CounterfoilError, FileWriteError, KeyFileError, SignatureError, SignerError
+from counterfoil.errors import (
+    CancelledError,
+    CounterfoilError,
+    FileWriteError,
+    KeyFileError,
+    SignatureError,
+    SignerError,
+)
 from counterfoil.signer.environment import without_passphrase
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, Kind, receive_body, receive_kind, send
 
@@ -27,7 +34,7 @@ ANSWER_SECONDS = 60.0
 """How long the signer may take for an answer, a person's typing excepted."""
 FAREWELL_SECONDS = 5.0
 _ERRORS: dict[str, type[CounterfoilError]] = {
-    error.__name__: error for error in (FileWriteError, KeyFileError, SignatureError, SignerError)
+    error.__name__: error for error in (CancelledError, FileWriteError, KeyFileError, SignatureError, SignerError)
 }
 _AGAIN = "Start again; if it happens again, look whether something on this machine ends or stops processes."
 
@@ -119,13 +126,13 @@ class SignerProcess:
             SignatureError: It does not sign such a statement.
             SignerError: It is gone, or does not answer.
         """
-        with self._speaking("sign"), self._deadline():
+        with self._speaking("The process that holds the private key ended before it had signed."), self._deadline():
             send(self._requests, Kind.STATEMENT, payload)
             return self._receive(Kind.ENVELOPE)
 
     def begin(self, passphrase: Passphrase) -> None:
         """Hand over the passphrase and wait for the key; part of :func:`start_signer`."""
-        with self._speaking("load the key"):
+        with self._speaking("The process that holds the private key ended before it had loaded the key."):
             if passphrase.source == "terminal":
                 self.pem = self._receive(Kind.READY).decode()
                 return
@@ -151,16 +158,13 @@ class SignerProcess:
         return body
 
     @contextmanager
-    def _speaking(self, what: str) -> Iterator[None]:
+    def _speaking(self, failed: str) -> Iterator[None]:
         try:
             yield
         except (OSError, EOFError, ValueError) as error:
             self.close()
             code = self._process.returncode
-            how = "ended" if code in (None, 0) else f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
-            raise SignerError(
-                f"The process that holds the private key {how} before it could {what}.", remedy=_AGAIN
-            ) from error
+            raise SignerError(failed, remedy=_AGAIN, detail=f"exit code {code}; {error!r}") from error
 
     @contextmanager
     def _deadline(self) -> Iterator[None]:

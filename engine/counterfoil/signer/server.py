@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from counterfoil.errors import CounterfoilError, KeyFileError, SignerError
+from counterfoil.errors import CancelledError, CounterfoilError, KeyFileError, SignerError
 from counterfoil.signer.environment import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, Kind, Pipe, receive_body, receive_kind, send
 from counterfoil.signer.gate import Gate, Purpose
@@ -60,6 +60,7 @@ def _serve(options: argparse.Namespace, requests: Pipe, answers: Pipe) -> int:
     try:
         key = _open_key(options, requests)
     except KeyboardInterrupt:  # at the question for the passphrase
+        _fail(answers, CancelledError("Stopped; nothing was concluded."))
         return 1
     except Exception as error:  # whatever it says may quote a secret: only our own sentences leave this process
         _fail(answers, error)

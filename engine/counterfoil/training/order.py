@@ -342,7 +342,7 @@ def prepare_order(
     """
     program = read_program(contents.program, manifest.precision.compute, limits, cancel)
     check_inputs(manifest, program, contents.initial)
-    site_margins(program, manifest.precision)
+    site_margins(program, manifest.precision, cancel)
     used = {item.name for item in program.inputs if item.kind == "batch"}
     data = {name: array for name, array in sorted(contents.data.items()) if name in used}
     tensors = {name: torch.from_numpy(array) for name, array in contents.initial.items()}

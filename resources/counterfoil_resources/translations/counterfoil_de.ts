@@ -1187,6 +1187,10 @@
     <context>
         <name>OverviewView</name>
         <message>
+            <source>A step takes</source>
+            <translation>Ein Schritt braucht</translation>
+        </message>
+        <message>
             <source>Checks</source>
             <translation>Prüfungen</translation>
         </message>
@@ -1382,8 +1386,16 @@
             <translation>Eine &amp;zufällige Stichprobe</translation>
         </message>
         <message>
+            <source>A step takes {0}.</source>
+            <translation>Ein Schritt braucht {0}.</translation>
+        </message>
+        <message>
             <source>All {0} steps are replayed: a clean replay is a proof.</source>
             <translation>Alle {0} Schritte werden nachgerechnet: Eine Nachrechnung ohne Abweichung ist ein Beweis.</translation>
+        </message>
+        <message>
+            <source>Allow a program beyond the &amp;limits</source>
+            <translation>Programm über den &amp;Grenzen zulassen</translation>
         </message>
         <message>
             <source>Device</source>
@@ -1396,6 +1408,10 @@
         <message>
             <source>Finds it with</source>
             <translation>Findet ihn mit</translation>
+        </message>
+        <message>
+            <source>Limits of operators, memory and computing keep a stranger's program from taking this machine.</source>
+            <translation>Grenzen für Operatoren, Speicher und Rechnen halten das Programm eines Fremden davon ab, diese Maschine in Beschlag zu nehmen.</translation>
         </message>
         <message>
             <source>Measure on one device or several to compare the plans; a few steps are replayed for it.</source>
@@ -2452,6 +2468,14 @@
             <translation>Eine Stichprobe hat mindestens ein Segment.</translation>
         </message>
         <message>
+            <source>A step of the program takes about {0} GiB of memory; the limit is {1} GiB.</source>
+            <translation>Ein Schritt des Programms braucht etwa {0} GiB Speicher; die Grenze ist {1} GiB.</translation>
+        </message>
+        <message>
+            <source>A step of the program takes about {0} floating-point operations; the limit is {1}.</source>
+            <translation>Ein Schritt des Programms braucht etwa {0} Gleitkommaoperationen; die Grenze ist {1}.</translation>
+        </message>
+        <message>
             <source>A step of this order needs at least {0} GiB of memory; {1} has {2}.</source>
             <translation>Ein Schritt dieses Auftrags braucht mindestens {0} GiB Speicher; {1} hat {2}.</translation>
         </message>
@@ -2469,7 +2493,7 @@
         </message>
         <message>
             <source>All {0} stored states have the state roots of their steps.</source>
-            <translation type="unfinished" />
+            <translation>Alle {0} gespeicherten Zustände haben die Zustandswurzeln ihrer Schritte.</translation>
         </message>
         <message>
             <source>An earlier difference could be rounding on other hardware; this one cannot.</source>
@@ -2538,6 +2562,10 @@
         <message>
             <source>Before that, step {0} came out different from the trainer's; a verdict would name a file that is no more, but the dispute capsule of that step stands by itself.</source>
             <translation>Davor kam Schritt {0} anders heraus als beim Trainer; ein Urteil würde eine Datei nennen, die es nicht mehr gibt, aber die Streitfallkapsel dieses Schritts steht für sich.</translation>
+        </message>
+        <message>
+            <source>Check that you may read it.</source>
+            <translation>Prüfen Sie, ob Sie sie lesen dürfen.</translation>
         </message>
         <message>
             <source>Check the disk or the network share, or copy the file to another disk, and start again.</source>
@@ -2624,8 +2652,16 @@
             <translation>Geben Sie sie 'counterfoil adjudicate'.</translation>
         </message>
         <message>
+            <source>Give the file that was meant.</source>
+            <translation>Geben Sie die gemeinte Datei an.</translation>
+        </message>
+        <message>
+            <source>Give the name of a file.</source>
+            <translation>Geben Sie den Namen einer Datei an.</translation>
+        </message>
+        <message>
             <source>Give the name of a key file; 'counterfoil keygen' makes one.</source>
-            <translation type="unfinished" />
+            <translation>Geben Sie den Namen einer Schlüsseldatei an; 'counterfoil keygen' erzeugt eine.</translation>
         </message>
         <message>
             <source>Give the same file and options as then, or start the audit anew, without --resume.</source>
@@ -2678,6 +2714,10 @@
         <message>
             <source>Nothing can be concluded about the training.</source>
             <translation>Über das Training lässt sich nichts schließen.</translation>
+        </message>
+        <message>
+            <source>Nothing was computed. If you trust the order, and this machine can carry it, allow large programs: with --allow-large on the command line, or in the plan of the window.</source>
+            <translation>Nichts wurde berechnet. Wenn Sie dem Auftrag vertrauen und diese Maschine ihn tragen kann, lassen Sie große Programme zu: mit --allow-large auf der Kommandozeile oder im Plan des Fensters.</translation>
         </message>
         <message>
             <source>Nothing was concluded about the training.</source>
@@ -2752,6 +2792,10 @@
             <translation>Beginnen Sie auf einem anderen Gerät von vorn, etwa cpu; wenn es auch dort versagt, starten Sie den Rechner neu.</translation>
         </message>
         <message>
+            <source>Start again; if it happens again, look whether something on this machine ends or stops processes.</source>
+            <translation>Beginnen Sie noch einmal; wenn es wieder geschieht, sehen Sie nach, ob auf diesem Rechner etwas Prozesse beendet oder anhält.</translation>
+        </message>
+        <message>
             <source>Start the audit anew, or say where it lies.</source>
             <translation>Beginnen Sie die Prüfung neu, oder geben Sie an, wo er liegt.</translation>
         </message>
@@ -2813,7 +2857,7 @@
         </message>
         <message>
             <source>The bundle was damaged or altered after it was signed.</source>
-            <translation type="unfinished" />
+            <translation>Das Bündel wurde nach der Unterschrift beschädigt oder verändert.</translation>
         </message>
         <message>
             <source>The device failed in the middle of a computation.</source>
@@ -2996,6 +3040,26 @@
             <translation>Das Passwort von {0} ist falsch, oder die Datei ist beschädigt.</translation>
         </message>
         <message>
+            <source>The process that holds the private key cannot be started: {0}.</source>
+            <translation>Der Prozess, der den privaten Schlüssel hält, lässt sich nicht starten: {0}.</translation>
+        </message>
+        <message>
+            <source>The process that holds the private key ended before it had loaded the key.</source>
+            <translation>Der Prozess, der den privaten Schlüssel hält, endete, bevor er den Schlüssel geladen hatte.</translation>
+        </message>
+        <message>
+            <source>The process that holds the private key ended before it had signed.</source>
+            <translation>Der Prozess, der den privaten Schlüssel hält, endete, bevor er unterschrieben hatte.</translation>
+        </message>
+        <message>
+            <source>The program has {0} operators; the limit is {1}.</source>
+            <translation>Das Programm hat {0} Operatoren; die Grenze ist {1}.</translation>
+        </message>
+        <message>
+            <source>The program has {0} values; the limit is {1}.</source>
+            <translation>Das Programm hat {0} Werte; die Grenze ist {1}.</translation>
+        </message>
+        <message>
             <source>The progress in {0} cannot be read: {1}.</source>
             <translation>Der Fortschritt in {0} kann nicht gelesen werden: {1}.</translation>
         </message>
@@ -3073,7 +3137,7 @@
         </message>
         <message>
             <source>The run is signed, and its steps are those that were signed. Its stored states were not looked at.</source>
-            <translation type="unfinished" />
+            <translation>Der Lauf ist unterschrieben, und seine Schritte sind die unterschriebenen. Seine gespeicherten Zustände wurden nicht angesehen.</translation>
         </message>
         <message>
             <source>The run is signed, complete, and was made for the client's order. Replay it to see whether it is true.</source>
@@ -3138,6 +3202,30 @@
         <message>
             <source>The signed tree head is malformed.</source>
             <translation>Der unterschriebene Baumkopf ist fehlerhaft.</translation>
+        </message>
+        <message>
+            <source>The signer gave an answer that belongs to another question.</source>
+            <translation>Der Prozess, der unterschreibt, gab eine Antwort, die zu einer anderen Frage gehört.</translation>
+        </message>
+        <message>
+            <source>The statement is about another file than {0}.</source>
+            <translation>Die Aussage handelt von einer anderen Datei als {0}.</translation>
+        </message>
+        <message>
+            <source>The statement is about another order than those signed before.</source>
+            <translation>Die Aussage handelt von einem anderen Auftrag als die zuvor unterschriebenen.</translation>
+        </message>
+        <message>
+            <source>The statement names another public key than the one that would sign it.</source>
+            <translation>Die Aussage nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreiben würde.</translation>
+        </message>
+        <message>
+            <source>The statement names nothing that it is about.</source>
+            <translation>Die Aussage nennt nichts, wovon sie handelt.</translation>
+        </message>
+        <message>
+            <source>The statement says nothing.</source>
+            <translation>Die Aussage sagt nichts.</translation>
         </message>
         <message>
             <source>The structure of the file is larger than that of any bundle, or names a place twice.</source>
@@ -3208,6 +3296,10 @@
             <translation>Zum Operator {0} gibt es keinen exakten Wert zum Vergleich ({1}), daher lässt sich keiner Seite ein Fehler nachweisen.</translation>
         </message>
         <message>
+            <source>There is no file {0}.</source>
+            <translation>Es gibt keine Datei {0}.</translation>
+        </message>
+        <message>
             <source>These are all {0}.</source>
             <translation>Das ist der ganze Lauf ({0}).</translation>
         </message>
@@ -3242,6 +3334,14 @@
         <message>
             <source>This machine's values at the operator {0} are off the exact ones by up to {1} times the error bound, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
             <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+        </message>
+        <message>
+            <source>This signer has signed already what it was started for.</source>
+            <translation>Dieser Prozess hat schon unterschrieben, wofür er gestartet wurde.</translation>
+        </message>
+        <message>
+            <source>This signer signs {0}, and nothing else.</source>
+            <translation>Dieser Prozess unterschreibt {0} und sonst nichts.</translation>
         </message>
         <message>
             <source>Two parts of the file share the same place, byte {0}, which is not allowed.</source>
@@ -3280,8 +3380,40 @@
             <translation>Mit diesen Werten kommen die Schritte so heraus, wie der Trainer sie unterschrieben hat.</translation>
         </message>
         <message>
+            <source>a device</source>
+            <translation>ein Gerät</translation>
+        </message>
+        <message>
+            <source>a folder</source>
+            <translation>ein Ordner</translation>
+        </message>
+        <message>
+            <source>a key</source>
+            <translation>ein Schlüssel</translation>
+        </message>
+        <message>
             <source>a part of it</source>
             <translation>ein Teil von ihr</translation>
+        </message>
+        <message>
+            <source>a pipe</source>
+            <translation>eine Pipe</translation>
+        </message>
+        <message>
+            <source>a socket</source>
+            <translation>ein Socket</translation>
+        </message>
+        <message>
+            <source>a tree head</source>
+            <translation>ein Baumkopf</translation>
+        </message>
+        <message>
+            <source>a verdict</source>
+            <translation>ein Urteil</translation>
+        </message>
+        <message>
+            <source>a verdict or an adjudication</source>
+            <translation>ein Urteil oder ein Schiedsspruch</translation>
         </message>
         <message>
             <source>fingerprints</source>
@@ -3328,6 +3460,18 @@
             <translation>Zustand, Verlust und Fingerabdrücke</translation>
         </message>
         <message>
+            <source>the bundle</source>
+            <translation>das Bündel</translation>
+        </message>
+        <message>
+            <source>the capsule</source>
+            <translation>die Kapsel</translation>
+        </message>
+        <message>
+            <source>the data file</source>
+            <translation>die Datendatei</translation>
+        </message>
+        <message>
             <source>the device</source>
             <translation>das Gerät</translation>
         </message>
@@ -3364,6 +3508,10 @@
             <translation>der gespeicherte Zustand von Schritt {0}</translation>
         </message>
         <message>
+            <source>the tree heads</source>
+            <translation>die Baumköpfe</translation>
+        </message>
+        <message>
             <source>the version of Counterfoil</source>
             <translation>die Version von Counterfoil</translation>
         </message>
@@ -3374,6 +3522,10 @@
         <message>
             <source>{0} can grow, which no dataset of a bundle can.</source>
             <translation>{0} kann wachsen, was kein Datensatz eines Bündels kann.</translation>
+        </message>
+        <message>
+            <source>{0} cannot be read as {1}: {2}.</source>
+            <translation>{0} kann nicht als {1} gelesen werden: {2}.</translation>
         </message>
         <message>
             <source>{0} could not be removed: {1}.</source>
@@ -3508,6 +3660,10 @@
             <translation>{0} ist eine Gruppe der alten Form ohne Prüfsummen, was nicht erlaubt ist.</translation>
         </message>
         <message>
+            <source>{0} is larger than {1}, too large for {2}.</source>
+            <translation>{0} ist größer als {1}, zu groß für {2}.</translation>
+        </message>
+        <message>
             <source>{0} is neither a group nor a dataset.</source>
             <translation>{0} ist weder Gruppe noch Datensatz.</translation>
         </message>
@@ -3526,6 +3682,10 @@
         <message>
             <source>{0} is too large for the progress of an audit.</source>
             <translation>{0} ist zu groß für den Fortschritt einer Prüfung.</translation>
+        </message>
+        <message>
+            <source>{0} is {1}, where {2} should be.</source>
+            <translation>{0} ist {1}, wo {2} stehen sollte.</translation>
         </message>
         <message>
             <source>{0} keeps its data in another file, which is not allowed.</source>
@@ -3955,6 +4115,10 @@
     </context>
     <context>
         <name>text</name>
+        <message>
+            <source>about {0} of memory, {1} billion operations</source>
+            <translation>etwa {0} Speicher, {1} Milliarden Operationen</translation>
+        </message>
         <message>
             <source>infinite</source>
             <translation>unendlich</translation>

@@ -166,13 +166,13 @@ def test_stopping_and_what_is_no_file(path: Path, tmp_path: Path) -> None:
     token.cancel()
     with SteadyFile.open(path) as file, pytest.raises(CancelledError):
         finish(file.settle(token))
-    with pytest.raises(BundleError, match="is not a file"):
+    with pytest.raises(BundleError, match="is a folder"):
         SteadyFile.open(tmp_path)
     with pytest.raises(BundleError, match="There is no file"):
         SteadyFile.open(tmp_path / "none")
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
-        with pytest.raises(BundleError, match="is not a file"):
+        with pytest.raises(BundleError, match="is a pipe"):
             SteadyFile.open(tmp_path / "pipe")
 
 

@@ -189,7 +189,8 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
         assert name not in loaded
     ours = {name for name in loaded if name.startswith("counterfoil.") and not name.startswith("counterfoil.signer")}
     assert ours <= {
-        "counterfoil.bundle", "counterfoil.bundle.schema", "counterfoil.canonical", "counterfoil.commit",
+        "counterfoil.bundle", "counterfoil.bundle.schema", "counterfoil.cancel", "counterfoil.canonical",
+        "counterfoil.commit",
         "counterfoil.commit.digest", "counterfoil.commit.merkle", "counterfoil.errors", "counterfoil.fields",
         "counterfoil.inputs", "counterfoil.obstacles", "counterfoil.signing",
     }  # fmt: skip
@@ -232,9 +233,10 @@ def test_ctrl_c_does_not_end_it(signer: SignerProcess, number: int) -> None:
 @posix
 def test_a_killed_signer_is_told(signer: SignerProcess) -> None:
     os.kill(signer.process_id, signal.SIGKILL)
-    with pytest.raises(SignerError, match=r"was ended by signal 9 before it could sign") as caught:
+    with pytest.raises(SignerError, match="ended before it had signed") as caught:
         signer.sign(statement())
     assert caught.value.remedy
+    assert "exit code -9" in caught.value.detail
     with pytest.raises(SignerError):
         signer.sign(statement())
 
@@ -244,7 +246,7 @@ def test_a_signer_that_hangs_is_given_up(signer: SignerProcess, monkeypatch: pyt
     monkeypatch.setattr(client, "ANSWER_SECONDS", 0.5)
     os.kill(signer.process_id, signal.SIGSTOP)
     started = time.monotonic()
-    with pytest.raises(SignerError, match="before it could sign"):
+    with pytest.raises(SignerError, match="ended before it had signed"):
         signer.sign(statement())
     assert time.monotonic() - started < 30
 

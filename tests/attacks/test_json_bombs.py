@@ -1,0 +1,70 @@
+"""Records of brackets, quotes and space are measured before they are parsed: a value takes much more than its text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from counterfoil import canonical
+from counterfoil.audit.outcome import Outcome
+from counterfoil.errors import SignatureError
+from counterfoil.signing import claimed_key_ids
+from support.hostile_programs import order_of
+from support.measured import Measured, command
+
+MIB = 2**20
+BOMBS = {
+    "brackets": b"[" + b"[]," * (32 * MIB // 3) + b"[]]",
+    "newlines": b"\n" * (64 * MIB),
+    "fewer newlines": b"\n" * (31 * MIB),
+    "spaces in a record": b'{"a":' + b" " * (31 * MIB) + b"1}",
+    "texts": b"[" + b'"",' * (32 * MIB // 3) + b'""]',
+    "one text": b'"' + b"a" * (31 * MIB) + b'"',
+    "a text without an end": b'"\\' * (16 * MIB),
+    "nested": b"[" * (32 * MIB),
+    "characters of four bytes": '["\U0001f600'.encode() + b"a" * (7 * MIB) + b'"]',
+    "numbers": b"[" + b"1," * (16 * MIB) + b"1]",
+}
+
+
+@pytest.fixture(scope="module")
+def control(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+    """What the same command takes for a program that is none, but small."""
+    return command("inspect", str(order_of(b"{}", tmp_path_factory.mktemp("control") / "control.cfoil")))
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_program_of_it_is_refused_in_little_time_and_memory(name: str, tmp_path: Path, control: Measured) -> None:
+    done = command("inspect", str(order_of(BOMBS[name], tmp_path / "bomb.cfoil")))
+    assert (done.code, control.code) == (Outcome.REFUSED.exit_code,) * 2, done.said
+    assert "The program " in done.said
+    assert done.memory < control.memory + 320
+    assert done.seconds < control.seconds + 5
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_an_envelope_of_it_is_refused(name: str) -> None:
+    with pytest.raises(SignatureError):
+        claimed_key_ids(BOMBS[name])
+
+
+def test_an_envelope_may_have_space_and_no_key_twice() -> None:
+    good = {"payload": "", "payloadType": "text", "signatures": [{"keyid": "ab", "sig": ""}]}
+    assert claimed_key_ids(json.dumps(good, indent=4).encode()) == ("ab",)
+    with pytest.raises(canonical.CanonicalError, match="same key twice"):
+        canonical.parse(b'{"payload":"", "payload":""}')
+    with pytest.raises(SignatureError):
+        claimed_key_ids(b'{"payload":"","payload":"","payloadType":"","signatures":[]}')
+
+
+def test_the_largest_records_that_are_read() -> None:
+    assert canonical.decode(b"[" + b"1," * 999 + b"1]", max_values=1000) == [1] * 1000
+    with pytest.raises(canonical.CanonicalError, match="more than 999 values"):
+        canonical.decode(b"[" + b"1," * 999 + b"1]", max_values=999)
+    deep = b"[" * canonical.MAX_DEPTH + b"]" * canonical.MAX_DEPTH
+    assert canonical.encode(canonical.decode(deep)) == deep
+    with pytest.raises(canonical.CanonicalError, match="levels deep"):
+        canonical.decode(b"[" + deep + b"]")
+    assert canonical.decode(b'"[[,,::{{ \\" "') == '[[,,::{{ " '

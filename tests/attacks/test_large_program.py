@@ -1,0 +1,65 @@
+"""A program of 199,000 operators, or of one that takes a year: nothing of it is computed unless it is allowed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from counterfoil.audit.outcome import Outcome
+from counterfoil.errors import LimitError
+from counterfoil.execution.admission import read_program
+from counterfoil.program.limits import LARGE
+from support.hostile_programs import chain, order_of, single
+from support.measured import command, interrupted
+
+OPERATORS = 199_000
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return order_of(chain(OPERATORS), tmp_path_factory.mktemp("large") / "large.cfoil")
+
+
+def test_it_is_counted_before_it_is_read(large: Path) -> None:
+    done = command("inspect", str(large))
+    assert done.code == Outcome.INCONCLUSIVE.exit_code
+    assert "The program has 199,000 operators; the limit is 50,000." in " ".join(done.said.split())
+    assert "--allow-large" in done.said
+    control = command("inspect", str(order_of(chain(3), large.with_name("small.cfoil"))))
+    assert control.code == Outcome.REFUSED.exit_code, "of another order, but not too large"
+    assert done.seconds < control.seconds + 5
+    assert done.memory < control.memory + 128
+
+
+def test_who_allows_it_can_stop_it(large: Path) -> None:
+    code, seconds = interrupted("inspect", str(large), "--allow-large", after=12)
+    assert code == Outcome.INCONCLUSIVE.exit_code
+    assert seconds < 3, "a second, on a machine that does nothing else"
+
+
+MATRIX = ("float32", [2, 2**16, 2**16])
+
+
+@pytest.mark.parametrize(
+    ("program", "sentence"),
+    [
+        (
+            single(
+                "aten.expand.default", [{"value": 0}, [2**18, 2**18]], [("float32", [2**18, 2**18])], ("float32", [])
+            ),
+            "",
+        ),
+        (single("aten.exp.default", [{"value": 0}], [MATRIX], MATRIX), ""),
+        (single("aten.full.default", [[2**18, 2**18], 1], [("float32", [2**18, 2**18])]), "512.0 GiB of memory"),
+        (single("aten.bmm.default", [{"value": 0}, {"value": 0}], [MATRIX], MATRIX), "floating-point operations"),
+    ],
+    ids=["expand", "large", "memory", "operations"],
+)
+def test_memory_and_operations_are_limited(program: bytes, sentence: str) -> None:
+    if not sentence:
+        read_program(program, "float64")
+        return
+    with pytest.raises(LimitError, match=sentence):
+        read_program(program, "float64")
+    read_program(program, "float64", LARGE)
