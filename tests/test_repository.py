@@ -51,6 +51,7 @@ ElementComparison
 Event
 Finding
 Gpt2Size
+Kept
 LabelFlip
 Lion
 MerkleComparison
@@ -65,6 +66,7 @@ Plan
 PlanProgress
 PlanRow
 Precision
+ProgressRestored
 PublicKey
 RecordFinished
 RecordStarted
@@ -98,6 +100,7 @@ adjudicate
 check_bundle_file
 claimed_key_ids
 discard_recording
+find_progress
 generate_key
 inspect
 inspect_stages
@@ -119,6 +122,7 @@ record
 run_audit
 sign_verdict
 start_signer
+state_folder
 uniform
 verify_verdict
 write_capsule
