@@ -436,6 +436,15 @@ def test_a_head_that_was_not_written_whole_was_not_published(stopped: Stopped) -
     assert run_root(stopped.run) == run_root(stopped.straight)
 
 
+def test_the_head_after_the_last_step_is_published_whenever_it_was_killed(stopped: Stopped) -> None:
+    stop_after(8, stopped.order, stopped.run, stopped.key, resume=True)  # without --heads
+    assert len(stopped.heads.read_bytes().splitlines()) == 3
+    events = stopped.go_on()
+    assert not any(isinstance(event, StepRecorded) for event in events)
+    assert heads_of(stopped.heads, stopped.key.public)[-1].size == 9
+    stopped.check()
+
+
 def test_another_key_does_not_go_on(stopped: Stopped) -> None:
     generate_key(stopped.folder / "other.pem", None)
     other = load_private_key(stopped.folder / "other.pem", None)

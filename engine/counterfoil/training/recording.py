@@ -179,6 +179,12 @@ class Recording:
 
     # What is there already.
 
+    @property
+    def size_bytes(self) -> int:
+        """How much room it takes so far; raises FileReadError."""
+        with _reading(self.folder):
+            return sum(path.stat().st_size for path in self.folder.iterdir())
+
     def check(self, cancel: CancelToken | None = None) -> Generator[RecordingChecked, None, MerkleFrontier]:
         """Check every finished step, and remove what is behind the last whole one.
 
@@ -325,8 +331,16 @@ class Recording:
         self._state = file
         self._sync_when_due()
 
-    def publish(self, line: bytes) -> None:
-        """Keep a tree head that is about to be published, on the disk with all that it speaks of; FileWriteError."""
+    def publish(self, head: TreeHead, line: bytes) -> None:
+        """Keep a tree head that is about to be published, on the disk with all that it speaks of.
+
+        Args:
+            head: The tree head.
+            line: The same as it is published.
+
+        Raises:
+            FileWriteError: It cannot be written.
+        """
         self._sync()
         with writing(self.folder, _WHAT), (self.folder / _HEADS).open("ab") as file:
             file.write(line)
@@ -334,6 +348,7 @@ class Recording:
             os.fsync(file.fileno())
             sync_folder(self.folder)
         self.published += line
+        self.heads[head.size] = head
 
     def discard(self) -> None:
         """Remove the recording; what cannot be removed is left."""

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import TreeHead
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import FileWriteError, RecordingError
 from counterfoil.signing import SigningKey
@@ -107,6 +108,10 @@ def add(found: Recording, contents: Contents, steps: range) -> None:
             found.store_state(number, one.state)
 
 
+def head(contents: Contents, key: SigningKey) -> TreeHead:
+    return TreeHead(contents.manifest.digest, 2, SEAL, "2026-01-01T00:00:00Z", key.public.pem)
+
+
 def test_every_kind_of_tensor_comes_back(tmp_path: Path, contents: Contents, trainer_key: SigningKey) -> None:
     with begin(tmp_path, contents, trainer_key, 5):
         pass
@@ -190,7 +195,7 @@ def test_a_damaged_header(
 
 def test_damaged_heads_are_named(tmp_path: Path, contents: Contents, trainer_key: SigningKey) -> None:
     with begin(tmp_path, contents, trainer_key, 3) as found:
-        found.publish(b"{}\n")
+        found.publish(head(contents, trainer_key), b"{}\n")
     assert has_published(tmp_path / "run.cfoil")
     with pytest.raises(RecordingError, match=r"The tree heads in .*heads\.jsonl are damaged"):
         Recording.open(tmp_path / "run.cfoil", contents.manifest, trainer_key.public)
@@ -229,7 +234,7 @@ def test_the_disk_is_waited_for_by_share_and_before_something_is_published(
         assert found._pause >= 0.04 / recording.SYNC_SHARE
         add(found, contents, range(2, 5))
         assert len(synced) == waited, "the next time is far away"
-        found.publish(b"{}\n")
+        found.publish(head(contents, trainer_key), b"{}\n")
         assert len(synced) >= waited + 4, "steps, state, folder and the head itself"
 
 
