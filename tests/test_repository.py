@@ -48,11 +48,13 @@ DisputedElement
 DisputedOperator
 DivergenceMeasured
 ElementComparison
+Estimate
 Event
 Finding
 Gpt2Size
 Kept
 LabelFlip
+Limits
 Lion
 MerkleComparison
 NeighbourOperator
@@ -104,6 +106,7 @@ find_progress
 generate_key
 inspect
 inspect_stages
+limits_for
 list_devices
 load_private_key
 load_public_key
