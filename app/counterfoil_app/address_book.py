@@ -14,8 +14,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from counterfoil import CounterfoilError
-from counterfoil_app.files import write_whole
+from counterfoil import CounterfoilError, one_line, write_whole
 
 FILE_NAME = "trainers.json"
 FORMAT_VERSION = 1
@@ -127,7 +126,7 @@ class AddressBook:
             CounterfoilError: The name is too long or not printable, another key has it, or the file cannot be written.
         """
         name = " ".join(name.split())
-        if len(name) > MAX_NAME or not name.isprintable():
+        if one_line(name, MAX_NAME) != name:
             raise CounterfoilError(
                 f"A name has at most {MAX_NAME} printable characters.", remedy="Choose a shorter name."
             )
@@ -153,7 +152,7 @@ class AddressBook:
                 f"The folder {self._path.parent} cannot be made: {error.strerror or error}.",
                 remedy="Make room there; until then no key is remembered.",
             ) from error
-        write_whole(self._path, text.encode())
+        write_whole(self._path, text.encode(), what="the list of trainers")
         self._keys = keys
 
 
@@ -196,6 +195,6 @@ def _entry(value: Any) -> KnownKey:
     texts = (key_id, name, since, *orders)
     if not all(isinstance(text, str) for text in texts) or not isinstance(orders, list):
         raise ValueError("an entry is not made of texts")
-    if not _KEY_ID.fullmatch(key_id) or not name.isprintable() or len(name) > MAX_NAME:
+    if not _KEY_ID.fullmatch(key_id) or one_line(name, MAX_NAME) != name:
         raise ValueError("an entry has no proper key or name")
     return KnownKey(key_id, name, since, tuple(orders))

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from counterfoil import AuditReport, CounterfoilError
+from counterfoil import AuditReport, CounterfoilError, write_whole
+from counterfoil_app.plot_export import png
 from counterfoil_app.session import Phase
 from counterfoil_app.verdict_export import SigningRequest
 from counterfoil_app.waiting import settle, wait_until
@@ -80,10 +81,7 @@ def capture(window: MainWindow, screenshot: Path) -> None:
     """
     settle(SETTLE_MILLISECONDS)
     window.divergence.redraw()
-    if not window.grab().save(str(screenshot), "PNG"):
-        raise CounterfoilError(
-            f"The picture {screenshot} could not be written.", remedy="Choose a folder that exists and is writable."
-        )
+    write_whole(screenshot, png(window.grab().toImage()), what="the picture")
 
 
 def _wait(done: Callable[[], bool], what: str, timeout_seconds: float, failures: list[Failure]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import tempfile
 import time
@@ -123,7 +122,8 @@ def _make_keys(files: DemoFiles) -> None:
         for party in ("trainer", "auditor"):
             if not files.key(party).exists():
                 counterfoil.generate_key(files.key(party), None)
-        shutil.copyfile(files.key("auditor").with_name("auditor.pub.pem"), files.auditor_public_key)
+        public = files.key("auditor").with_name("auditor.pub.pem").read_bytes()
+        counterfoil.write_whole(files.auditor_public_key, public, what="the public key")
     except OSError as error:
         raise CounterfoilError(
             f"The folder {files.folder} cannot be written: {error.strerror or error}.", remedy="Choose another folder."
@@ -132,7 +132,7 @@ def _make_keys(files: DemoFiles) -> None:
 
 def _record(files: DemoFiles, name: str, tamper: counterfoil.LabelFlip | None, say: Callable[[str], None]) -> None:
     key = counterfoil.load_private_key(files.key("trainer"), None)
-    for event in counterfoil.record(files.order, files.run(name), key, tamper=tamper):
+    for event in counterfoil.record(files.order, files.run(name), key, tamper=tamper, fresh=True):
         if isinstance(event, counterfoil.StepRecorded) and event.step % 20 == 0:
             say(f"  step {event.step} of {event.steps}, loss {event.loss:.3f}")
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from counterfoil import CancelToken, OperatorDone, PlanProgress
 from counterfoil_app.engine_port import LibraryEngine
+from counterfoil_app.messages import dumps
 from counterfoil_app.sample import SampleProgress
 from counterfoil_app.worker import Failure
 
@@ -126,7 +127,7 @@ class Outbox:
             if not batch:
                 return
             try:
-                self._connection.send(batch)
+                self._connection.send_bytes(dumps(batch))
             except OSError:  # the window is gone: nobody will read the rest
                 with self._changed:
                     self._closed = True

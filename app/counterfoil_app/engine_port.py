@@ -7,7 +7,7 @@ The window calls an :class:`Engine` from its worker thread; :class:`LibraryEngin
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -21,6 +21,7 @@ from counterfoil import (
     CounterfoilError,
     Digest,
     Event,
+    Kept,
     Outcome,
     Plan,
     PlanProgress,
@@ -28,10 +29,11 @@ from counterfoil import (
     SignatureError,
     StepRow,
 )
+from counterfoil.inputs import read_input
 from counterfoil_app.sample import SampleKind, SampleProgress, record_sample
 
 if TYPE_CHECKING:
-    from counterfoil import Verdict  # importing it would import what signs, which the window does without
+    from counterfoil import AuditRequest, Verdict  # importing it would import what signs, which the window does without
 
 MAX_VERDICT_BYTES = 64 * 2**20
 """A verdict on a million steps is far smaller; more is not read."""
@@ -49,6 +51,7 @@ class ReplayPlan:
         segments: Which segments of the run to replay; all unless said otherwise.
         threads: Threads on the CPU; None for torch's choice.
         allow_large: Whether a program beyond the limits is computed.
+        resume: Go on where an earlier replay was stopped.
     """
 
     run: Path
@@ -58,6 +61,7 @@ class ReplayPlan:
     segments: SegmentRequest = field(default_factory=SegmentRequest)
     threads: int | None = None
     allow_large: bool = False
+    resume: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,17 +150,14 @@ class Engine(Protocol):
     def plan(self, plan: ReplayPlan, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
         """Measure a few steps and say what audits would cost; raises CounterfoilError."""
 
+    def kept(self, plan: ReplayPlan, order: Digest, run_root: Digest) -> Kept | None:
+        """Return what is kept of an earlier replay of this run, to go on from; raises CounterfoilError."""
+
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
 
-    def create_key(self, private: Path, passphrase: str | None) -> Path:
-        """Write a new key pair and return where the public key lies; raises CounterfoilError."""
-
     def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
-        """Return the statement that :meth:`sign` signs, as JSON; raises CounterfoilError."""
-
-    def sign(self, report: AuditReport, private: Path, passphrase: str | None, signed_at: datetime) -> bytes:
-        """Return the signed verdict as a DSSE envelope in JSON; raises CounterfoilError."""
+        """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
 
     def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
         """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
@@ -207,39 +208,26 @@ class LibraryEngine:
             limits=counterfoil.limits_for(plan.allow_large),
         )
 
+    def kept(self, plan: ReplayPlan, order: Digest, run_root: Digest) -> Kept | None:
+        """Return what is kept of an earlier replay of this run, to go on from; raises CounterfoilError."""
+        return counterfoil.find_progress(_request(plan), order, run_root)
+
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
-        request = counterfoil.AuditRequest(
-            run=plan.run,
-            order=plan.order,
-            device=plan.device,
-            data=plan.data,
-            segments=plan.segments,
-            threads=plan.threads,
-            limits=counterfoil.limits_for(plan.allow_large),
-        )
         self._last = None
-        for event in counterfoil.run_audit(request, cancel):
+        for event in counterfoil.run_audit(_request(plan), cancel):
             if isinstance(event, counterfoil.AuditFinished):
                 self._last = event
-                event = counterfoil.AuditFinished(event.report)
+                event = replace(event, evidence=None)
             yield event
 
-    def create_key(self, private: Path, passphrase: str | None) -> Path:
-        """Write a new key pair and return where the public key lies; raises CounterfoilError."""
-        return Path(counterfoil.generate_key(private, passphrase))
-
     def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
-        """Return the statement that :meth:`sign` signs, as JSON; raises CounterfoilError."""
+        """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
         return bytes(counterfoil.preview_verdict(report, signed_at))
-
-    def sign(self, report: AuditReport, private: Path, passphrase: str | None, signed_at: datetime) -> bytes:
-        """Return the signed verdict as a DSSE envelope in JSON; raises CounterfoilError."""
-        return bytes(counterfoil.sign_verdict(report, counterfoil.load_private_key(private, passphrase), signed_at))
 
     def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
         """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
-        envelope = _read_small(path)
+        envelope = read_input(path, "a verdict", CounterfoilError, most=MAX_VERDICT_BYTES)
         key_ids = counterfoil.claimed_key_ids(envelope)
         for key_file in keys:
             key = counterfoil.load_public_key(key_file)
@@ -269,17 +257,18 @@ class LibraryEngine:
         self._last = None
 
 
-def _read_small(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_VERDICT_BYTES + 1)
-    except OSError as error:
-        raise CounterfoilError(
-            f"The file {path.name} cannot be read: {error.strerror or error}.", remedy="Choose another file."
-        ) from error
-    if len(content) > MAX_VERDICT_BYTES:
-        raise CounterfoilError(f"{path.name} is too large for a verdict.", remedy="Choose the verdict's JSON file.")
-    return content
+def _request(plan: ReplayPlan) -> AuditRequest:
+    return counterfoil.AuditRequest(
+        run=plan.run,
+        order=plan.order,
+        device=plan.device,
+        data=plan.data,
+        segments=plan.segments,
+        threads=plan.threads,
+        limits=counterfoil.limits_for(plan.allow_large),
+        progress=counterfoil.state_folder(),
+        resume=plan.resume,
+    )
 
 
 def _signed(verdict: Verdict, key_file: Path) -> SignedVerdict:

@@ -16,7 +16,9 @@ from counterfoil import (
     BundleSummary,
     CancelToken,
     CounterfoilError,
+    Digest,
     Event,
+    Kept,
     Plan,
     PlanProgress,
     StepRow,
@@ -24,6 +26,7 @@ from counterfoil import (
 )
 from counterfoil_app.engine_child import Call, Item, Raised, Returned, Steer, serve
 from counterfoil_app.engine_port import DeviceInfo, ReplayPlan, VerdictReading
+from counterfoil_app.messages import MAX_BYTES, MessageError, loads
 from counterfoil_app.sample import SampleKind, SampleProgress
 from counterfoil_app.worker import ReportedError
 
@@ -66,6 +69,11 @@ class ProcessEngine:
         """Measure a few steps and say what audits would cost; raises CounterfoilError."""
         return self._iterate("plan", plan, bad_fraction, cancel=cancel)
 
+    def kept(self, plan: ReplayPlan, order: Digest, run_root: Digest) -> Kept | None:
+        """Return what is kept of an earlier replay of this run, to go on from; raises CounterfoilError."""
+        found = self._call(object, "kept", plan, order, run_root)
+        return found if isinstance(found, Kept) else None
+
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
         return self._iterate("audit", plan, cancel=cancel)
@@ -74,17 +82,9 @@ class ProcessEngine:
         """Record a run of the sample; raises CounterfoilError."""
         return self._iterate("make_sample", folder, kind, cancel=cancel)
 
-    def create_key(self, private: Path, passphrase: str | None) -> Path:
-        """Write a new key pair and return where the public key lies; raises CounterfoilError."""
-        return self._call(Path, "create_key", private, passphrase)
-
     def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
-        """Return the statement that :meth:`sign` signs, as JSON; raises CounterfoilError."""
+        """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
         return self._call(bytes, "preview", report, signed_at)
-
-    def sign(self, report: AuditReport, private: Path, passphrase: str | None, signed_at: datetime) -> bytes:
-        """Return the signed verdict as a DSSE envelope in JSON; raises CounterfoilError."""
-        return self._call(bytes, "sign", report, private, passphrase, signed_at)
 
     def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
         """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
@@ -154,9 +154,21 @@ class ProcessEngine:
 
     def _receive(self, connection: Connection) -> list[Item | Returned | Raised]:
         try:
-            return connection.recv() if connection.poll(LOOK_SECONDS) else []
+            data = connection.recv_bytes(MAX_BYTES) if connection.poll(LOOK_SECONDS) else None
         except (EOFError, OSError) as error:
             raise self._died() from error
+        if data is None:
+            return []
+        try:
+            messages = loads(data)
+            if isinstance(messages, list) and all(isinstance(each, (Item, Returned, Raised)) for each in messages):
+                return messages
+            raise MessageError("The engine's process sent something else than messages.")
+        except MessageError:
+            if self._process is not None:
+                self._process.kill()
+            self.close()
+            raise
 
     def _send(self, connection: Connection, message: Call | Steer) -> None:
         try:

@@ -14,6 +14,7 @@ from importlib import resources
 
 from PySide6.QtCore import QCoreApplication
 
+from counterfoil_app import strangers
 from counterfoil_app.worker import Failure
 
 CONTEXT = "engine"
@@ -51,7 +52,14 @@ def failure_text(failure: Failure) -> str:
 
 
 def translated(sentence: str) -> str:
-    """An English text of the engine in the language of the window; several sentences in a row are taken one by one."""
+    """An English text of the engine in the language of the window; several sentences in a row are taken one by one.
+
+    It may quote a stranger's file: the result is one line of visible characters.
+    """
+    return _translated(strangers.sentence(sentence))
+
+
+def _translated(sentence: str) -> str:
     rest = sentence.lstrip(" ")
     done = [] if rest == sentence else [""]  # a value may begin with the space before it
     while rest:
@@ -59,7 +67,7 @@ def translated(sentence: str) -> str:
             match = pattern.match(rest)
             translation = QCoreApplication.translate(CONTEXT, template)
             if match is not None and translation != template:
-                values = [translated(value) if " " in value else value for value in match.groups()]
+                values = [_translated(value) if " " in value else value for value in match.groups()]
                 done.append(translation.format(*values))
                 rest = rest[match.end() :].lstrip(" ")
                 break

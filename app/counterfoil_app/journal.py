@@ -10,6 +10,8 @@ from enum import Enum
 
 from PySide6.QtCore import QObject, Signal
 
+from counterfoil_app import strangers
+
 CAPACITY = 2_000
 """Entries kept. A replay writes a few dozen, so this is weeks of work; beyond it the oldest go."""
 DETAIL_CHARACTERS = 20_000
@@ -91,7 +93,7 @@ class Journal(QObject):
             self.removing_first.emit()
             self._entries.popleft()
             self.removed_first.emit()
-        self._entries.append(Entry(self._clock(), kind, message, detail[:DETAIL_CHARACTERS]))
+        self._entries.append(Entry(self._clock(), kind, strangers.sentence(message), detail[:DETAIL_CHARACTERS]))
         self.added.emit()
 
     def clear(self) -> None:

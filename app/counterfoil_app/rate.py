@@ -8,6 +8,23 @@ _WINDOW_SECONDS = 15.0
 _LEAST_SECONDS = 0.5
 
 
+_ASLEEP_SECONDS = 10.0
+
+
+class AwakeClock:
+    """Counts seconds while somebody looks at it often; a long gap, as when the computer slept, does not count."""
+
+    def __init__(self) -> None:
+        self._last: float | None = None
+        self.seconds = 0.0
+
+    def look(self, now: float) -> None:
+        """Take note of the time, in monotonic seconds."""
+        if self._last is not None and 0 <= now - self._last < _ASLEEP_SECONDS:
+            self.seconds += now - self._last
+        self._last = now
+
+
 class RateMeter:
     """Steps per second over the last seconds, so that the time left follows a change of speed."""
 

@@ -8,10 +8,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QMarginsF, QRectF, QSizeF, Qt, QUrl
+from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QRectF, QSizeF, Qt, QUrl
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
@@ -105,9 +104,11 @@ class Contents:
         return str(json.loads(self.envelope)["signatures"][0]["keyid"])
 
 
-def write_pdf(contents: Contents, path: Path) -> None:
-    """Write the report as PDF; raises OSError when the file cannot be written."""
-    writer = QPdfWriter(str(path))
+def make_pdf(contents: Contents) -> bytes:
+    """Return the report as PDF; raises MemoryError when Qt cannot draw it."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    writer = QPdfWriter(buffer)
     writer.setTitle(_tr("Audit report: {0}").format(contents.report.bundle_name))
     writer.setCreator(f"Counterfoil {__version__}")
     layout = QPageLayout(
@@ -122,15 +123,16 @@ def write_pdf(contents: Contents, path: Path) -> None:
     document = make_document(contents, area.width(), area.height() - FOOTER_POINTS)
     painter = QPainter()
     if not painter.begin(writer):
-        raise OSError(f"the PDF {path} cannot be opened for writing")
+        raise MemoryError("the report cannot be begun")
     painter.scale(writer.resolution() / POINTS_PER_INCH, writer.resolution() / POINTS_PER_INCH)
     for number in range(document.pageCount()):
         if number and not writer.newPage():
             painter.end()
-            raise OSError(f"the PDF {path} cannot be written")
+            raise MemoryError("the report has no room for another page")
         _draw_page(painter, document, number, contents)
     if not painter.end():
-        raise OSError(f"the PDF {path} cannot be finished")
+        raise MemoryError("the report cannot be finished")
+    return bytes(buffer.data().data())
 
 
 def page_images(contents: Contents, dots_per_inch: int = 110) -> list[QImage]:

@@ -9,33 +9,29 @@ from __future__ import annotations
 import multiprocessing
 import os
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 from PySide6.QtCore import QLocale
 
 from counterfoil_app import startup
-from counterfoil_app.report_document import Contents, write_pdf
+from counterfoil_app.report_document import Contents, make_pdf
 from counterfoil_app.shell.language import LANGUAGES, SOURCE_LANGUAGE, Translations
 from counterfoil_app.worker import Failure, ReportedError
 
 
-def print_report(contents: Contents, path: Path) -> None:
-    """Write the report as PDF in the window's language; to be called from the worker thread, and waits.
+def print_report(contents: Contents) -> bytes:
+    """Return the report as PDF in the window's language; to be called from the worker thread, and waits.
 
     Raises:
-        OSError: The file cannot be written.
         CounterfoilError: The report could not be made.
     """
     language = QLocale().name().split("_")[0]  # the window's: Translations makes it the default
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
-    process = context.Process(
-        target=_print, args=(contents, path, language, there), name="counterfoil-report", daemon=True
-    )
+    process = context.Process(target=_print, args=(contents, language, there), name="counterfoil-report", daemon=True)
     process.start()
     there.close()
     try:
-        result: OSError | Failure | None = here.recv()
+        result: bytes | Failure = here.recv()
     except EOFError:
         process.join()
         result = Failure(
@@ -47,26 +43,23 @@ def print_report(contents: Contents, path: Path) -> None:
     finally:
         here.close()
     process.join()
-    if isinstance(result, OSError):
-        raise result
-    if result is not None:
+    if isinstance(result, Failure):
         raise ReportedError(result)
+    return result
 
 
-def _print(contents: Contents, path: Path, language: str, answer: Connection) -> None:
+def _print(contents: Contents, language: str, answer: Connection) -> None:
     """The main function of the process."""
     from PySide6.QtGui import QGuiApplication
 
     os.environ["QT_QPA_PLATFORM"] = startup.OFFSCREEN
     application = QGuiApplication([])
-    result: OSError | Failure | None = None
+    result: bytes | Failure
     translations = Translations()  # must outlive the report
     try:
         translations.install(language if language in LANGUAGES else SOURCE_LANGUAGE)
         startup.check_fonts()
-        write_pdf(contents, path)
-    except OSError as error:
-        result = error
+        result = make_pdf(contents)
     except Exception as error:  # the window shows every failure
         result = Failure.of(error)
     answer.send(result)

@@ -82,6 +82,12 @@ def record_sample(folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterat
     draft.write(files.order, trial=False)
     tamper = counterfoil.LabelFlip(step=TAMPERED_STEP) if kind is SampleKind.TAMPERED else None
     signing_key = counterfoil.load_private_key(key, None)
-    for event in counterfoil.record(files.order, files.run, signing_key, cancel=cancel, tamper=tamper):
-        if isinstance(event, counterfoil.StepRecorded):
-            yield SampleProgress(event.step, event.steps)
+    events = counterfoil.record(files.order, files.run, signing_key, cancel=cancel, tamper=tamper, fresh=True)
+    try:
+        for event in events:
+            if isinstance(event, counterfoil.StepRecorded):
+                yield SampleProgress(event.step, event.steps)
+    finally:
+        # It takes seconds: nobody goes on with a sample that was stopped.
+        events.close()
+        counterfoil.discard_recording(files.run)

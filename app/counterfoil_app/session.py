@@ -27,20 +27,22 @@ from counterfoil import (
     CounterfoilError,
     Dispute,
     Event,
+    Kept,
     OperatorDone,
     Plan,
     PlanProgress,
     Sample,
     SegmentRequest,
     StepMatch,
+    write_whole,
 )
 from counterfoil_app.divergence import DivergenceTable
 from counterfoil_app.engine_port import DeviceInfo, Engine, ReplayPlan
-from counterfoil_app.files import write_whole
-from counterfoil_app.rate import RateMeter
+from counterfoil_app.rate import AwakeClock, RateMeter
 from counterfoil_app.snapshot import Latest, ReplaySink, Snapshot
 from counterfoil_app.step_data import StepData
 from counterfoil_app.step_rows import StepRows
+from counterfoil_app.strangers import plain
 from counterfoil_app.turns import Turns
 from counterfoil_app.verdict_export import SigningRequest, VerdictMaterial, export_verdict
 from counterfoil_app.worker import Failure, JobResult, Worker
@@ -87,6 +89,7 @@ class Finished:
         report: What the replay found; None when it ended without.
         failure: Why it ended without, or why the file could not be read.
         verdict_file: Where the signed verdict lies, once there is one.
+        kept: What another replay can go on from.
     """
 
     path: Path
@@ -102,6 +105,7 @@ class Finished:
     report: AuditReport | None
     failure: Failure | None
     verdict_file: Path | None
+    kept: Kept | None
 
 
 @dataclass(frozen=True)
@@ -172,9 +176,14 @@ class Session(QObject):
         self._sink: ReplaySink | None = None
         self._ended: JobResult | None = None
         self._meter = RateMeter()
+        self._awake = AwakeClock()
+        self._restoring = False
+        """Whether the steps that come in are those of an earlier replay."""
+        self._restored: int | None = None
+        self._looking = 0
         self._operator: OperatorDone | None = None
         self.devices: tuple[DeviceInfo, ...] = ()
-        self.device = "cpu"
+        self._device = "cpu"
         self.threads: int | None = None
         self.phase = Phase.EMPTY
         self.path: Path | None = None
@@ -212,6 +221,7 @@ class Session(QObject):
         self.selected_step = None
         self.sample: Sample | None = None
         self.was_stopped = False
+        self.kept: Kept | None = None
         self._total = 0
         self._operator = None
 
@@ -264,6 +274,22 @@ class Session(QObject):
         return self.phase is Phase.UNREADABLE or (self.summary is not None and self.summary.run is not None)
 
     @property
+    def can_go_on(self) -> bool:
+        """Whether :meth:`go_on` would start."""
+        return self.kept is not None and self.can_replay and not self.lacks_data and not self.checking
+
+    @property
+    def device(self) -> str:
+        """Name of the device of the next replay."""
+        return self._device
+
+    @device.setter
+    def device(self, name: str) -> None:
+        if name != self._device:
+            self._device = name
+            self._look_for_kept()
+
+    @property
     def progress(self) -> Progress:
         """Where the replay stands."""
         replayed = len(self.rows)
@@ -312,7 +338,7 @@ class Session(QObject):
             if token is not None:
                 token.cancel()
         self._sink = self._token = self._checking = self._planning = self._ended = None
-        self._opening = 0
+        self._opening = self._looking = 0
         self._filled = False
         self.plan = self.plan_failure = None
 
@@ -323,7 +349,7 @@ class Session(QObject):
         return Finished(
             self.path, self.order, self.data, self.summary, self.client, self.rows.so_far(), self.divergence,
             self.dispute,
-            self.resumed_from, self.sample, self.report, self.failure, self.verdict_file,
+            self.resumed_from, self.sample, self.report, self.failure, self.verdict_file, self.kept,
         )  # fmt: skip
 
     def show(self, finished: Finished) -> None:
@@ -339,9 +365,9 @@ class Session(QObject):
         self.divergence = finished.divergence
         self.dispute, self.resumed_from = finished.dispute, finished.resumed_from
         self.sample, self.report, self.failure = finished.sample, finished.report, finished.failure
-        self.verdict_file = finished.verdict_file
+        self.verdict_file, self.kept = finished.verdict_file, finished.kept
         if self.report is not None:
-            self.checks.update({check.number: check for check in self.report.checks})
+            self.checks.update({check.number: check for check in plain(self.report.checks)})
         judged = Phase.CONCLUDED if self.report is not None else Phase.FAILED
         self._set_phase(judged if self.summary is not None or self.report is not None else Phase.UNREADABLE)
         self._announce_all()
@@ -381,24 +407,60 @@ class Session(QObject):
         """Replay these segments from now on."""
         self.segments = segments
         self.phase_changed.emit()
+        self._look_for_kept()
 
     def replay(self) -> None:
         """Start to replay the open run, or the chosen segments of it, from the beginning."""
-        if not self.can_replay or self.path is None:
-            return
-        self._leave()  # a replay makes all checks itself
-        self._clear_replay()
-        run = self.summary.run if self.summary is not None else None
-        self._total = run.steps if run is not None else 0
-        plan = ReplayPlan(
-            run=self.path,
+        self._start(resume=False)
+
+    def go_on(self) -> None:
+        """Go on where a replay of the open run was stopped, or ended with its computer."""
+        if self.can_go_on:
+            self._start(resume=True)
+
+    def _plan_of(self, path: Path, *, resume: bool = False) -> ReplayPlan:
+        return ReplayPlan(
+            run=path,
             order=self.order,
             device=self.device,
             data=self.data,
             segments=self.segments,
             threads=self.threads,
             allow_large=self.allow_large,
+            resume=resume,
         )
+
+    def _look_for_kept(self) -> None:
+        """Ask what is kept of an earlier replay of the open run with the same device and segments."""
+        if self.phase not in (Phase.READY, Phase.CONCLUDED, Phase.FAILED):
+            return
+        self._drop_kept()
+        run = self.summary.run if self.summary is not None else None
+        if self.path is None or run is None or run.run_root is None or self.refused_so_far:
+            return
+        asked = partial(self._engine.kept, self._plan_of(self.path), run.order_digest, run.run_root)
+        self._looking = self._submit(asked, self._kept_found)
+
+    def _kept_found(self, result: JobResult) -> None:
+        if result.job == self._looking and isinstance(result.value, Kept):
+            self.kept = result.value
+            self.phase_changed.emit()
+
+    def _drop_kept(self) -> None:
+        self._looking = 0
+        if self.kept is not None:
+            self.kept = None
+            self.phase_changed.emit()
+
+    def _start(self, *, resume: bool) -> None:
+        if not self.can_replay or self.path is None:
+            return
+        self._leave()  # a replay makes all checks itself
+        self._clear_replay()
+        run = self.summary.run if self.summary is not None else None
+        self._total = run.steps if run is not None else 0
+        plan = self._plan_of(self.path, resume=resume)
+        self._restoring, self._restored = resume, None
         self._token, self._sink, self._ended = CancelToken(), ReplaySink(), None
         self._meter.restart()
         events = self._engine.audit(plan, self._token)
@@ -480,9 +542,12 @@ class Session(QObject):
         return job
 
     def _poll(self) -> None:
+        self._awake.look(time.monotonic())
         if self._filled and not self.turns.waiting:
             self._filled = False
             self._set_phase(Phase.READY)
+            if not self.checking:
+                self._look_for_kept()
         self._take_client()
         if (summary := self._summaries.take()) is not None and self._opening:
             self._show_summary(summary)
@@ -508,9 +573,10 @@ class Session(QObject):
 
     def _take_client(self) -> None:
         if (client := self._clients.take()) is not None and self._opening:
-            self.client = client
+            self.client = plain(client)
 
     def _show_summary(self, summary: BundleSummary) -> None:
+        summary = plain(summary)
         before, self.summary = self.summary, summary
         if before is None or before.run != summary.run:
             self.step_data = StepData(summary)
@@ -537,6 +603,7 @@ class Session(QObject):
             self._announce_all()
         else:
             self.phase_changed.emit()
+            self._look_for_kept()
 
     def _planned(self, token: CancelToken, result: JobResult) -> None:
         if token is not self._planning:
@@ -554,8 +621,8 @@ class Session(QObject):
         if snapshot.started is not None:
             self._total = snapshot.started.planned_steps or snapshot.started.steps
             self._note_sample(snapshot.started)
-            self.checks.update({check.number: check for check in snapshot.started.checks})
-        self.checks.update({check.number: check for check in snapshot.checks})
+            self.checks.update({check.number: check for check in plain(snapshot.started.checks)})
+        self.checks.update({check.number: check for check in plain(snapshot.checks)})
         if snapshot.started is not None or snapshot.checks:
             self.checks_changed.emit()
         if snapshot.resumed is not None:
@@ -572,14 +639,23 @@ class Session(QObject):
         if snapshot.operator is not None:
             self._operator = snapshot.operator
         if snapshot.rows or snapshot.operator is not None or snapshot.started is not None:
-            if self.phase is Phase.REPLAYING:
-                self._meter.note(time.monotonic(), self.progress.done)
+            self._note_rate(snapshot)
             self.progress_changed.emit()
         if snapshot.dispute is not None:
-            self.dispute = snapshot.dispute
+            self.dispute = plain(snapshot.dispute)
             self.dispute_changed.emit()
         if snapshot.report is not None:
-            self.report = snapshot.report
+            self.report, self.kept = snapshot.report, snapshot.kept
+
+    def _note_rate(self, snapshot: Snapshot) -> None:
+        """Note how far the replay is; the steps of an earlier one say nothing of how fast it goes."""
+        if snapshot.restored is not None:
+            self._restored = snapshot.restored
+        if self._restoring and self._restored is not None and len(self.rows) >= self._restored:
+            self._restoring = False
+            self._meter.restart()
+        if self.phase is Phase.REPLAYING and not self._restoring:
+            self._meter.note(self._awake.seconds, self.progress.done)
 
     def _note_sample(self, started: AuditStarted) -> None:
         self.sample = started.sample
@@ -597,12 +673,14 @@ class Session(QObject):
         self._sink = self._token = self._ended = None
         self.failure = result.failure
         if self.report is not None:
-            self.checks.update({check.number: check for check in self.report.checks})
-            self.dispute = self.report.dispute or self.dispute
+            self.checks.update({check.number: check for check in plain(self.report.checks)})
+            self.dispute = plain(self.report.dispute) or self.dispute
         self._set_phase(Phase.CONCLUDED if self.report is not None else Phase.FAILED)
         self.checks_changed.emit()
         self.dispute_changed.emit()
         self.progress_changed.emit()
+        if self.report is None:  # what was kept before the engine came to its end
+            self._look_for_kept()
         if result.failure is not None and not result.failure.expected:
             self.failed.emit(result.failure)
 
@@ -660,7 +738,7 @@ def _feed(values: Iterator[T], latest: Latest[T]) -> None:
 
 
 def _write_contents(target: Path, contents: Callable[[], bytes]) -> Path:
-    write_whole(target, contents())
+    write_whole(target, contents(), what="the file")
     return target
 
 

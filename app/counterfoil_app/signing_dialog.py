@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from counterfoil import AuditReport
 from counterfoil_app import icons, text
+from counterfoil_app.strangers import plain
 from counterfoil_app.theme import Theme
 from counterfoil_app.verdict_export import SigningRequest
 from counterfoil_app.views import words
@@ -61,11 +62,12 @@ class SigningDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(self.tr("Sign the verdict"))
         self.resize(*SIZE)
-        self._report = report
+        self._report = plain(report)
         self._signed_at = signed_at
         self._theme = theme
         self._ring_problem = self.tr("Looking for the key ring of the system.")
         self._preview_problem = ""
+        self._signed: bytes | None = None
         self.key = self._line(str(key if key is not None else folder / "auditor.pem"), self.tr("Private key file"))
         self.use_existing = QRadioButton(self.tr("Sign with my &key"))
         self.create_new = QRadioButton(self.tr("Create a &new key"))
@@ -229,7 +231,8 @@ class SigningDialog(QDialog):
 
     def show_statement(self, statement: bytes) -> None:
         """Show what will be signed; in the file it stands without line breaks."""
-        self.statement.setPlainText(json.dumps(json.loads(statement), indent=2, ensure_ascii=False))
+        self._signed = statement
+        self.statement.setPlainText(json.dumps(json.loads(statement), indent=2))
 
     def show_no_statement(self, failure: Failure) -> None:
         """Say why nothing can be signed."""
@@ -258,6 +261,7 @@ class SigningDialog(QDialog):
             report=self._companion("report.pdf") if self.report.isChecked() else None,
             table=self._companion("steps.csv") if self.table.isChecked() else None,
             remember=self.remember.isChecked() and self.remember.isEnabled() and passphrase is not None,
+            statement=self._signed,
         )
 
     def _target(self) -> Path:

@@ -22,7 +22,9 @@ from counterfoil import (
     DisputeLocated,
     DivergenceMeasured,
     Event,
+    Kept,
     OperatorDone,
+    ProgressRestored,
     ResumedFromCheckpoint,
     StepReplayed,
     StepRow,
@@ -43,7 +45,9 @@ class Snapshot:
         operator: Where the current step stands, if that changed.
         dispute: The dispute, if something about it changed.
         resumed: Step of the checkpoint from which the replay went on, if it did.
+        restored: How many of the first steps are those of an earlier replay, once all of them were reported.
         report: The report, once everything before it was taken.
+        kept: Beside the report: what another replay can go on from.
     """
 
     started: AuditStarted | None
@@ -54,6 +58,8 @@ class Snapshot:
     dispute: Dispute | None
     resumed: int | None
     report: AuditReport | None
+    restored: int | None = None
+    kept: Kept | None = None
 
 
 class Latest(Generic[Item]):
@@ -88,6 +94,8 @@ class ReplaySink:
         self._dispute: Dispute | None = None
         self._resumed: int | None = None
         self._report: AuditReport | None = None
+        self._restored: int | None = None
+        self._kept: Kept | None = None
 
     @property
     def drained(self) -> bool:
@@ -113,8 +121,10 @@ class ReplaySink:
                     self._resumed = step
                 case AuditStarted():
                     self._started = event
-                case AuditFinished(report=report):
-                    self._report = report
+                case ProgressRestored(steps=steps):
+                    self._restored = steps
+                case AuditFinished(report=report, kept=kept):
+                    self._report, self._kept = report, kept
                 case _:
                     raise TypeError(f"{type(event).__name__} is not an event of a replay")
 
@@ -135,8 +145,10 @@ class ReplaySink:
                 dispute=self._dispute,
                 resumed=self._resumed,
                 report=report,
+                restored=self._restored,
+                kept=self._kept,
             )
-            self._started = self._operator = self._dispute = self._resumed = None
+            self._started = self._operator = self._dispute = self._resumed = self._restored = None
             self._checks = {}
             return snapshot
 

@@ -16,6 +16,7 @@ from counterfoil_app.engine_port import Engine, VerdictReading
 from counterfoil_app.session import Session
 from counterfoil_app.settings import Settings
 from counterfoil_app.signing_dialog import SigningDialog
+from counterfoil_app.strangers import beside, plain
 from counterfoil_app.theme import Theme
 from counterfoil_app.verdict_export import now
 from counterfoil_app.verdict_viewer import VerdictViewer
@@ -55,7 +56,7 @@ class VerdictDesk(QObject):
         if report is None or path is None:
             return
         key = self._settings.key_file
-        folder, target = path.resolve().parent, path.with_name(f"{path.stem}.verdict.json")
+        folder, target = path.resolve().parent, beside(path, ".verdict.json")
         signed_at = now()
         dialog = SigningDialog(report, signed_at, key, folder, target, self._theme, self._window)
         self._show(dialog)
@@ -125,7 +126,7 @@ class VerdictDesk(QObject):
             assert isinstance(result.value, VerdictReading)
             if result.value.verdict is not None:  # a key that proved its worth is offered again
                 self._settings.add_auditor_key(result.value.verdict.key_file)
-            viewer.show_reading(result.value)
+            viewer.show_reading(plain(result.value))
 
     # Both
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from counterfoil import AuditReport, BundleSummary, StepRow
+from counterfoil import AuditReport, BundleSummary, Passphrase, StepRow, start_signer, write_whole
 from counterfoil_app import passphrases
 from counterfoil_app.engine_port import Engine
-from counterfoil_app.files import write_whole, write_with
 from counterfoil_app.report_document import Contents, Curves
 from counterfoil_app.report_process import print_report
+from counterfoil_app.strangers import name_of, plain
 
 
 def now() -> datetime:
@@ -33,16 +33,18 @@ class SigningRequest:
         report: Where the report to print goes (PDF); None for none.
         table: Where the table of steps goes (CSV); None for none.
         remember: Remember the passphrase in the system's key ring.
+        statement: What was shown, and is signed byte for byte; None lets the engine make it.
     """
 
     private_key: Path
-    passphrase: str | None
+    passphrase: str | None = field(repr=False)
     create: bool
     target: Path
     signed_at: datetime = field(default_factory=now)
     report: Path | None = None
     table: Path | None = None
     remember: bool = False
+    statement: bytes | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -63,20 +65,24 @@ class VerdictMaterial:
 def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRequest) -> Path:
     """Sign and write; to be called from the worker thread.
 
+    The key and its passphrase go to the signer's process, and never to the engine's, which reads files of strangers.
+
     Returns:
         Where the signed verdict lies.
 
     Raises:
         CounterfoilError: The key cannot be used or made, or a file cannot be written. What was written before stays.
     """
-    if request.create:
-        engine.create_key(request.private_key, request.passphrase)
-    envelope = engine.sign(material.report, request.private_key, request.passphrase, request.signed_at)
-    write_whole(request.target, envelope)
+    statement = request.statement or engine.preview(material.report, request.signed_at)
+    about = material.report.bundle_name
+    passphrase = Passphrase.given(request.passphrase)
+    with start_signer(request.private_key, "audit", passphrase, about=about, create=request.create) as signer:
+        envelope = signer.sign(statement)
+    write_whole(request.target, envelope, what="the verdict")
     if request.report is not None:
         curves = Curves.of(material.rows)
-        page = Contents(material.report, material.summary, curves, envelope, request.target.name)
-        write_with(request.report, lambda path: print_report(page, path))
+        page = Contents(plain(material.report), plain(material.summary), curves, envelope, name_of(request.target))
+        write_whole(request.report, print_report(page), what="the report")
     if request.table is not None:
         engine.write_steps(material.rows, request.table)
     if request.remember and request.passphrase is not None:

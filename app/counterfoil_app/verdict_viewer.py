@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLabel, QPushBu
 from counterfoil_app import icons, text
 from counterfoil_app.engine_port import SignedVerdict, VerdictReading
 from counterfoil_app.engine_words import translated
+from counterfoil_app.strangers import name_of
 from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
 from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle
@@ -38,7 +39,7 @@ class VerdictViewer(QDialog):
 
     def __init__(self, path: Path, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(self.tr("Verdict: {0}").format(path.name))
+        self.setWindowTitle(self.tr("Verdict: {0}").format(name_of(path)))
         self.resize(*SIZE)
         self.path = path
         self.bundle: Path | None = None
@@ -77,7 +78,7 @@ class VerdictViewer(QDialog):
         self.choose_key.clicked.connect(self._ask_key)
         self.choose_bundle.clicked.connect(self._ask_bundle)
         self.close_button.clicked.connect(self.close)
-        self._show(Look(self.tr("Being checked"), "waiting", Tone.INFO), self.tr("Reading {0}").format(path.name))
+        self._show(Look(self.tr("Being checked"), "waiting", Tone.INFO), self.tr("Reading {0}").format(name_of(path)))
         self.about_bundle.hide()
         self.choose_bundle.setEnabled(False)
 
@@ -132,7 +133,7 @@ class VerdictViewer(QDialog):
         self.sentence.setText(sentence)
 
     def _show_bundle(self, verdict: SignedVerdict, matches: bool | None) -> None:
-        name = self.bundle.name if self.bundle is not None else ""
+        name = name_of(self.bundle)
         self.about_bundle.show()
         if matches is None:
             self.about_bundle.setText(

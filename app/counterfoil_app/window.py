@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 )
 
 from counterfoil import SegmentRequest
-from counterfoil_app import icons
+from counterfoil_app import icons, strangers
 from counterfoil_app.address_book import open_address_book
 from counterfoil_app.bundle_queue import BundleQueue
 from counterfoil_app.dialogs import ask_to_stop, show_failure
@@ -40,6 +40,7 @@ from counterfoil_app.plan_dialog import PlanDialog
 from counterfoil_app.session import Phase, Session
 from counterfoil_app.settings import Settings, ThemeChoice
 from counterfoil_app.shell.shell import Shell
+from counterfoil_app.strangers import beside, name_of
 from counterfoil_app.theme import Theme
 from counterfoil_app.verdict_desk import VerdictDesk
 from counterfoil_app.views import words
@@ -171,6 +172,7 @@ class MainWindow(QMainWindow):
         )
         self.quit_action = self._action(self.tr("&Quit"), "", self.close, QKeySequence(keys.Quit))
         self.replay_action = self._action(self.tr("&Replay"), "replay", self.session.replay, "F5")
+        self.go_on_action = self._action(self.tr("R&esume"), "replay", self.session.go_on, "F7")
         self.pause_action = self._action(
             self.tr("&Pause"), "pause", self._pause_or_resume, "F6", self.tr("Pause the replay, or let it go on")
         )
@@ -213,6 +215,7 @@ class MainWindow(QMainWindow):
                 self.compare_action,
                 self.data_action,
                 self.replay_action,
+                self.go_on_action,
                 self.pause_action,
                 self.stop_action,
                 self.verdict_action,
@@ -344,7 +347,9 @@ class MainWindow(QMainWindow):
         file.addAction(self.shell.preferences_action)
         file.addAction(self.quit_action)
         replay = self.menuBar().addMenu(self.tr("&Replay"))
-        replay.addActions([self.replay_action, self.pause_action, self.stop_action, self.plan_action])
+        replay.addActions(
+            [self.replay_action, self.go_on_action, self.pause_action, self.stop_action, self.plan_action]
+        )
         replay.addSeparator()
         queue = replay.addMenu(self.tr("&Queue"))
         queue.addActions([self.add_to_queue_action, self.start_queue_action, self.stop_queue_action])
@@ -518,7 +523,7 @@ class MainWindow(QMainWindow):
         path = self.session.path
         if path is None or not self.session.rows:
             return
-        proposal = path.with_name(f"{path.stem}.steps.csv")
+        proposal = beside(path, ".steps.csv")
         name, _ = QFileDialog.getSaveFileName(self, self.tr("Export step table"), str(proposal), "*.csv")
         if name:
             self.session.export_table(Path(name))
@@ -528,7 +533,7 @@ class MainWindow(QMainWindow):
         path = self.session.path
         if path is None or not self.session.can_export_capsule:
             return
-        proposal = path.with_name(f"{path.stem}-dispute.cfoil")
+        proposal = beside(path, "-dispute.cfoil")
         name, _ = QFileDialog.getSaveFileName(
             self, self.tr("Save dispute capsule"), str(proposal), self.tr("Dispute capsules (*.cfoil)")
         )
@@ -584,11 +589,15 @@ class MainWindow(QMainWindow):
         else:
             part = session.segments != SegmentRequest()
             begin = self.tr("&Replay the sample") if part else self.tr("&Replay")
-            self.replay_action.setText(self.tr("&Replay again") if judged else begin)
+            begin = self.tr("&Replay again") if judged else begin
+            self.replay_action.setText(self.tr("Start &anew") if session.can_go_on else begin)
             self.replay_action.setToolTip(
                 self.tr("Replay {0} on this machine and compare it").format(words.segments(session.segments))
             )
         self.replay_action.setEnabled(session.can_replay)
+        self.go_on_action.setEnabled(session.can_go_on)
+        if session.kept is not None:
+            self.go_on_action.setToolTip(words.kept(session.kept))
         readable = session.can_replay and session.summary is not None
         self.plan_action.setEnabled(readable and not session.refused_so_far and not self.queue.running)
         self._refresh_queue()
@@ -629,7 +638,7 @@ class MainWindow(QMainWindow):
         self.statusBar().showMessage(sentence, MESSAGE_MILLISECONDS)
 
     def _bundle_name(self) -> str:
-        return self.session.path.name if self.session.path is not None else ""
+        return name_of(self.session.path)
 
     def _raise_dispute(self) -> None:
         if self.session.dispute is not None and not self._raised_dispute:
@@ -644,7 +653,9 @@ class MainWindow(QMainWindow):
         self.welcome.show_recent(paths)
         self.recent_menu.clear()
         for path in paths:
-            action = self.recent_menu.addAction(f"{path.name} \u2013 {path.parent}".replace("&", "&&"))
+            action = self.recent_menu.addAction(
+                strangers.sentence(f"{path.name} \u2013 {path.parent}").replace("&", "&&")
+            )
             action.triggered.connect(partial(self._recent_chosen, path))
         self.recent_menu.addSeparator()
         self.recent_menu.addAction(self.clear_recent_action)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from counterfoil import CounterfoilError
+from counterfoil_app import strangers
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,11 @@ class Failure:
             return error.failure
         trace = traceback.format_exc()
         if isinstance(error, CounterfoilError):
-            return cls(error.sentence, error.remedy, error.detail or trace, expected=True)
+            sentence, remedy = strangers.sentence(error.sentence), strangers.sentence(error.remedy)
+            return cls(sentence, remedy, strangers.lines(error.detail or trace), expected=True)
         sentence = f"Counterfoil itself failed: {type(error).__name__}: {error}".rstrip(". ") + "."
         remedy = "Nothing was concluded. Please report this with the details below."
-        return cls(sentence, remedy, trace, expected=False)
+        return cls(strangers.sentence(sentence), remedy, strangers.lines(trace), expected=False)
 
 
 class ReportedError(CounterfoilError):

@@ -52,10 +52,16 @@ from .audit.events import (
     Finding as Finding,
 )
 from .audit.events import (
+    Kept as Kept,
+)
+from .audit.events import (
     NeighbourOperator as NeighbourOperator,
 )
 from .audit.events import (
     OperatorDone as OperatorDone,
+)
+from .audit.events import (
+    ProgressRestored as ProgressRestored,
 )
 from .audit.events import (
     ResumedFromCheckpoint as ResumedFromCheckpoint,
@@ -90,6 +96,9 @@ from .audit.inspection import (
 from .audit.inspection import (
     inspect_stages as inspect_stages,
 )
+from .audit.kept import (
+    state_folder as state_folder,
+)
 from .audit.outcome import (
     Check as Check,
 )
@@ -114,6 +123,9 @@ from .audit.plan import (
 from .audit.planner import plan_audit as plan_audit
 from .audit.replay import (
     AuditRequest as AuditRequest,
+)
+from .audit.replay import (
+    find_progress as find_progress,
 )
 from .audit.replay import (
     run_audit as run_audit,
@@ -166,12 +178,16 @@ from .errors import (
 from .errors import (
     SignatureError as SignatureError,
 )
+from .errors import (
+    SignerError as SignerError,
+)
 from .execution.devices import (
     Device as Device,
 )
 from .execution.devices import (
     list_devices as list_devices,
 )
+from .plaintext import one_line as one_line
 from .program.limits import (
     Estimate as Estimate,
 )
@@ -214,6 +230,15 @@ from .program.update import (
 )
 from .program.update import (
     WeightAverage as WeightAverage,
+)
+from .signer.client import (
+    Passphrase as Passphrase,
+)
+from .signer.client import (
+    SignerProcess as SignerProcess,
+)
+from .signer.client import (
+    start_signer as start_signer,
 )
 from .signing import (
     PublicKey as PublicKey,
@@ -286,5 +311,6 @@ from .training.recording import (
     discard_recording as discard_recording,
 )
 from .training.tamper import LabelFlip as LabelFlip
+from .wholefiles import write_whole as write_whole
 
 __version__: str

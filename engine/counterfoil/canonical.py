@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
 from counterfoil.errors import CounterfoilError
 
 MAX_EXACT_INTEGER = 2**53 - 1
@@ -33,7 +31,8 @@ MAX_WIDE_BYTES = 8 * 2**20
 # else it would be sought again from every quote in it.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _BLANK = re.compile(rb"[ \t\n\r]")
-_BLOCK = 1 << 20
+_LIKE_LISTS = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 class CanonicalError(CounterfoilError):
@@ -68,7 +67,7 @@ def _check(value: Any, depth: int = 0) -> None:
 
 
 def _too_deep() -> CanonicalError:
-    return CanonicalError(f"A JSON value is nested more than {MAX_DEPTH} levels deep.")
+    return CanonicalError(f"A JSON value is nested more than {MAX_DEPTH} levels deep, or its brackets do not match.")
 
 
 def _too_wide(value: int) -> CanonicalError:
@@ -166,15 +165,14 @@ def _too_many(limit: int) -> CanonicalError:
 
 
 def _check_depth(bare: bytes) -> None:
-    depth = 0
-    for start in range(0, len(bare), _BLOCK):
-        signs = np.frombuffer(bare, np.uint8, min(_BLOCK, len(bare) - start), start)
-        opened = (signs == ord("[")) | (signs == ord("{"))
-        closed = (signs == ord("]")) | (signs == ord("}"))
-        depths = depth + np.cumsum(opened.astype(np.int32) - closed)
-        if int(depths.max()) > MAX_DEPTH:
-            raise _too_deep()
-        depth = int(depths[-1])
+    signs = bare.translate(_LIKE_LISTS, _NO_BRACKETS)
+    # The innermost pairs go at once, so that every pass takes one level away.
+    for _ in range(MAX_DEPTH):
+        if not signs:
+            return
+        signs = signs.replace(b"[]", b"")
+    if signs:
+        raise _too_deep()
 
 
 def _loaded(data: bytes, **hooks: Any) -> Any:

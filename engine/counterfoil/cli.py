@@ -6,43 +6,46 @@ command that needs it, so that ``--help`` answers at once and the engine works w
 
 from __future__ import annotations
 
-import getpass
 import importlib
 import logging
-import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import typer.core
-from rich.markup import escape
 
 from counterfoil import __version__, terminal
 from counterfoil.audit.outcome import CheckState, Outcome
 from counterfoil.bundle.schema import PROFILES, Precision
 from counterfoil.cancel import CancelToken
+from counterfoil.commit.digest import PIECE_BYTES
 from counterfoil.errors import (
     CancelledError,
     CounterfoilError,
     DataError,
     FileWriteError,
-    KeyFileError,
     ObstacleError,
     RefusedError,
+    SignerError,
 )
-from counterfoil.signing import (
-    SigningKey,
-    generate_key,
-    load_private_key,
-    load_public_key,
-    needs_passphrase,
+from counterfoil.inputs import read_input
+from counterfoil.plaintext import one_line
+from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
+from counterfoil.signer.environment import (
+    drop_passphrase,
+    hide_passphrase,
+    take_descriptor,
 )
+from counterfoil.signer.frames import MAX_STATEMENT_BYTES
+from counterfoil.signing import load_public_key, public_path
+from counterfoil.terminal import shown
 from counterfoil.wholefiles import check_target, remove_leftovers, write_whole
 
 if TYPE_CHECKING:
@@ -53,10 +56,17 @@ if TYPE_CHECKING:
 
 DEFAULT_SEQUENCE = 64
 """Length of a training sequence for a public size of GPT-2, whose context is much longer."""
-PASSPHRASE_VARIABLE = "COUNTERFOIL_PASSPHRASE"
+MAX_VERDICT_BYTES = 64 * 2**20
+"""A verdict on a million steps is far smaller; more is not read."""
+MAX_TEXT_BYTES = 4 * 2**30
+"""A text to learn from is held in memory."""
 _LOG = logging.getLogger("counterfoil")
+_WITH_KEY = ("train", "audit", "adjudicate", "sign", "keygen")
+"""Commands that may need a passphrase."""
 # What typer exits with by itself. Its 2 for a wrong call would read as INCONCLUSIVE.
-_TYPER_EXITS = {0: 0, 1: Outcome.INCONCLUSIVE.exit_code, 2: Outcome.ERROR.exit_code}
+_TYPER_EXITS = {0: 0, 2: Outcome.ERROR.exit_code}
+_TYPER_STOPPED = (1, 130)
+"""What typer exits with, next to silently, when somebody presses Ctrl-C; which one depends on its version."""
 
 # The order in which people meet them; typer would list groups last.
 _COMMANDS = (
@@ -70,6 +80,7 @@ _COMMANDS = (
     "referee",
     "panel",
     "verify",
+    "sign",
     "keygen",
     "gui",
     "demo",
@@ -265,16 +276,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        arguments: The arguments; those of the process unless given.
+        arguments: The arguments. Unless given, those of the process, which is then started again if there is a
+            passphrase in its environment.
 
     Returns:
         The exit code.
     """
     try:
+        if arguments is None:
+            hide_passphrase()
         app(args=None if arguments is None else list(arguments))
     except _Done as done:
         return _code(done)
     except SystemExit as ended:
+        if _code(ended) in _TYPER_STOPPED:
+            return _show_error(CancelledError("Stopped; nothing was concluded."))
         return _TYPER_EXITS.get(_code(ended), Outcome.ERROR.exit_code)
     except CounterfoilError as error:
         return _show_error(error)
@@ -302,15 +318,16 @@ def _show_error(error: CounterfoilError) -> int:
     elif isinstance(error, (CancelledError, ObstacleError)):
         outcome = Outcome.INCONCLUSIVE
     out = terminal.console(stderr=True)
-    out.print(f"[bold red]{outcome.value}[/]  {escape(error.sentence)}", soft_wrap=True)
+    out.print(f"[bold red]{outcome.value}[/]  {shown(error.sentence)}", soft_wrap=True)
     if error.remedy:
-        out.print(escape(error.remedy), soft_wrap=True)
+        out.print(shown(error.remedy), soft_wrap=True)
     _LOG.debug("%s: %s", type(error).__name__, error.detail, exc_info=error)
     return outcome.exit_code
 
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show technical details of errors.")] = False,
 ) -> None:
@@ -319,8 +336,12 @@ def _options(
         raise typer.Exit
     # What libraries warn of concerns developers: it goes to the log, which is shown with --debug.
     logging.captureWarnings(True)
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING if debug else logging.CRITICAL)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(terminal.LogFormatter())
+    logging.basicConfig(handlers=[handler], level=logging.WARNING if debug else logging.CRITICAL)
     _LOG.setLevel(logging.DEBUG if debug else logging.CRITICAL)
+    if context.invoked_subcommand not in _WITH_KEY:
+        drop_passphrase()
 
 
 @order_app.callback(invoke_without_command=True)
@@ -605,10 +626,7 @@ def order_gpt2_text(
     given = {name: number for name, number in shape.items() if number is not None}
     if size is not None and given:
         raise typer.BadParameter(f"--size decides --{' and --'.join(given)} already; give one or the other.")
-    try:
-        data = text.read_bytes()
-    except OSError as error:
-        raise DataError(f"The text {text} cannot be read: {error.strerror or error}.") from error
+    data = read_input(text, "a text to learn from", DataError, most=MAX_TEXT_BYTES)
     from counterfoil.training.recipes.gpt2 import PREFIX, SIZES, Gpt2Size, order_gpt2
     from counterfoil.training.tokens import tokenize
     from counterfoil.training.weights import read_weights
@@ -658,13 +676,13 @@ def _write_order(draft: OrderDraft, out: Path, external_data: Path | None = None
     if trial:
         _try_order(draft, console)
     manifest = draft.write(out, external_data=external_data, trial=False)
-    console.print(f"Ordered {manifest.steps} steps of: {escape(manifest.title)}")
+    console.print(f"Ordered {manifest.steps} steps of: {shown(one_line(manifest.title))}")
     console.print(f"Order digest {manifest.digest.hex}")
     if external_data is None:
-        console.print(f"Wrote {escape(str(out))}. Keep it, and give the trainer a copy.")
+        console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")
     else:
         console.print(
-            f"Wrote {escape(str(out))}, and its data to {escape(str(external_data))}. Keep both, and give the trainer "
+            f"Wrote {shown(str(out))}, and its data to {shown(str(external_data))}. Keep both, and give the trainer "
             "copies."
         )
 
@@ -687,7 +705,7 @@ def _try_order(draft: OrderDraft, console: Console) -> None:
             raise CancelledError("Stopped; no order was written.") from error
     console.print(f"First step tried here: loss {found.loss:.4f}, {terminal.duration(found.seconds)}.")
     if found.warning:
-        console.print(f"[bold yellow]WARNING[/]  {escape(found.warning)}", soft_wrap=True)
+        console.print(f"[bold yellow]WARNING[/]  {shown(found.warning)}", soft_wrap=True)
 
 
 @app.command()
@@ -745,7 +763,7 @@ def calibrate(
         terminal.show_calibration(console, found)
     if found.order is not None:
         console.print(f"Order digest {found.order.hex}")
-        console.print(f"Wrote {escape(str(out))}. Keep it, and give the trainer a copy.")
+        console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")
 
 
 @app.command()
@@ -758,14 +776,18 @@ def keygen(
     """Trainer, auditor: make a key to sign with (Ed25519).
 
     Writes the private key, and beside it the public one for others, for instance trainer.pub.pem. Asks for a
-    passphrase; a script gives it in the environment variable COUNTERFOIL_PASSPHRASE.
+    passphrase; a script gives it through the file descriptor whose number is in COUNTERFOIL_PASSPHRASE_FD, or in the
+    environment variable COUNTERFOIL_PASSPHRASE.
 
     Example: counterfoil keygen trainer.pem
     """
-    public = generate_key(path, None if no_passphrase else _new_passphrase())
+    passphrase = Passphrase.given(None) if no_passphrase else _passphrase()
+    with start_signer(path, "audit", passphrase, create=True) as made:
+        key_id = made.public.key_id
+    public = public_path(path)
     console = terminal.console()
-    console.print(f"Wrote {escape(str(path))} (private: keep it) and {escape(str(public))} (public: give it away).")
-    console.print(f"Key id {load_public_key(public).key_id}")
+    console.print(f"Wrote {shown(str(path))} (private: keep it) and {shown(str(public))} (public: give it away).")
+    console.print(f"Key id {key_id}")
 
 
 @app.command()
@@ -813,7 +835,7 @@ def train(
     if heads is not None:
         # The heads that a recording published are added to when it goes on.
         _check_target(heads, force or (resume and published))
-    signing_key = _open_key(key)
+    signing_key = _open_key(key, "train")
     console = terminal.console()
     if fresh and published:
         console.print(
@@ -821,7 +843,7 @@ def train(
             "machine the new one will contradict them.",
             soft_wrap=True,
         )
-    with cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
+    with signing_key, cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
         from counterfoil.program.limits import limits_for
         from counterfoil.training import recorder, recording
 
@@ -865,7 +887,7 @@ def train(
                 case recorder.RecordFinished():
                     finished = event
     console.print(f"Run root {finished.run_root.hex}")
-    console.print(f"Wrote {escape(str(out))}, signed with the key {signing_key.public.key_id}.")
+    console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")
 
 
 @app.command()
@@ -875,20 +897,33 @@ def inspect(
     trainer_key: TrainerKeyOption = None,
     heads: HeadsOption = None,
     allow_large: AllowLargeOption = False,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="Do not read the stored states, most of a large file; it then says that it did not."
+        ),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Anyone: say what is in a bundle, and check what can be checked without replaying it.
 
-    Exit code 0 when every such check passed, 3 when one failed, 2 when the program is larger than the limits.
+    Exit code 0 when every such check passed, 3 when one failed: a part of the file is not what was ordered or signed;
+    2 when the program is larger than the limits.
 
     Example: counterfoil inspect run.cfoil --order job.cfoil
     """
     public = load_public_key(trainer_key) if trainer_key else None
-    with cancel_on_interrupt() as cancel:
+    with cancel_on_interrupt() as cancel, terminal.progress("Checking", terminal.console(stderr=True), "states") as bar:
         from counterfoil.audit import inspection
         from counterfoil.program.limits import limits_for
 
-        summary = inspection.inspect(bundle, order, public, cancel, heads, limits_for(allow_large))
+        def show(done: int, total: int) -> None:
+            if done == 0:
+                bar.start(total)
+            bar.update(done)
+
+        limits = limits_for(allow_large)
+        summary = inspection.inspect(bundle, order, public, cancel, heads, limits, quick=quick, progress=show)
     if json:
         terminal.print_json(summary)
     else:
@@ -979,11 +1014,13 @@ def audit(
     """
     if (verdict is None) != (key is None):
         raise typer.BadParameter("--verdict and --key belong together: a verdict is signed.")
+    if key is None:
+        drop_passphrase()
     # Whatever could fail is tried before the replay, which may take hours.
     for target in (verdict, csv, capsule):
         if target is not None:
             _check_target(target, force)
-    signing_key = _open_key(key) if key is not None else None
+    signing_key = _open_key(key, "audit", run) if key is not None else None
     public = load_public_key(trainer_key) if trainer_key else None
     from counterfoil.audit.sampling import SegmentRequest
 
@@ -1045,12 +1082,12 @@ def audit(
     if finished.kept is not None:
         console.print(f"Kept: {_judged(finished.kept)}. The same command with --resume goes on from there.")
     if finished.problem:
-        console.print(escape(finished.problem))
+        console.print(shown(finished.problem))
     if csv is not None:
         from counterfoil.audit.table import write_steps_csv
 
         write_steps_csv(rows, csv)
-        console.print(f"Wrote {escape(str(csv))}.")
+        console.print(f"Wrote {shown(str(csv))}.")
     if capsule is not None:
         if evidence is None:
             console.print("No capsule was written: there is no single step that accuses the trainer.")
@@ -1058,16 +1095,16 @@ def audit(
             from counterfoil.bundle.capsulewriter import write_capsule
 
             write_capsule(evidence, capsule)
-            console.print(f"Wrote {escape(str(capsule))}. Anybody can check it with 'counterfoil adjudicate'.")
+            console.print(f"Wrote {shown(str(capsule))}. Anybody can check it with 'counterfoil adjudicate'.")
     if verdict is not None and signing_key is not None:
         if report.bundle_digest is None:
             # There is nothing that a verdict could be about; the exit code says the rest.
             console.print("No verdict was written: the file could not be read as a bundle, or changed meanwhile.")
         else:
-            from counterfoil.audit.verdict import sign_verdict
+            from counterfoil.audit.verdict import preview_verdict
 
-            write_whole(verdict, sign_verdict(report, signing_key), what="the verdict")
-            console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
+            _sign(preview_verdict(report, datetime.now(UTC)), signing_key, verdict)
+            console.print(f"Wrote {shown(str(verdict))}, signed with the key {signing_key.public.key_id}.")
     raise _Done(report.outcome.exit_code)
 
 
@@ -1102,9 +1139,11 @@ def adjudicate(
     """
     if (verdict is None) != (key is None):
         raise typer.BadParameter("--verdict and --key belong together: an adjudication is signed.")
+    if key is None:
+        drop_passphrase()
     if verdict is not None:
         _check_target(verdict, force)
-    signing_key = _open_key(key) if key is not None else None
+    signing_key = _open_key(key, "audit", capsule) if key is not None else None
     public = load_public_key(trainer_key) if trainer_key else None
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
@@ -1138,10 +1177,10 @@ def adjudicate(
         if report.capsule_digest is None:
             console.print("Nothing was signed: the file could not be read, or changed meanwhile.")
         else:
-            from counterfoil.audit.verdict import sign_adjudication
+            from counterfoil.audit.verdict import preview_adjudication
 
-            write_whole(verdict, sign_adjudication(report, signing_key), what="the adjudication")
-            console.print(f"Wrote {escape(str(verdict))}, signed with the key {signing_key.public.key_id}.")
+            _sign(preview_adjudication(report, datetime.now(UTC)), signing_key, verdict)
+            console.print(f"Wrote {shown(str(verdict))}, signed with the key {signing_key.public.key_id}.")
     raise _Done(report.outcome.exit_code)
 
 
@@ -1292,17 +1331,53 @@ def verify(
     """
     from counterfoil.audit.verdict import check_bundle_file, verify_signed
 
-    checked = verify_signed(_read(verdict), load_public_key(key))
+    checked = verify_signed(_read_verdict(verdict), load_public_key(key))
     if bundle is not None:
-        check_bundle_file(checked, bundle)
+        with cancel_on_interrupt() as cancel, terminal.progress("Hashing", terminal.console(stderr=True), "MB") as bar:
+
+            def show(done: int, total: int) -> None:
+                if done == PIECE_BYTES:
+                    bar.start(total // 10**6)
+                bar.update(done / 10**6)
+
+            check_bundle_file(checked, bundle, cancel, show)
     if json:
         terminal.print_json(checked)
     else:
         console = terminal.console()
         terminal.show_verdict(console, checked)
-        about = f", and is about {escape(str(bundle))}" if bundle is not None else ""
+        about = f", and is about {shown(str(bundle))}" if bundle is not None else ""
         console.print(f"The verdict's signature holds{about}.")
     raise _Done(checked.outcome.exit_code)
+
+
+@app.command()
+def sign(
+    statement: Annotated[
+        Path, typer.Argument(help="What an audit could not sign, a .unsigned file.", show_default=False)
+    ],
+    out: OutOption,
+    key: Annotated[Path, typer.Option(help="Your private key, from 'counterfoil keygen'.", show_default=False)],
+    force: ForceOption = False,
+) -> None:
+    """Auditor: sign a verdict whose audit ended without its signature, for instance because the signer was ended.
+
+    Shows what is signed. The file may have been brought here from the machine that replayed.
+
+    Example: counterfoil sign verdict.json.unsigned --key auditor.pem --out verdict.json
+    """
+    _check_target(out, force)
+    with _open_key(key, "audit") as signing_key:
+        from counterfoil.audit.verdict import verify_signed
+
+        data = read_input(statement, "a statement to sign", DataError, most=MAX_STATEMENT_BYTES)
+        envelope = signing_key.sign(data)
+        # What contradicts itself, or is no verdict, is not written: nobody could use it.
+        checked = verify_signed(envelope, signing_key.public)
+        write_whole(out, envelope, what="the signed statement")
+    console = terminal.console()
+    terminal.show_verdict(console, checked)
+    console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")
 
 
 @app.command()
@@ -1373,11 +1448,11 @@ def bench_paper(
         threads=threads,
         seconds=seconds,
         images=images,
-        say=lambda line: console.print(escape(line)),
+        say=lambda line: console.print(shown(line)),
     )
     text = page(found, device, made_up_images=images is None, seconds=seconds)
     write_whole(out, text.encode(), what="the page")
-    console.print(f"Wrote {escape(str(out))}.")
+    console.print(f"Wrote {shown(str(out))}.")
 
 
 @app.command()
@@ -1393,7 +1468,7 @@ def vectors(
     from counterfoil.vectors import write_vectors
 
     written = write_vectors(out)
-    terminal.console().print(f"Wrote {len(written)} files to {escape(str(out))}; README.md explains them.")
+    terminal.console().print(f"Wrote {len(written)} files to {shown(str(out))}; README.md explains them.")
 
 
 def _window_module(name: str) -> Any:
@@ -1426,27 +1501,33 @@ def cancel_on_interrupt() -> Iterator[CancelToken]:
             signal.signal(number, handler)
 
 
-def _open_key(path: Path) -> SigningKey:
-    return load_private_key(path, _passphrase(f"Passphrase of {path.name}: ") if needs_passphrase(path) else None)
+def _open_key(path: Path, purpose: str, about: Path | None = None) -> SignerProcess:
+    """Start the process that holds the private key; this one, which reads files of strangers, never does."""
+    return start_signer(path, purpose, _passphrase(), about=about.name if about is not None else "")
 
 
-def _passphrase(prompt: str) -> str:
-    given = os.environ.get(PASSPHRASE_VARIABLE)
-    if given is not None:
-        return given
-    if not sys.stdin.isatty():
-        raise KeyFileError(
-            "A passphrase is needed, and there is no terminal to ask on.",
-            remedy=f"Put it into the environment variable {PASSPHRASE_VARIABLE}.",
-        )
-    return getpass.getpass(prompt)
+def _passphrase() -> Passphrase:
+    descriptor = take_descriptor()
+    if descriptor is not None:
+        return Passphrase.read_from(descriptor)
+    return Passphrase.asked() if sys.stdin.isatty() else Passphrase.none()
 
 
-def _new_passphrase() -> str:
-    first = _passphrase("New passphrase: ")
-    if PASSPHRASE_VARIABLE not in os.environ and getpass.getpass("The same again: ") != first:
-        raise KeyFileError("The two passphrases differ.", remedy="Try again.")
-    return first
+def _sign(statement: bytes, signer: SignerProcess, target: Path) -> None:
+    """Sign and write; what cannot be signed is kept, since it may be the work of days."""
+    try:
+        envelope = signer.sign(statement)
+    except CounterfoilError as error:
+        kept = target.with_name(f"{target.name}.unsigned")
+        write_whole(kept, statement, what="the statement")
+        raise SignerError(
+            f"{error.sentence} What was to be signed is in {kept}, and nothing else is lost.",
+            remedy=f"Sign it with: counterfoil sign {kept} --key KEY --out {target}",
+            detail=str(error),
+        ) from error
+    finally:
+        signer.close()
+    write_whole(target, envelope, what="the signed statement")
 
 
 def _check_target(path: Path, force: bool) -> None:
@@ -1455,14 +1536,11 @@ def _check_target(path: Path, force: bool) -> None:
     if path.exists() and not force:
         raise FileWriteError(f"{path} exists already.", remedy="Choose another name, or add --force to replace it.")
     for part in remove_leftovers(path):
-        terminal.console(stderr=True).print(f"Removed {escape(str(part))}, which a stopped process left behind.")
+        terminal.console(stderr=True).print(f"Removed {shown(str(part))}, which a stopped process left behind.")
 
 
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
+def _read_verdict(path: Path) -> bytes:
+    return read_input(path, "a verdict", DataError, most=MAX_VERDICT_BYTES)
 
 
 if __name__ == "__main__":

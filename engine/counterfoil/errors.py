@@ -56,6 +56,10 @@ class KeyFileError(CounterfoilError):
     """A key file cannot be read or written, or its passphrase is wrong."""
 
 
+class SignerError(CounterfoilError):
+    """The process that holds the private key is gone, does not answer, or refuses to sign."""
+
+
 class FileWriteError(CounterfoilError):
     """A file cannot be written: no room left, no permission, no such folder."""
 

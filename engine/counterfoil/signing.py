@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -31,7 +31,9 @@ from securesystemslib.signer import CryptoSigner, SSlibKey  # type: ignore[attr-
 from counterfoil import canonical
 from counterfoil.bundle.schema import RunClaim, TreeHead
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import BundleError, FileWriteError, KeyFileError, SignatureError
+from counterfoil.errors import BundleError, KeyFileError, SignatureError, TargetExistsError
+from counterfoil.inputs import read_input
+from counterfoil.wholefiles import write_whole
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 """What the payload of an envelope is (in-toto attestation framework, envelope layer)."""
@@ -84,9 +86,20 @@ class PublicKey:
         return cls(wrapped.keyid, pem, wrapped)
 
 
+class SigningKey(Protocol):
+    """What signs: a private key in this process, or the signer's process that holds it (:mod:`counterfoil.signer`)."""
+
+    @property
+    def public(self) -> PublicKey:
+        """The public key that belongs to it."""
+
+    def sign(self, payload: bytes) -> bytes:
+        """Sign the canonical JSON of an in-toto statement; returns the DSSE envelope as JSON bytes."""
+
+
 @dataclass(frozen=True)
-class SigningKey:
-    """An Ed25519 private key, ready to sign.
+class PrivateKey:
+    """An Ed25519 private key in this process. Whoever reads files of strangers uses the signer's process instead.
 
     Attributes:
         public: The public key that belongs to it.
@@ -94,6 +107,16 @@ class SigningKey:
 
     public: PublicKey
     _signer: CryptoSigner = field(repr=False, compare=False)
+
+    def sign(self, payload: bytes) -> bytes:
+        """Sign a payload; see :class:`SigningKey`."""
+        envelope = Envelope(payload, PAYLOAD_TYPE, {})
+        envelope.sign(self._signer)
+        return canonical.encode(envelope.to_dict())
+
+    def __reduce__(self) -> str:
+        """Refuse to be pickled: a private key leaves its process in no message."""
+        raise TypeError("a private key is not sent to another process")
 
 
 def public_path(private_path: Path) -> Path:
@@ -134,7 +157,7 @@ def generate_key(private_path: str | os.PathLike[str], passphrase: str | None) -
     return target
 
 
-def key_from_seed(seed: bytes) -> SigningKey:
+def key_from_seed(seed: bytes) -> PrivateKey:
     """Return the key whose secret is these 32 bytes (RFC 8032, section 5.1.5), for what anybody may sign.
 
     Raises:
@@ -145,7 +168,7 @@ def key_from_seed(seed: bytes) -> SigningKey:
     except ValueError as error:
         raise KeyFileError("The secret of an Ed25519 key is 32 bytes.", detail=str(error)) from error
     public = PublicKey.of(key.public_key())
-    return SigningKey(public, CryptoSigner(key, public._key))
+    return PrivateKey(public, CryptoSigner(key, public._key))
 
 
 def needs_passphrase(path: str | os.PathLike[str]) -> bool:
@@ -153,8 +176,10 @@ def needs_passphrase(path: str | os.PathLike[str]) -> bool:
     return b"ENCRYPTED" in _read_key_file(Path(path))
 
 
-def load_private_key(path: str | os.PathLike[str], passphrase: str | None) -> SigningKey:
-    """Load a private key for signing.
+def load_private_key(path: str | os.PathLike[str], passphrase: str | None) -> PrivateKey:
+    """Load a private key into this process.
+
+    Do not do this in a process that reads files of strangers: :func:`counterfoil.start_signer` gives it one of its own.
 
     Args:
         path: A PKCS #8 PEM file.
@@ -185,7 +210,7 @@ def load_private_key(path: str | os.PathLike[str], passphrase: str | None) -> Si
             f"The key in {path.name} is not an Ed25519 key.", remedy="Make one with 'counterfoil keygen'."
         )
     public = PublicKey.of(key.public_key())
-    return SigningKey(public, CryptoSigner(key, public._key))
+    return PrivateKey(public, CryptoSigner(key, public._key))
 
 
 def load_public_key(path: str | os.PathLike[str]) -> PublicKey:
@@ -223,10 +248,9 @@ def sign_statement(statement: dict[str, Any], key: SigningKey) -> bytes:
 
     Raises:
         CanonicalError: The statement has no canonical form, for instance because it holds a float.
+        SignerError: The signer's process does not sign it.
     """
-    envelope = Envelope(canonical.encode(statement), PAYLOAD_TYPE, {})
-    envelope.sign(key._signer)
-    return canonical.encode(envelope.to_dict())
+    return key.sign(canonical.encode(statement))
 
 
 def open_statement(envelope: bytes, key: PublicKey) -> dict[str, Any]:
@@ -358,8 +382,17 @@ def _open(envelope: Envelope, key: PublicKey) -> dict[str, Any]:
         ) from error
     if envelope.payload_type != PAYLOAD_TYPE:
         raise SignatureError(f"The signed payload is of the type {envelope.payload_type!r}, not {PAYLOAD_TYPE!r}.")
+    return parse_statement(envelope.payload)
+
+
+def parse_statement(payload: bytes) -> dict[str, Any]:
+    """Read the canonical JSON of an in-toto statement; its predicate is for the caller to look at.
+
+    Raises:
+        SignatureError: It is none.
+    """
     try:
-        statement = canonical.decode(envelope.payload)
+        statement = canonical.decode(payload)
     except canonical.CanonicalError as error:
         raise SignatureError("The signed payload is not canonical JSON.", detail=str(error)) from error
     if not isinstance(statement, dict) or statement.keys() != {"_type", "subject", "predicateType", "predicate"}:
@@ -379,13 +412,8 @@ def _named_key(payload: bytes) -> PublicKey:
 
 
 def _read_key_file(path: Path) -> bytes:
-    try:
-        if not path.is_file():
-            raise KeyFileError(f"There is no key file {path}.", remedy="Make one with 'counterfoil keygen'.")
-        with path.open("rb") as handle:
-            return handle.read(_MAX_KEY_BYTES)
-    except (OSError, ValueError) as error:
-        raise KeyFileError(f"The key file {path} cannot be read.", detail=str(error)) from error
+    remedy = "Give the name of a key file; 'counterfoil keygen' makes one."
+    return read_input(path, "a key", KeyFileError, most=_MAX_KEY_BYTES, remedy=remedy)
 
 
 def _exists(path: Path) -> KeyFileError:
@@ -394,16 +422,6 @@ def _exists(path: Path) -> KeyFileError:
 
 def _write_new(path: Path, data: bytes, mode: int) -> None:
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    except FileExistsError as error:
+        write_whole(path, data, what="the key file", mode=mode, replace=False)
+    except TargetExistsError as error:
         raise _exists(path) from error
-    except (OSError, ValueError) as error:
-        raise FileWriteError(f"The key file {path} cannot be written.", detail=str(error)) from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        path.unlink(missing_ok=True)
-        raise FileWriteError(f"The key file {path} cannot be written.", detail=str(error)) from error

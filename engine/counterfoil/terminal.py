@@ -1,8 +1,13 @@
-"""What the command line shows: progress, checks, disputes, and the same as JSON for scripts."""
+"""What the command line shows: progress, checks, disputes, and the same as JSON for scripts.
+
+Whatever comes out of a file goes through :func:`shown`: it stays within its line, and has no colour and no codes of its
+own.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +31,7 @@ from counterfoil.audit.verdict import Adjudication, Verdict
 from counterfoil.bundle.schema import HEADROOM_BITS
 from counterfoil.canonical import MAX_EXACT_INTEGER
 from counterfoil.commit.digest import Digest
+from counterfoil.plaintext import SENTENCE_CHARACTERS, one_line
 
 if TYPE_CHECKING:
     from counterfoil.audit.panel import PanelReport
@@ -64,7 +70,33 @@ _STATE_STYLES = {
 def console(*, stderr: bool = False) -> Console:
     """Return a console on standard output or standard error."""
     stream = sys.stderr if stderr else sys.stdout
-    return Console(file=stream, highlight=False, width=None if stream.isatty() else PLAIN_WIDTH)
+    return Console(file=stream, highlight=False, emoji=False, width=None if stream.isatty() else PLAIN_WIDTH)
+
+
+def shown(text: str) -> str:
+    """Return a text that may be a stranger's, or quote one, as markup for a console: one line, without codes."""
+    line = one_line(text, SENTENCE_CHARACTERS)
+    # A backslash at the end would take the meaning from the markup behind it.
+    return escape(f"{line[:-1]}\\x5c" if line.endswith("\\") else line)
+
+
+class LogFormatter(logging.Formatter):
+    """Keeps what a log record quotes from a stranger's file within its line; lines of a traceback have a mark."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.BASIC_FORMAT)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as text."""
+        first = one_line(f"{record.levelname}:{record.name}:{record.getMessage()}", SENTENCE_CHARACTERS)
+        rest = self.formatException(record.exc_info).split("\n") if record.exc_info else []
+        return "\n".join([first, *(f"    | {_indented(line)}" for line in rest)])
+
+
+def _indented(line: str) -> str:
+    """Return one line of a traceback as :func:`one_line`, with the spaces at its beginning."""
+    spaces = len(line) - len(line.lstrip(" "))
+    return " " * spaces + one_line(line[spaces:], SENTENCE_CHARACTERS)
 
 
 class StepProgress(Protocol):
@@ -89,6 +121,13 @@ class _RateColumn(ProgressColumn):
         return Text(f"{task.speed:.2f} {self._unit}/s" if task.speed else "", style="cyan")
 
 
+class _CountColumn(ProgressColumn):
+    """How many steps are done, once it is known how many there are."""
+
+    def render(self, task: Task) -> Text:
+        return Text("" if task.total is None else f"{task.completed:.0f}/{task.total:.0f}")
+
+
 class _Bar:
     def __init__(self, bar: Progress, title: str) -> None:
         self._bar = bar
@@ -100,7 +139,7 @@ class _Bar:
     def update(self, done: float, note: str = "") -> None:
         self._bar.update(self._task, completed=done)
         if note:
-            self._bar.update(self._task, note=note)
+            self._bar.update(self._task, note=one_line(note))
 
     def go_on_from(self, done: int) -> None:
         self._bar.reset(self._task, completed=done)
@@ -117,10 +156,12 @@ class _Lines:
         self._steps = steps
 
     def update(self, done: float, note: str = "") -> None:
+        if not self._steps:  # what comes before the steps would be a line for each percent
+            return
         line = PLAIN_LINES if done >= self._steps else int(done * PLAIN_LINES / self._steps)
         if note and line > self._shown:
             self._shown = line
-            self._out.print(f"{self._title}: step {int(done)} of {self._steps}, {note}")
+            self._out.print(f"{self._title}: step {int(done)} of {self._steps}, {shown(note)}")
 
     def go_on_from(self, done: int) -> None:
         self._shown = int(done * PLAIN_LINES / self._steps)
@@ -135,10 +176,10 @@ def progress(title: str, out: Console, unit: str = "steps") -> Iterator[StepProg
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        _CountColumn(),
         _RateColumn(unit),
         TimeRemainingColumn(elapsed_when_finished=True),
-        TextColumn("{task.fields[note]}", style="dim"),
+        TextColumn("{task.fields[note]}", style="dim", markup=False),
     )
     with Progress(*columns, console=out) as bar:
         yield _Bar(bar, title)
@@ -147,7 +188,7 @@ def progress(title: str, out: Console, unit: str = "steps") -> Iterator[StepProg
 def show_outcome(out: Console, outcome: Outcome, headline: str, reason: str) -> None:
     """Show the conclusion in a few words, and why."""
     style = _OUTCOME_STYLES[outcome]
-    out.print(f"[{style}]{escape(headline)}[/]  {escape(reason)}")
+    out.print(f"[{style}]{shown(headline)}[/]  {shown(reason)}")
 
 
 def show_checks(out: Console, checks: Sequence[Check]) -> None:
@@ -158,7 +199,7 @@ def show_checks(out: Console, checks: Sequence[Check]) -> None:
     table.add_column()
     for check in checks:
         style = _STATE_STYLES[check.state]
-        detail = f" [dim]{escape(check.detail)}[/]" if check.detail else ""
+        detail = f" [dim]{shown(check.detail)}[/]" if check.detail else ""
         table.add_row(str(int(check.number)), f"[{style}]{check.state.value}[/]", f"{check.number.title}.{detail}")
     out.print(table)
 
@@ -169,7 +210,7 @@ def show_facts(out: Console, facts: Mapping[str, str]) -> None:
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in facts.items():
-        table.add_row(name, escape(value))
+        table.add_row(shown(name), shown(value))
     out.print(table)
 
 
@@ -222,7 +263,7 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
     for tensor in dispute.tensors[:SHOWN_TENSORS]:
         index = ", ".join(map(str, tensor.index))
         count = f"{tensor.differing} of {math.prod(tensor.shape)}"
-        table.add_row(escape(tensor.name), count, f"{tensor.max_abs:.3g}", str(tensor.max_ulps), f"\\[{index}]")
+        table.add_row(shown(tensor.name), count, f"{tensor.max_abs:.3g}", str(tensor.max_ulps), f"\\[{index}]")
     out.print(table)
     if len(dispute.tensors) > SHOWN_TENSORS:
         out.print(f"... and {len(dispute.tensors) - SHOWN_TENSORS} more tensors")
@@ -230,7 +271,7 @@ def show_dispute(out: Console, dispute: Dispute) -> None:
 
 def show_finding(out: Console, finding: Finding) -> None:
     """Show what is proven about the disputed step."""
-    out.print(f"Finding: {escape(finding.sentence)}")
+    out.print(f"Finding: {shown(finding.sentence)}")
     if not finding.elements:
         return
     title = f"{finding.recomputed} of {finding.total} elements recomputed; in units of the error bound:"
@@ -243,7 +284,7 @@ def show_finding(out: Console, finding: Finding) -> None:
         trainer = "not known" if element.trainer is None else f"{element.trainer:.9g}"
         table.add_row(
             f"\\[{index}]",
-            element.exact,
+            shown(element.exact),
             f"{element.replay:.9g}",
             trainer,
             f"{element.error:.2g}",
@@ -263,7 +304,7 @@ def show_steering(out: Console, steering: Steering) -> None:
         table.add_column(heading, justify="right")
     for row in rows:
         table.add_row(
-            row.kind,
+            shown(row.kind),
             f"{row.values:,}",
             f"{row.entries:,}",
             f"{row.corrections:,}",
@@ -295,17 +336,17 @@ def show_adjudication(out: Console, report: AdjudicationReport) -> None:
 
 
 def _show_adjudication_outcome(out: Console, outcome: AdjudicationOutcome, reason: str) -> None:
-    out.print(f"[{_ADJUDICATION_STYLES[outcome.exit_code]}]{outcome.value}[/]  {escape(reason)}")
+    out.print(f"[{_ADJUDICATION_STYLES[outcome.exit_code]}]{outcome.value}[/]  {shown(reason)}")
 
 
 def show_summary(out: Console, summary: BundleSummary) -> None:
     """Show what is in a bundle."""
     order, run = summary.order, summary.run
     facts = {
-        "order": f"{order.title} ({order.recipe})",
+        "order": f"{one_line(order.title)} ({one_line(order.recipe)})",
         "order digest": order.digest.hex,
         "training": f"{order.steps} steps of {order.batch_size} rows, seed {order.seed}",
-        "optimizer": order.optimizer,
+        "optimizer": one_line(order.optimizer),
         "model": f"{order.parameters:,} trainable values in {order.state_tensors} state tensors",
         "program": f"{order.operators} operators, {order.rounded_operators} of them rounded",
         **({} if order.estimate is None else {"a step takes": estimate_text(order.estimate)}),
@@ -324,13 +365,15 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
             "run root": run.run_root.hex if run.run_root else "not signed for",
             "signed by": run.trainer_key or "nobody",
             "signed at": run.signed_at,
-            "machine": ", ".join(f"{name} {value}" for name, value in run.environment if name in ("device", "torch")),
+            "machine": ", ".join(
+                f"{name} {one_line(value)}" for name, value in run.environment if name in ("device", "torch")
+            ),
             "loss": f"{run.losses[0]:.4f} at step 1, {run.losses[-1]:.4f} at step {run.steps}",
             "rounding log": f"{sum(run.log_entries):,} entries, {sum(run.log_bytes):,} bytes",
         }
     show_facts(out, facts)
     show_checks(out, summary.checks)
-    out.print(escape(summary.sentence))
+    out.print(shown(summary.sentence))
 
 
 def estimate_text(estimate: Estimate) -> str:
@@ -348,7 +391,7 @@ def show_calibration(out: Console, calibration: Calibration) -> None:
         largest = f"2^(E{math.log2(kind.largest):.1f})" if kind.largest else "none"
         headroom = f"{kind.headroom:.1f} bits" if kind.largest else ""
         margin = f"2^(E-{kind.margin_bits})"
-        table.add_row(kind.kind, str(kind.sites), largest, margin, headroom, f"{kind.share_logged:.4%}")
+        table.add_row(shown(kind.kind), str(kind.sites), largest, margin, headroom, f"{kind.share_logged:.4%}")
     out.print(table)
     out.print(f"Measured over {calibration.steps} steps. Precision: {calibration.precision.describe()}.")
     if min((kind.headroom for kind in calibration.kinds), default=math.inf) < HEADROOM_BITS:
@@ -363,12 +406,12 @@ def show_panel(out: Console, report: PanelReport) -> None:
     group_of = {member: number for number, group in enumerate(report.groups, start=1) for member in group}
     for number, member in enumerate(report.members):
         group = str(group_of.get(number, "-"))
-        table.add_row(escape(member.name), group, member.standing.value, member.trainer_key[:12] or "-")
+        table.add_row(shown(member.name), group, member.standing.value, shown(member.trainer_key[:12]) or "-")
     out.print(table)
     for parting in report.partings:
-        out.print(escape(_parting(report, parting)))
+        out.print(shown(_parting(report, parting)))
     style = _PANEL_STYLES[report.outcome.exit_code]
-    out.print(f"[{style}]{report.outcome.value}[/]  {escape(report.reason)}")
+    out.print(f"[{style}]{report.outcome.value}[/]  {shown(report.reason)}")
 
 
 def _parting(report: PanelReport, parting: Parting) -> str:
@@ -503,5 +546,5 @@ def _named(name: str, value: Any) -> Any:
 
 
 def print_json(value: Any) -> None:
-    """Print a value of the library as JSON on standard output."""
-    print(json.dumps(as_json(value), indent=2, ensure_ascii=False, allow_nan=False))
+    """Print a value of the library as JSON on standard output, in ASCII: a terminal may be what reads it."""
+    print(json.dumps(as_json(value), indent=2, ensure_ascii=True, allow_nan=False))

@@ -28,10 +28,13 @@ from counterfoil import (
 from counterfoil_app.engine_child import Item, Outbox, Returned
 from counterfoil_app.engine_port import ReplayPlan
 from counterfoil_app.engine_process import ProcessEngine
+from counterfoil_app.messages import loads
 from counterfoil_app.worker import Failure, ReportedError
 from support.fake_engine import FakeEngine
+from support.memory import holds
 
 STEPS = 6
+PASSPHRASE = "-".join(["never", "in", "the", "engine", str(11**7)])
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +83,18 @@ def test_overview_plan_replay_and_verdict(engine: ProcessEngine, run: Path, tmp_
     assert report.outcome is Outcome.VERIFIED
 
     signed_at = datetime(2026, 11, 21, 12, tzinfo=UTC)
-    public = engine.create_key(tmp_path / "auditor.pem", "secret")
-    envelope = engine.sign(report, tmp_path / "auditor.pem", "secret", signed_at)
+    statement = engine.preview(report, signed_at)
+    passphrase = counterfoil.Passphrase.given(PASSPHRASE)
+    with counterfoil.start_signer(
+        tmp_path / "auditor.pem", "audit", passphrase, about="run.cfoil", create=True
+    ) as signer:
+        envelope = signer.sign(statement)
+    public = tmp_path / "auditor.pub.pem"
+    if sys.platform == "linux":  # what reads the bundle, and made the statement, never had it
+        assert engine.process_id is not None
+        assert holds(engine.process_id, b"auditor.pem") is False
+        assert not holds(engine.process_id, PASSPHRASE.encode())
+        assert holds(os.getpid(), PASSPHRASE.encode()), "the control: the window's process had it"
     (tmp_path / "v.json").write_bytes(envelope)
     assert engine.read_verdict(tmp_path / "v.json", (), None).verdict is None
     reading = engine.read_verdict(tmp_path / "v.json", (public,), run)
@@ -172,9 +185,9 @@ class SlowReader:
         self.gate = threading.Event()
         self.batches: list[list[object]] = []
 
-    def send(self, batch: list[object]) -> None:
+    def send_bytes(self, data: bytes) -> None:
         assert self.gate.wait(30)
-        self.batches.append(batch)
+        self.batches.append(loads(data))
 
 
 def test_a_million_progress_events_do_not_pile_up() -> None:

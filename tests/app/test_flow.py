@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
+import counterfoil
 from counterfoil import CheckNumber, CounterfoilError, Outcome
 from counterfoil_app.capture import replay_and_capture
 from counterfoil_app.session import Phase
@@ -82,7 +83,9 @@ def test_honest_run_is_verified_and_signed(
     assert "VERIFIED" in signed_statement(verdict)
     assert window.session.verdict_file == verdict
     assert str(verdict) in window.header.sentence.text()
-    assert engine.signed == [window.session.report]
+    key = counterfoil.load_public_key(tmp_path / "auditor.pub.pem")
+    assert counterfoil.claimed_key_ids(verdict.read_bytes()) == (key.key_id,)
+    assert counterfoil.needs_passphrase(tmp_path / "auditor.pem")
     assert settings.key_file == tmp_path / "auditor.pem"
 
 
@@ -91,15 +94,16 @@ def test_a_failed_signature_is_told_and_leaves_no_file(opened: MainWindow, qtbot
     opened.verdict_action.trigger()
     dialog = opened.findChild(SigningDialog)
     assert dialog is not None
-    dialog.key.setText(str(tmp_path / "new.pem"))
+    counterfoil.generate_key(tmp_path / "mine.pem", "right")
+    dialog.key.setText(str(tmp_path / "mine.pem"))
+    dialog.use_existing.setChecked(True)
     dialog.passphrase.setText("wrong")
-    dialog.repeat.setText("wrong")
     with qtbot.waitSignal(opened.session.failed):
         qtbot.mouseClick(dialog.ok, LEFT)
     box = opened.findChild(QMessageBox, "failure")
     assert box is not None
-    assert box.text() == "The passphrase does not open the key file."
-    assert box.informativeText() == "Type it again."
+    assert box.text() == "The passphrase of mine.pem is wrong, or the file is damaged."
+    assert box.informativeText() == "Try again."
     assert not (tmp_path / "honest.verdict.json").exists()
     assert opened.session.verdict_file is None
     box.done(0)
@@ -114,7 +118,7 @@ def test_unwritable_folder_ends_in_a_sentence(opened: MainWindow, qtbot: QtBot, 
     dialog.target.setText(str(tmp_path / "missing" / "v.json"))
     with qtbot.waitSignal(opened.session.failed) as caught:
         qtbot.mouseClick(dialog.ok, LEFT)
-    assert "could not be written" in caught.args[0].sentence
+    assert "cannot be written" in caught.args[0].sentence
     assert caught.args[0].expected
 
 
@@ -428,6 +432,7 @@ def test_capture_drives_the_whole_flow(
 ) -> None:
     window: MainWindow = window_of(FakeEngine(disputed=disputed))
     picture, verdict = tmp_path / "picture.png", tmp_path / "v.json"
+    counterfoil.generate_key(tmp_path / "key.pem", None)
     report = replay_and_capture(window, bundle, tmp_path / "job.cfoil", picture, tmp_path / "key.pem", verdict)
     assert report.outcome is (Outcome.VERIFIED if disputed is None else Outcome.DISPUTED)
     assert picture.stat().st_size > 10_000
@@ -435,6 +440,7 @@ def test_capture_drives_the_whole_flow(
 
 
 def test_capture_tells_why_it_cannot(window: MainWindow, bundle: Path, tmp_path: Path) -> None:
+    counterfoil.generate_key(tmp_path / "k.pem", "right")
     with pytest.raises(CounterfoilError, match="passphrase"):
         replay_and_capture(
             window, bundle, None, tmp_path / "p.png", tmp_path / "k.pem", tmp_path / "v.json", passphrase="wrong"

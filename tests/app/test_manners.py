@@ -24,7 +24,6 @@ from pytestqt.qtbot import QtBot
 from counterfoil import CounterfoilError, Outcome
 from counterfoil_app import icons, startup
 from counterfoil_app.engine_port import ReplayPlan
-from counterfoil_app.files import write_whole
 from counterfoil_app.session import Phase
 from counterfoil_app.settings import MAX_RECENT, Settings, ThemeChoice
 from counterfoil_app.signing_dialog import SigningDialog
@@ -255,17 +254,3 @@ def test_hashes_keep_their_size(qapp: object) -> None:
 
 def test_files_of_the_window_lie_beside_its_settings(tmp_path: Path) -> None:
     assert Settings(store(tmp_path)).config_folder == tmp_path
-
-
-def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    target = tmp_path / "out"
-    write_whole(target, b"first")
-
-    def fail(_self: Path, _target: Path) -> Path:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(CounterfoilError, match="No space left"):
-        write_whole(target, b"second")
-    assert target.read_bytes() == b"first"
-    assert list(tmp_path.iterdir()) == [target], "nothing half-written stays"

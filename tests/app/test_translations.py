@@ -155,11 +155,11 @@ def test_sentences_of_the_engine_are_translated_with_their_values(german_window:
     found = engine_words.translated("Of 60 replayed steps 2 differ; the first is 37.")
     assert found == "Von 60 nachgerechneten Schritten weichen 2 ab; der erste ist 37."
     several = engine_words.translated(
-        "The key file /tmp/my key.pem cannot be read. Make one with 'counterfoil keygen'. Nobody knows this one. "
+        "There is no file /tmp/my key.pem. Make one with 'counterfoil keygen'. Nobody knows this one. "
         "Every rule of the format is kept."
     )
     assert several == (
-        "Die Schl\u00fcsseldatei /tmp/my key.pem ist nicht lesbar. Erzeugen Sie eine mit 'counterfoil keygen'. "
+        "Es gibt keine Datei /tmp/my key.pem. Erzeugen Sie eine mit 'counterfoil keygen'. "
         "Nobody knows this one. Jede Regel des Formats ist eingehalten."
     )
     nested = engine_words.translated(
@@ -185,7 +185,7 @@ def test_sentences_of_the_engine_are_translated_with_their_values(german_window:
 
 
 def test_english_window_leaves_the_engine_alone(window: MainWindow) -> None:
-    sentence = "Of 60 replayed steps 2 differ; the first is 37.  Two  spaces {0} stay. So does this."
+    sentence = "Of 60 replayed steps 2 differ; the first is 37. What {0} stands for stays. So does this."
     assert engine_words.translated(sentence) == sentence
 
 

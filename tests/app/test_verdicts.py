@@ -9,11 +9,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 from counterfoil import (
@@ -25,22 +27,25 @@ from counterfoil import (
     Finding,
     Right,
     SegmentRequest,
+    SignerProcess,
     StepReplayed,
+    generate_key,
+    start_signer,
 )
-from counterfoil_app import chart, passphrases, report_document
+from counterfoil_app import chart, passphrases, report_document, verdict_export
 from counterfoil_app.chart import Series
 from counterfoil_app.engine_port import ReplayPlan
-from counterfoil_app.files import write_with
 from counterfoil_app.report_document import Contents, Curves
 from counterfoil_app.report_process import print_report
 from counterfoil_app.session import Phase
 from counterfoil_app.settings import Settings
 from counterfoil_app.signing_dialog import SigningDialog
 from counterfoil_app.theme import LIGHT
+from counterfoil_app.verdict_export import SigningRequest, VerdictMaterial
 from counterfoil_app.verdict_viewer import VerdictViewer
 from counterfoil_app.views import words
 from counterfoil_app.window import MainWindow
-from support.fake_engine import KEY_ID, FakeEngine
+from support.fake_engine import KEY_ID, FakeEngine, envelope_of
 from support.waiting import reached
 
 LEFT = Qt.MouseButton.LeftButton
@@ -111,7 +116,40 @@ def test_nothing_is_signed_after_another_bundle_was_opened(
     qtbot.waitUntil(reached(opened, Phase.READY))
     dialog.accept()
     qtbot.waitUntil(lambda: not opened.session.busy)
-    assert engine.signed == []
+    assert not list(tmp_path.glob("*.verdict.json"))
+    assert not (tmp_path / "new.pem").exists()
+
+
+def test_a_signer_that_dies_costs_nothing(
+    opened: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dying(*arguments: Any, **named: Any) -> SignerProcess:
+        signer = start_signer(*arguments, **named)
+        signer._process.kill()
+        signer._process.wait()
+        return signer
+
+    report = concluded(opened, qtbot)
+    generate_key(tmp_path / "auditor.pem", None)
+    monkeypatch.setattr(verdict_export, "start_signer", dying)
+    dialog = signing(opened, qtbot)
+    dialog.use_existing.setChecked(True)
+    dialog.key.setText(str(tmp_path / "auditor.pem"))
+    with qtbot.waitSignal(opened.session.failed) as caught:
+        qtbot.mouseClick(dialog.ok, LEFT)
+    assert "ended before it had signed" in caught.args[0].sentence
+    assert caught.args[0].expected
+    assert opened.session.report is report
+    assert opened.session.verdict_file is None
+    for box in opened.findChildren(QMessageBox):
+        box.done(0)
+    monkeypatch.undo()
+    dialog = signing(opened, qtbot)
+    dialog.use_existing.setChecked(True)
+    dialog.key.setText(str(tmp_path / "auditor.pem"))
+    with qtbot.waitSignal(opened.session.export_finished):
+        qtbot.mouseClick(dialog.ok, LEFT)
+    assert opened.session.verdict_file is not None
 
 
 def test_an_answer_for_a_closed_dialog_is_dropped(opened: MainWindow, qtbot: QtBot) -> None:
@@ -213,7 +251,7 @@ def contents(engine: FakeEngine, plan: ReplayPlan | None = None) -> Contents:
     assert isinstance(events[-1], AuditFinished)
     rows = tuple(event.row for event in events if isinstance(event, StepReplayed))
     report = events[-1].report
-    envelope = engine.sign(report, Path("k"), None, datetime(2026, 11, 21, tzinfo=UTC))
+    envelope = envelope_of(engine.preview(report, datetime(2026, 11, 21, tzinfo=UTC)))
     return Contents(report, engine.summary(plan.run, None), Curves.of(rows), envelope, "honest.verdict.json")
 
 
@@ -264,7 +302,7 @@ def test_the_report_is_printed_in_the_language_of_the_window(qapp: object, tmp_p
     before = QLocale()
     for language in ("en", "de"):
         QLocale.setDefault(QLocale(language))
-        print_report(page, tmp_path / f"{language}.pdf")
+        (tmp_path / f"{language}.pdf").write_bytes(print_report(page))
     QLocale.setDefault(before)
     german, english = "Prüfbericht".encode("utf-16-be"), "Audit report".encode("utf-16-be")
     assert german in (tmp_path / "de.pdf").read_bytes()
@@ -299,12 +337,9 @@ def test_pages_are_drawn_whole(qapp: object, tmp_path: Path) -> None:
     assert any(first.pixelColor(first.width() // 2, y).rgb() == tint.rgb() for y in range(first.height() // 4)), (
         "the outcome stands at the top of the first page, in its colour"
     )
-    report_document.write_pdf(page, tmp_path / "r.pdf")
-    assert (tmp_path / "r.pdf").read_bytes().count(b"/Type /Page\n") == 3
-    with pytest.raises(OSError, match="cannot be opened"):
-        report_document.write_pdf(page, tmp_path / "missing" / "r.pdf")
-    with pytest.raises(OSError, match="cannot be opened"):
-        print_report(page, tmp_path / "missing" / "r.pdf")
+    printed = report_document.make_pdf(page)
+    assert printed.startswith(b"%PDF-")
+    assert printed.count(b"/Type /Page\n") == 3
 
 
 def test_a_refused_file_has_a_report_too(qapp: object) -> None:
@@ -315,18 +350,22 @@ def test_a_refused_file_has_a_report_too(qapp: object) -> None:
     assert "could not be read" in plain(replace(page, report=report, summary=None, curves=Curves.of(())))
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
-    target = tmp_path / "r.pdf"
-    target.write_text("old")
+def test_a_report_that_cannot_be_made_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = FakeEngine()
+    material = VerdictMaterial(contents(engine).report, None, ())
+    request = SigningRequest(tmp_path / "a.pem", None, True, tmp_path / "v.json", report=tmp_path / "r.pdf")
+    (tmp_path / "r.pdf").write_bytes(b"old")
 
-    def fail(path: Path) -> None:
-        path.write_text("half")
-        raise OSError(28, "No space left on device")
+    def fail(_page: object) -> bytes:
+        raise CounterfoilError("The report could not be printed.")
 
-    with pytest.raises(CounterfoilError, match="No space left"):
-        write_with(target, fail)
-    assert target.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [target]
+    monkeypatch.setattr(verdict_export, "print_report", fail)
+    with pytest.raises(CounterfoilError, match="could not be printed"):
+        verdict_export.export_verdict(engine, material, request)
+    assert (tmp_path / "r.pdf").read_bytes() == b"old"
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
 # Charts

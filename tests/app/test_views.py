@@ -325,7 +325,7 @@ def test_plots_are_exported(window: MainWindow, qtbot: QtBot, tmp_path: Path, ki
 def test_an_unwritable_place_ends_in_a_sentence(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     with qtbot.waitSignal(window.session.failed) as caught:
         window.divergence.write("csv", tmp_path / "missing" / "plots.csv")
-    assert "could not be written" in caught.args[0].sentence
+    assert "cannot be written" in caught.args[0].sentence
 
 
 # Merkle

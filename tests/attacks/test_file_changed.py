@@ -19,11 +19,13 @@ from counterfoil.audit import adjudicate as hearing
 from counterfoil.audit import inspection as checks
 from counterfoil.audit import replay
 from counterfoil.audit.adjudication import AdjudicationOutcome
+from counterfoil.audit.events import AuditStarted, CheckChanged
 from counterfoil.audit.inspection import inspect_stages
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.verdict import sign_verdict
 from counterfoil.bundle import steady
 from counterfoil.bundle.steady import SteadyFile
+from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import SignatureError
 from support.capsules import adjudicated
@@ -234,6 +236,30 @@ def test_the_overview_hashes_nothing(digits_job, monkeypatch):
     assert not hashed
     audited(digits_job.run, digits_job.order)
     assert hashed == [True]
+
+
+def test_hashing_shows_how_far_it_is_and_can_be_stopped(digits_job, monkeypatch):
+    """Of a large file; nothing of it is looked at before that is done."""
+    monkeypatch.setattr(replay, "_LONG_BYTES", 0)
+    monkeypatch.setattr(steady, "_PIECE_BYTES", 2**16)
+    monkeypatch.setattr(steady, "LEAST_BLOCK", 2**12)
+    events = audited(digits_job.run, digits_job.order).events
+    begin = next(place for place, event in enumerate(events) if isinstance(event, AuditStarted))
+    shown = [event.check for event in events[:begin] if isinstance(event, CheckChanged)]
+    assert len(shown) == begin > 2
+    assert all((check.number, check.state) == (CheckNumber.FORMAT, CheckState.RUNNING) for check in shown)
+    percents = [int(check.detail.removeprefix("Hashing the file: ").removesuffix(" %.")) for check in shown]
+    assert percents == sorted(set(percents))
+    assert percents[-1] == 100
+    token = CancelToken()
+    opened = before(monkeypatch, replay, "BundleReader", lambda *_: None)
+    stopped = []
+    for event in replay.run_audit(replay.AuditRequest(digits_job.run, digits_job.order, threads=1), token):
+        stopped.append(event)
+        token.cancel()
+    assert stopped[-1].report.outcome is Outcome.INCONCLUSIVE
+    assert stopped[-1].report.bundle_digest is None
+    assert not opened
 
 
 FLIPPER = """

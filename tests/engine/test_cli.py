@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.cli import PASSPHRASE_VARIABLE, cancel_on_interrupt, main
+from counterfoil.cli import cancel_on_interrupt, main
+from counterfoil.signer.environment import PASSPHRASE_VARIABLE
 from counterfoil.signing import load_private_key
 from counterfoil.training.recorder import record
 from counterfoil.training.tamper import LabelFlip
+from support.interrupted import stop_after
 
 SMALL = ("--steps", "3", "--width", "4", "--batch-size", "8", "--checkpoint-every", "1")
 
@@ -242,10 +244,10 @@ def test_a_passphrase_from_the_environment(
 def test_an_unexpected_failure_is_an_error_without_a_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **_named: object) -> None:
         raise ZeroDivisionError("on purpose")
 
-    monkeypatch.setattr("counterfoil.cli.generate_key", broken)
+    monkeypatch.setattr("counterfoil.cli.start_signer", broken)
     assert main(["keygen", str(tmp_path / "key.pem"), "--no-passphrase"]) == 4
     shown = capsys.readouterr().err
     assert "ZeroDivisionError: on purpose" in shown
@@ -265,22 +267,63 @@ def test_an_interrupt_sets_the_token_and_is_undone() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_interrupted_training_leaves_no_file(job: Path, tmp_path: Path) -> None:
+def test_interrupted_training_keeps_what_is_done(job: Path, tmp_path: Path) -> None:
     long = tmp_path / "long.cfoil"
     assert main(["order", "digits-cnn", "--out", str(long), *SMALL, "--steps", "5000"]) == 0
     command = [sys.executable, "-m", "counterfoil.cli", "train", str(long)]
     command += ["--out", str(tmp_path / "run.cfoil"), "--key", str(job / "trainer.pem")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    # The run's temporary file appears when the first step is about to begin.
+    steps = tmp_path / ".run.cfoil.recording" / "steps-00000001"
     deadline = time.monotonic() + 120
-    while len(list(tmp_path.iterdir())) < 2 and process.poll() is None and time.monotonic() < deadline:
+    while not (steps.exists() and steps.stat().st_size) and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 2, err
-    assert "cancelled" in err
+    assert "Stopped; the first" in err
+    assert "The same command with --resume goes on from there." in err
     assert "Traceback" not in err
-    assert [path.name for path in tmp_path.iterdir()] == ["long.cfoil"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".run.cfoil.recording", "long.cfoil"]
+
+
+def test_training_goes_on_where_it_was_stopped(
+    job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, heads = tmp_path / "run.cfoil", tmp_path / "heads.jsonl"
+    order, key = job / "job.cfoil", job / "trainer.pem"
+    command = ["train", str(order), "--out", str(run), "--key", str(key), "--heads", str(heads), "--heads-every", "1"]
+    stop_after(2, order, run, load_private_key(key, None), heads=heads, heads_every=1)
+    assert main([*command, "--resume", "--fresh"]) == 4
+    assert "give one or the other" in " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert main([*command, "--force"]) == 4
+    error = " ".join(capsys.readouterr().err.split())
+    assert "An unfinished recording of this run lies in" in error
+    assert "Go on with it: add --resume. Or throw it away: add --fresh." in error
+    published = heads.read_bytes()
+    assert main([*command, "--resume"]) == 0
+    assert "Going on after step 2." in capsys.readouterr().out
+    assert heads.read_bytes().startswith(published)
+    assert main(["audit", str(run), "--order", str(order), "--heads", str(heads)]) == 0
+    assert not (tmp_path / ".run.cfoil.recording").exists()
+
+
+@pytest.mark.parametrize("name", ["verdict", "csv"])
+def test_a_full_disk_leaves_the_old_file(
+    job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    old = tmp_path / name
+    old.write_bytes(b"old")
+    key = ["--key", str(job / "auditor.pem")] if name == "verdict" else []
+
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("counterfoil.wholefiles.os.fsync", full)
+    assert main(["audit", str(job / "run.cfoil"), f"--{name}", str(old), "--force", *key]) == 4
+    error = " ".join(capsys.readouterr().err.split())
+    assert f"cannot be written to {old}: the disk is full. Make room there, or choose another folder." in error
+    assert old.read_bytes() == b"old"
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_an_interrupted_replay_is_inconclusive(

@@ -2,46 +2,64 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import operator
 import os
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import torch
 
+from counterfoil.audit import kept
 from counterfoil.audit.capsule import load_job, prove_leaves, prove_part
 from counterfoil.audit.heads import read_tree_heads
 from counterfoil.audit.inspection import Inspection, check_claim, make_checks
 from counterfoil.audit.outcome import CheckState
+from counterfoil.audit.sampling import Sample, SegmentRequest, Selection
 from counterfoil.audit.steps import read_log
-from counterfoil.audit.verdict import sign_verdict, verify_signed
+from counterfoil.audit.verdict import preview_verdict, sign_verdict, verify_signed
 from counterfoil.bundle.capsule import CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.datafile import DataFile
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import ArraySpec, OrderManifest
 from counterfoil.bundle.writer import write_data_file
-from counterfoil.commit.digest import Digest
+from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.commit.state import tensor_digest
-from counterfoil.errors import CommitmentError, CounterfoilError, KeyFileError, RefusedError
+from counterfoil.errors import (
+    CommitmentError,
+    CounterfoilError,
+    KeyFileError,
+    ProgressError,
+    RecordingError,
+    RefusedError,
+    SignatureError,
+    SignerError,
+)
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.generators import finish
 from counterfoil.program.graph import Program
 from counterfoil.rounding.log import decode, encode
+from counterfoil.signer.frames import Kind, receive_body, receive_kind
+from counterfoil.signer.gate import Gate, Purpose
 from counterfoil.signing import SigningKey, generate_key, load_private_key, load_public_key, open_claim, public_path
-from fuzz.mutations import spoil_bytes, spoil_envelope, spoil_json, spoil_lines, spoil_pem
+from counterfoil.training.stepfile import StoredStep, encode_step, read_steps
+from fuzz.mutations import spoil_bytes, spoil_envelope, spoil_json, spoil_lines, spoil_pem, spoil_value
 from support.bundles import make_contents, write_bundle
 from support.capsules import crafted
 from support.hdf5_files import blocks_of, read_by_us
 from support.hdf5_fuzz import spoil_structure
 from support.heads import record_with_heads
 from support.jobs import digits_order, gpt2_order
-from support.reports import disputed_report, verified_report
+from support.reports import dispute, disputed_report, step_row, verified_report
 
 Spoil = Callable[[bytes, random.Random], bytes]
 PASSPHRASE = "fuzz"
@@ -126,7 +144,8 @@ class Corpus:
 
     def targets(self) -> tuple[Target, ...]:
         """Every target, with what its seeds say."""
-        return tuple(map(_known, (*self._hdf5(), *self._records(), *self._signed(), *self._keys())))
+        kinds = (self._hdf5(), self._records(), self._signed(), self._keys(), self._unfinished())
+        return tuple(_known(target) for targets in kinds for target in targets)
 
     # Files of arrays.
 
@@ -224,6 +243,43 @@ class Corpus:
             ),
         )
 
+    # What is kept of unfinished work.
+
+    def _unfinished(self) -> tuple[Target, ...]:
+        with BundleReader.open(self._runs[0]) as reader:
+            inspection = Inspection(reader)
+            make_checks(inspection, trainer_key=self.key.public)
+            steps, seal = [], Digest.of(b"")
+            for record in inspection.records[1:]:
+                step = StoredStep(record, reader.log(record.step), 1, reader.fingerprints(record.step))
+                data, seal = encode_step(step, seal)
+                steps.append(data)
+        file = b"".join(steps)
+        statement = preview_verdict(verified_report(), datetime(2026, 1, 1, tzinfo=UTC))
+        frames = b"".join(
+            kind.value + len(body).to_bytes(4, "big") + body
+            for kind, body in ((Kind.PASSPHRASE, b"secret"), (Kind.STATEMENT, statement))
+        )
+
+        def hear(data: bytes) -> Any:
+            pipe, gate, heard = io.BytesIO(data), Gate(Purpose.AUDIT, self.key.public), []
+            while (kind := receive_kind(pipe)) is not None:
+                heard.append((kind, receive_body(pipe, kind)))
+                if kind is Kind.STATEMENT:
+                    gate.check(heard[-1][1])
+            return tuple(heard)
+
+        return (
+            Target(
+                "step file", (file,), spoil_bytes, partial(_read_steps, _all_steps(file)[0]), True, (RecordingError,)
+            ),
+            Target(
+                "progress", (kept.encode(_kept_audit()),), _spoil_progress, lambda data: kept.decode(data), False,
+                (ProgressError,),
+            ),
+            Target("signer's frames", (frames,), spoil_bytes, hear, False, (SignerError, SignatureError)),
+        )  # fmt: skip
+
     # What is signed.
 
     def _signed(self) -> tuple[Target, ...]:
@@ -273,6 +329,47 @@ class Corpus:
             Target("private key", (files["trainer"],), spoil_pem, partial(private, None), False, refusals),
             Target("locked key", (files["locked"],), spoil_pem, partial(private, PASSPHRASE), False, refusals),
         )
+
+
+def _all_steps(data: bytes) -> tuple[tuple[Any, ...], int]:
+    read = list(read_steps(io.BytesIO(data), len(data), Digest.of(b"")))
+    return tuple(plain(step) for step, _, _ in read), read[-1][1] if read else 0
+
+
+def _read_steps(known: tuple[Any, ...], data: bytes) -> Any:
+    """The steps; what is behind the last whole one is cut off and computed again, which counts as refused."""
+    found, end = _all_steps(data)
+    assert found == known[: len(found)], "a step was read that was not written"
+    if end < len(data) or not found:
+        raise RecordingError("Cut.")
+    return found
+
+
+def _kept_audit() -> kept.KeptAudit:
+    basis = kept.Basis(
+        file=Digest.of(b"file"), order=Digest.of(b"order"), run_root=Digest.of(b"run"), counterfoil="1", torch="2",
+        device="cpu", segments=SegmentRequest(),
+    )  # fmt: skip
+    return kept.KeptAudit(
+        basis, Sample(12, ((1, 12),), Selection.ALL), 3, tuple(kept.KeptRow.of(step_row(step)) for step in range(1, 4)),
+        (kept.kept_divergence(3, dispute().tensors),), dispute(), (2,), 3, ((1, 2, 3, 4, 5, 6),), 0.5, None,
+    )  # fmt: skip
+
+
+def _spoil_progress(data: bytes, chance: random.Random) -> bytes:
+    """Mostly what it says, with its digest made right."""
+    start = len(kept.MARK) + DIGEST_BYTES
+    if chance.random() < 0.2:
+        return spoil_bytes(data, chance)
+    if chance.random() < 0.5:
+        body = spoil_bytes(data[start:], chance)
+    else:
+        value = spoil_value(msgspec.msgpack.decode(data[start:]), chance)
+        try:
+            body = msgspec.msgpack.encode(value)
+        except (OverflowError, UnicodeEncodeError):  # what no such file can hold
+            body = b""
+    return kept.MARK + hashlib.sha256(body).digest() + body
 
 
 def _all_among(found: tuple[Any, ...], known: tuple[Any, ...]) -> bool:

@@ -32,25 +32,30 @@ from counterfoil import (
     Estimate,
     Event,
     Finding,
+    Kept,
     NeighbourOperator,
     OperatorDone,
     Outcome,
     Plan,
     PlanProgress,
     PlanRow,
+    ProgressRestored,
     ResumedFromCheckpoint,
     Right,
     Sample,
+    SegmentRequest,
     Selection,
     StepMatch,
     StepReplayed,
     StepRow,
     TensorDetail,
     TensorDivergence,
+    canonical,
 )
 from counterfoil.audit.compare import detail_difference
 from counterfoil.audit.summary import ArraySummary, OrderSummary, RunSummary
 from counterfoil.commit.merkle import MerkleTree, first_difference
+from counterfoil.signing import VERDICT_PREDICATE, make_statement
 from counterfoil_app.engine_port import DeviceInfo, ReplayPlan, SignedVerdict, VerdictReading
 from counterfoil_app.sample import SampleKind, SampleProgress, sample_files
 
@@ -74,6 +79,12 @@ def digest(text: str) -> Digest:
     return Digest.of(text.encode())
 
 
+def envelope_of(statement: bytes) -> bytes:
+    """What looks like a signed statement; its signature is empty."""
+    payload = base64.b64encode(statement).decode()
+    return json.dumps({"payload": payload, "signatures": [{"keyid": KEY_ID, "sig": ""}]}).encode()
+
+
 @dataclass
 class FakeEngine:
     """A made-up run of ``steps`` steps.
@@ -84,6 +95,7 @@ class FakeEngine:
         lying_log: A matching step whose log holds contradictions; None for none.
         failing: Checks that fail before any replay.
         gate: The replay waits here before every step; set to let it run.
+        halt: The gate closes before this step.
         inspect_gate: Inspection waits here.
         checks_gate: Inspection waits here between its first summary and the whole one.
         plan_error: Raised at the end of a measurement.
@@ -92,6 +104,7 @@ class FakeEngine:
         data_file: The bundle needs a data file of this name.
         spans: Segments of a random sample, first and last of each run of neighbours; empty for the whole run.
         key: Names the key that signed.
+        progress: What is kept of replays that were stopped, by device and chosen segments.
     """
 
     steps: int = 60
@@ -100,6 +113,7 @@ class FakeEngine:
     failing: tuple[CheckNumber, ...] = ()
     has_run: bool = True
     gate: threading.Event = field(default_factory=threading.Event)
+    halt: int | None = None
     inspect_gate: threading.Event = field(default_factory=threading.Event)
     checks_gate: threading.Event = field(default_factory=threading.Event)
     inspect_errors: dict[str, Exception] = field(default_factory=dict)
@@ -113,7 +127,7 @@ class FakeEngine:
     large_allowed: list[bool] = field(default_factory=list)
     threads: set[str] = field(default_factory=set)
     plans: list[ReplayPlan] = field(default_factory=list)
-    signed: list[AuditReport] = field(default_factory=list)
+    progress: dict[tuple[str, SegmentRequest], Kept] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.open_gates()
@@ -166,9 +180,14 @@ class FakeEngine:
         ]
         yield Plan(plan.device, self.steps, total, bad_fraction, bad, seconds, 0.1, 3, tuple(rows), ESTIMATE)
 
+    def kept(self, plan: ReplayPlan, order: Digest, run_root: Digest) -> Kept | None:
+        self.threads.add(threading.current_thread().name)
+        return self.progress.get((plan.device, plan.segments))
+
     def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
         self.threads.add(threading.current_thread().name)
         self.plans.append(plan)
+        found = self.progress.get((plan.device, plan.segments)) if plan.resume else None
         checks = self.checks(plan.order)
         chosen = self.chosen(plan)
         sample = self.sample(plan, chosen)
@@ -185,18 +204,27 @@ class FakeEngine:
         yield CheckChanged(checks[CheckNumber.REPLAY])
         done = 0
         for step in steps:
-            while not self.gate.wait(0.01) and not cancel.cancelled:
+            if step == self.halt:
+                self.gate.clear()
+            while (found is None or step > found.step) and not self.gate.wait(0.01) and not cancel.cancelled:
                 continue
             try:
                 cancel.check()
             except CounterfoilError:
-                yield AuditFinished(self.report(plan, checks, done, Outcome.INCONCLUSIVE, sample))
+                if done >= 5:
+                    self.progress[plan.device, plan.segments] = Kept(
+                        Path("progress"), done // 5, len(chosen), steps[done // 5 * 5 - 1]
+                    )
+                kept = self.progress.get((plan.device, plan.segments))
+                yield AuditFinished(self.report(plan, checks, done, Outcome.INCONCLUSIVE, sample), kept=kept)
                 return
             if self.audit_error is not None and step > self.steps // 2:
                 raise self.audit_error
             yield OperatorDone(step, OPERATORS // 2, OPERATORS)
             yield StepReplayed(self.row(step))
             done += 1
+            if found is not None and step == found.step:
+                yield ProgressRestored(found, done)
             if step == self.disputed:
                 yield DisputeLocated(self.dispute(step))
             if step % 5 == 0:
@@ -204,6 +232,7 @@ class FakeEngine:
                 if self.disputed is not None and self.disputed <= step < self.disputed + 5:
                     yield ResumedFromCheckpoint(step)
         outcome = Outcome.DISPUTED if self.disputed is not None else Outcome.VERIFIED
+        self.progress.pop((plan.device, plan.segments), None)
         yield AuditFinished(self.report(plan, checks, done, outcome, sample))
 
     def chosen(self, plan: ReplayPlan) -> tuple[int, ...]:
@@ -239,24 +268,12 @@ class FakeEngine:
             return Sample(total, self.spans, Selection.RANDOM, digest("nonce").hex, bad=1)
         return Sample(total, tuple((n, n) for n in chosen), *self.selection(plan)) if self.steps >= 5 else None
 
-    def create_key(self, private: Path, passphrase: str | None) -> Path:
-        private.write_text("private")
-        public = private.with_name(f"{private.stem}.pub.pem")
-        public.write_text("public")
-        return public
-
     def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
         if report.bundle_digest is None:
             raise CounterfoilError("There is no verdict to sign.")
-        statement = {"predicate": {"result": report.outcome.value, "timeVerified": signed_at.isoformat()}}
-        return json.dumps(statement).encode()
-
-    def sign(self, report: AuditReport, private: Path, passphrase: str | None, signed_at: datetime) -> bytes:
-        if passphrase == "wrong":
-            raise CounterfoilError("The passphrase does not open the key file.", remedy="Type it again.")
-        self.signed.append(report)
-        payload = base64.b64encode(self.preview(report, signed_at)).decode()
-        return json.dumps({"payload": payload, "signatures": [{"keyid": KEY_ID, "sig": ""}]}).encode()
+        subject = {"name": report.bundle_name, "digest": {"sha256": report.bundle_digest.hex}}
+        predicate = {"result": report.outcome.value, "timeVerified": signed_at.isoformat()}
+        return canonical.encode(make_statement([subject], VERDICT_PREDICATE, predicate))
 
     def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
         content = json.loads(path.read_bytes())

@@ -11,6 +11,7 @@ from counterfoil_app.desktop.taskbar import TaskBar
 from counterfoil_app.engine_words import translated
 from counterfoil_app.session import RUNNING, Phase, Session
 from counterfoil_app.settings import Settings
+from counterfoil_app.strangers import name_of
 
 
 class LongJobs(QObject):
@@ -52,7 +53,7 @@ class LongJobs(QObject):
         """Do what the session's phase and the settings ask for."""
         session = self._session
         if session.phase in (Phase.REPLAYING, Phase.STOPPING) and self._settings.stay_awake:
-            name = session.path.name if session.path is not None else ""
+            name = name_of(session.path)
             self._inhibitor.hold(self.tr("Replaying {0}").format(name))
         else:
             self._inhibitor.release()
@@ -81,7 +82,7 @@ class LongJobs(QObject):
         if not self._settings.notify:
             return
         report, failure = self._session.report, self._session.failure
-        name = self._session.path.name if self._session.path is not None else ""
+        name = name_of(self._session.path)
         if report is not None:
             self._notifier.tell(f"{report.outcome.value}: {name}", translated(report.reason))
         elif failure is not None:

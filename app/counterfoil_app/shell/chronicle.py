@@ -11,6 +11,7 @@ from counterfoil_app import text
 from counterfoil_app.engine_words import failure_text, translated
 from counterfoil_app.journal import Journal, Kind
 from counterfoil_app.session import Phase, Session
+from counterfoil_app.strangers import name_of
 from counterfoil_app.views import words
 from counterfoil_app.worker import Failure
 
@@ -52,7 +53,7 @@ class Chronicle(QObject):
         # What is known of a bundle grows while it is opened; another bundle may be opened meanwhile.
         if self._phase is before and (self._phase is not Phase.LOADING or files == self._files):
             return
-        name = session.path.name if session.path is not None else ""
+        name = name_of(session.path)
         if self._phase is Phase.LOADING:
             self._forget()
             self._note(self.tr("Opening {0}.").format(session.path))

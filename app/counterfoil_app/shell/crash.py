@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from counterfoil_app import strangers
 from counterfoil_app.shell.versions import versions_text
 from counterfoil_app.views.parts import label
 from counterfoil_app.worker import Failure
@@ -79,9 +80,9 @@ class ExceptionGuard(QObject):
 def failure_of(error: BaseException) -> Failure:
     """Describe an exception that nobody expected."""
     return Failure(
-        sentence=f"{type(error).__name__}: {error}".rstrip(": "),
+        sentence=strangers.sentence(f"{type(error).__name__}: {error}".rstrip(": ")),
         remedy="",
-        detail="".join(traceback.format_exception(error)),
+        detail=strangers.lines("".join(traceback.format_exception(error))),
         expected=False,
     )
 

@@ -20,6 +20,7 @@ from counterfoil_app import plot_export, text
 from counterfoil_app.divergence import Floats
 from counterfoil_app.plot_export import PlotNumbers
 from counterfoil_app.session import Session
+from counterfoil_app.strangers import beside
 from counterfoil_app.theme import Theme
 from counterfoil_app.thinning import RowGroup, group_rows, thin_to_view
 from counterfoil_app.views import colours, words
@@ -473,7 +474,7 @@ class DivergenceView(QWidget):
         path = self._session.path
         if path is None:
             return
-        proposal = path.with_name(f"{path.stem}.plots.{kind}")
+        proposal = beside(path, f".plots.{kind}")
         name, _ = QFileDialog.getSaveFileName(self, self.tr("Export the plots"), str(proposal), f"*.{kind}")
         if name:
             self.write(kind, Path(name))

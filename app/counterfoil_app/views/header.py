@@ -12,6 +12,7 @@ from counterfoil import SegmentRequest
 from counterfoil_app import icons, text
 from counterfoil_app.engine_words import failure_text, translated
 from counterfoil_app.session import Phase, Session
+from counterfoil_app.strangers import name_of
 from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
 from counterfoil_app.views.parts import label, restyle
@@ -29,6 +30,7 @@ class HeaderActions:
     compare: QAction
     data: QAction
     replay: QAction
+    go_on: QAction
     pause: QAction
     stop: QAction
     export_verdict: QAction
@@ -198,13 +200,15 @@ class HeaderView(QFrame):
         session = self._session
         if session.phase is Phase.CONCLUDED and session.report is not None:
             reason = translated(session.report.reason)
+            if session.kept is not None:
+                reason += " " + words.kept(session.kept)
             if session.verdict_file is not None:
                 reason += " " + self.tr("The signed verdict is in {0}.").format(session.verdict_file)
             return reason
         if session.failure is not None:
             return failure_text(session.failure)
         if session.phase is Phase.LOADING and session.path is not None:
-            return self.tr("Reading {0}").format(session.path.name)
+            return self.tr("Reading {0}").format(name_of(session.path))
         if session.running:
             return self._running_sentence()
         return self._ready_sentence()
@@ -218,6 +222,10 @@ class HeaderView(QFrame):
         if self._session.lacks_data:
             return self.tr("{0}: {1} steps. The data lie in a file of their own, {2}: choose it to replay.").format(
                 summary.order.title, text.count(summary.run.steps), self._session.data_file
+            )
+        if self._session.kept is not None:
+            return self.tr("{0}: {1} steps. A replay was stopped. {2}").format(
+                summary.order.title, text.count(summary.run.steps), words.kept(self._session.kept)
             )
         if self._session.segments != SegmentRequest():
             return self.tr("{0}: {1} steps. Planned: {2}.").format(
@@ -261,6 +269,8 @@ class HeaderView(QFrame):
         actions, session = self._actions, self._session
         if session.running:
             return actions.pause, actions.stop
+        if session.can_go_on:
+            return actions.go_on, actions.export_verdict if session.phase is Phase.CONCLUDED else actions.replay
         if session.phase is Phase.CONCLUDED:
             done = session.verdict_file is not None
             return (actions.open, actions.export_verdict) if done else (actions.export_verdict, actions.replay)

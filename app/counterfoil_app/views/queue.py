@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from counterfoil_app import icons
 from counterfoil_app.bundle_queue import BundleQueue, Entry, EntryState
+from counterfoil_app.strangers import name_of
 from counterfoil_app.theme import Theme, Tone
 from counterfoil_app.views import words
 from counterfoil_app.views.header import ActionButton
@@ -94,7 +95,7 @@ class QueueView(QWidget):
         self.table.setRowCount(len(entries))
         for place, entry in enumerate(entries):
             look = self._look(entry)
-            name = QTableWidgetItem(entry.path.name)
+            name = QTableWidgetItem(name_of(entry.path))
             name.setToolTip(str(entry.path))
             outcome = QTableWidgetItem(look.word)
             colour = self._theme.tokens.tone(look.tone)

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from counterfoil_app import icons
+from counterfoil_app import icons, strangers
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import caption, clear_layout, label, restyle
 
@@ -102,7 +102,7 @@ class WelcomeView(QWidget):
         clear_layout(self._recent)
         self._recent_title.setVisible(bool(paths))
         for path in paths[:5]:
-            button = QPushButton(f"{path.name}   \u2014   {path.parent}".replace("&", "&&"))
+            button = QPushButton(strangers.sentence(f"{path.name} \u2014 {path.parent}").replace("&", "&&"))
             button.setProperty("link", True)
             button.setAccessibleName(str(path))
             button.setToolTip(str(path))

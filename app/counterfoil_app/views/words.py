@@ -7,7 +7,18 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
-from counterfoil import CheckNumber, CheckState, Dispute, Finding, Outcome, Sample, SegmentRequest, StepMatch, ranges
+from counterfoil import (
+    CheckNumber,
+    CheckState,
+    Dispute,
+    Finding,
+    Kept,
+    Outcome,
+    Sample,
+    SegmentRequest,
+    StepMatch,
+    ranges,
+)
 from counterfoil_app import engine_words, text
 from counterfoil_app.step_data import StepState
 from counterfoil_app.theme import Tone
@@ -51,6 +62,13 @@ def segments(request: SegmentRequest) -> str:
     if request.count is not None:
         return _tr("a random sample of {0} segments").format(request.count)
     return _tr("the whole run")
+
+
+def kept(value: Kept) -> str:
+    """What is kept of a replay that was stopped, as sentences."""
+    return _tr("{0} of {1} segments were judged, up to step {2}. This is kept: Resume goes on from there.").format(
+        text.count(value.segments), text.count(value.chosen), text.count(value.step)
+    )
 
 
 def number_list(numbers: Sequence[int]) -> str:

@@ -437,9 +437,11 @@ class ProgressRestored:
 
     Attributes:
         kept: What it goes on from.
+        steps: How many steps were reported.
     """
 
     kept: Kept
+    steps: int
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from counterfoil.bundle.schema import RunClaim, TreeHead
 from counterfoil.commit.merkle import MerkleTree, verify_consistency
 from counterfoil.errors import BundleError, CommitmentError, ProofError, SignatureError
-from counterfoil.obstacles import read_failure
+from counterfoil.inputs import read_input
 from counterfoil.signing import PublicKey, open_tree_head
 
 MAX_FILE_BYTES = 256 * 2**20
@@ -28,18 +28,7 @@ def read_tree_heads(path: str | os.PathLike[str], key: PublicKey) -> tuple[TreeH
         SignatureError: A line is no tree head, or not signed by this key; the sentence names the line.
     """
     path = Path(path)
-    try:
-        if not path.is_file():
-            raise BundleError(f"There is no file {path}.")
-        with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
-    except OSError as error:
-        obstacle = read_failure(str(path), error)
-        if obstacle is not None:
-            raise obstacle from error
-        raise BundleError(f"The tree heads in {path} cannot be read: {error.strerror or error}.") from error
-    if len(data) > MAX_FILE_BYTES:
-        raise BundleError(f"The tree heads in {path} are more than {MAX_FILE_BYTES} bytes.")
+    data = read_input(path, "the tree heads", BundleError, most=MAX_FILE_BYTES)
     if not data.strip():
         raise BundleError(
             f"The file {path.name} holds no tree head, so it says nothing about the run.",

@@ -1,7 +1,8 @@
 """Everything about a bundle that can be checked without replaying: checks 1 to 6.
 
 What needs only the structure of the file, the order's manifest and the signed claim comes first; what reads the whole
-order (3 and 4) and the whole record of the run (6) follows, so that a large bundle shows its overview at once.
+order (3 and 4) and the whole record of the run (6) follows, so that a large bundle shows its overview at once. The
+states that a run stores are compared last: an inspection looks at all of them, an audit at each when it loads it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from counterfoil.audit.heads import check_tree_heads, read_tree_heads
 from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.summary import ArraySummary, BundleSummary, OrderSummary, RunSummary
+from counterfoil.bundle.checked import Progress
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree
 from counterfoil.cancel import CancelToken
@@ -47,6 +49,8 @@ class Inspection:
         failures: The errors of the checks that failed, by number.
         too_large: Why check 4 was not made: the program is larger than the limits.
         estimate: What a step takes, once check 4 has passed.
+        with_states: Whether the stored states are compared with their state roots too, as a part of check 6.
+        states_checked: Whether they were, and all have them.
     """
 
     reader: BundleReader
@@ -60,6 +64,8 @@ class Inspection:
     failures: dict[CheckNumber, RefusedError] = field(default_factory=dict)
     too_large: LimitError | None = None
     estimate: Estimate | None = None
+    with_states: bool = False
+    states_checked: bool = False
 
     @property
     def failure(self) -> RefusedError | LimitError | None:
@@ -126,6 +132,7 @@ def _stages(
     heads: str | os.PathLike[str] | None,
     cancel: CancelToken | None,
     limits: Limits | None,
+    progress: Progress | None = None,
 ) -> Iterator[None]:
     """Make the checks; yields after those that read little, and after each that may read much."""
     reader = inspection.reader
@@ -144,7 +151,14 @@ def _stages(
     yield
     if signed:
         manifest = reader.manifest
-        _attempt(inspection, CheckNumber.COMMITMENTS, lambda: _check_commitments(inspection, manifest, heads, cancel))
+        held = _attempt(
+            inspection, CheckNumber.COMMITMENTS, lambda: _check_commitments(inspection, manifest, heads, cancel)
+        )
+        if held and inspection.with_states:
+            found = inspection.checks[CheckNumber.COMMITMENTS].detail
+            inspection.note(CheckNumber.COMMITMENTS, CheckState.RUNNING, found)
+            yield
+            _attempt(inspection, CheckNumber.COMMITMENTS, lambda: _check_states(inspection, found, cancel, progress))
         yield
 
 
@@ -288,6 +302,27 @@ def _check_commitments(
     return CheckState.PASSED, detail
 
 
+def _check_states(
+    inspection: Inspection, found: str, cancel: CancelToken | None, progress: Progress | None
+) -> tuple[CheckState, str]:
+    """Compare every stored state with its state root, which the run root covers; raises CommitmentError."""
+    steps = inspection.reader.checkpoint_steps()
+    for done, step in enumerate(steps):
+        if progress:
+            progress(done, len(steps))
+        try:
+            inspection.reader.verify_checkpoint(step, cancel)
+        except CommitmentError as error:
+            raise CommitmentError(
+                f"{error.sentence} The bundle was damaged or altered after it was signed.",
+                remedy="Ask the trainer for the file again.",
+            ) from error
+    if progress:
+        progress(len(steps), len(steps))
+    inspection.states_checked = True
+    return CheckState.PASSED, f"{found} All {len(steps)} stored states have the state roots of their steps."
+
+
 def _check_columns(inspection: Inspection) -> None:
     """Refuse fingerprints that cannot be compared with those of a replay; raises CommitmentError."""
     if inspection.order is None:  # check 4 has failed, so that nothing is compared
@@ -307,6 +342,9 @@ def inspect(
     cancel: CancelToken | None = None,
     heads: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
+    *,
+    quick: bool = False,
+    progress: Progress | None = None,
 ) -> BundleSummary:
     """Say what is in a bundle and what can be checked without replaying it.
 
@@ -317,12 +355,17 @@ def inspect(
         cancel: Looked at while long files are read.
         heads: Tree heads that the trainer published while training.
         limits: How large the program may be that is looked at; the default limits unless given.
+        quick: Leave out the comparison of the stored states, most of a large file, with their state roots.
+        progress: Called with the stored states compared and their total.
 
     Raises:
         BundleError: The file is no bundle.
         CancelledError: ``cancel`` was set.
     """
-    with open_inspection(path, order_path, trainer_key, cancel, heads, limits) as inspection:
+    with obstacles_noticed(), BundleReader.open(path) as reader:
+        inspection = Inspection(reader, with_states=not quick)
+        for _ in _stages(inspection, order_path, trainer_key, heads, cancel, limits, progress):
+            pass
         return summarise(inspection)
 
 
@@ -348,7 +391,7 @@ def inspect_stages(
         CancelledError: ``cancel`` was set.
     """
     with obstacles_noticed(), BundleReader.open(path) as reader:
-        inspection = Inspection(reader)
+        inspection = Inspection(reader, with_states=True)
         for _ in _stages(inspection, order_path, trainer_key, heads, cancel, limits):
             yield summarise(inspection)
 
@@ -364,6 +407,7 @@ def summarise(inspection: Inspection) -> BundleSummary:
         checks=inspection.all_checks(CheckState.PENDING),
         client_order=inspection.client_order,
         sentence=_sentence(inspection),
+        states_checked=inspection.states_checked,
     )
 
 
@@ -374,8 +418,10 @@ def _sentence(inspection: Inspection) -> str:
         return f"{inspection.too_large.sentence} {inspection.too_large.remedy}"
     if not inspection.reader.has_run:
         return "This is an order that nobody has run yet."
-    if inspection.tree is None:
+    if inspection.tree is None or (inspection.with_states and not inspection.states_checked):
         return "The run is signed. What it holds is being compared with what the trainer signed."
+    if not inspection.states_checked:
+        return "The run is signed, and its steps are those that were signed. Its stored states were not looked at."
     if inspection.client_order is None:
         return "The run is signed and complete. Compare it with the client's own order before you rely on it."
     return "The run is signed, complete, and was made for the client's order. Replay it to see whether it is true."

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import msgspec
 import platformdirs
@@ -165,7 +165,11 @@ class KeptDivergence(msgspec.Struct, frozen=True, array_like=True, forbid_unknow
     differing: tuple[TensorDivergence, ...]
 
 
-class KeptAudit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+RowT = TypeVar("RowT", KeptRow, msgspec.Raw)
+"""A row, or one that is encoded already, which takes a fourth of the memory."""
+
+
+class KeptAudit(msgspec.Struct, Generic[RowT], frozen=True, forbid_unknown_fields=True):
     """What is known where a segment ends.
 
     Attributes:
@@ -185,7 +189,7 @@ class KeptAudit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     basis: Basis
     sample: Sample
     segments: int
-    rows: tuple[KeptRow, ...]
+    rows: tuple[RowT, ...]
     divergences: tuple[KeptDivergence, ...]
     dispute: Dispute | None
     omissions: tuple[int, ...]
@@ -194,19 +198,24 @@ class KeptAudit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds: float
     capsule: bytes | None
 
-    @property
-    def step(self) -> int:
-        """The last step that was judged; 0 when none was."""
-        return self.rows[-1].step if self.rows else 0
+
+def kept_at(path: Path, audit: KeptAudit[KeptRow]) -> Kept:
+    """Say in short what a progress file holds."""
+    return Kept(path, audit.segments, audit.sample.count, audit.rows[-1].step if audit.rows else 0)
 
 
-def encode(audit: KeptAudit) -> bytes:
+def encode_row(row: StepRow) -> bytes:
+    """Return a row as :class:`KeptAudit` takes it."""
+    return msgspec.msgpack.encode(KeptRow.of(row))
+
+
+def encode(audit: KeptAudit[KeptRow] | KeptAudit[msgspec.Raw]) -> bytes:
     """Return the bytes of a progress file."""
     body = msgspec.msgpack.encode(audit)
     return MARK + hashlib.sha256(body).digest() + body
 
 
-def decode(data: bytes) -> KeptAudit:
+def decode(data: bytes) -> KeptAudit[KeptRow]:
     """Read a progress file.
 
     Raises:
@@ -217,7 +226,7 @@ def decode(data: bytes) -> KeptAudit:
     if not data.startswith(MARK) or hashlib.sha256(body).digest() != data[len(MARK) : start]:
         raise ProgressError("The progress that was kept is damaged, or not of this version.", remedy=_ANEW)
     try:
-        return msgspec.msgpack.decode(body, type=KeptAudit)
+        return msgspec.msgpack.decode(body, type=KeptAudit[KeptRow])
     except (msgspec.MsgspecError, ValueError, CounterfoilError) as error:
         raise ProgressError(
             "The progress that was kept was written by another version.", remedy=_ANEW, detail=str(error)
@@ -240,7 +249,7 @@ def place_of(place: Path, basis: Basis) -> Path:
     return place / basis.name if place.is_dir() else place
 
 
-def load(path: Path) -> KeptAudit | None:
+def load(path: Path) -> KeptAudit[KeptRow] | None:
     """Read a progress file; None when there is none.
 
     Raises:
@@ -260,7 +269,7 @@ def load(path: Path) -> KeptAudit | None:
     return decode(data)
 
 
-def fitting(place: Path, basis: Basis) -> KeptAudit:
+def fitting(place: Path, basis: Basis) -> KeptAudit[KeptRow]:
     """Return the progress that an audit can go on from.
 
     Args:
@@ -295,10 +304,10 @@ def find(place: Path, basis: Basis) -> Kept | None:
         return None
     if found is None or set(differences(basis, found.basis)) - {_NAMED["file"]}:
         return None
-    return Kept(path, found.segments, found.sample.count, found.step)
+    return kept_at(path, found)
 
 
-def _others(place: Path, basis: Basis) -> Iterator[KeptAudit]:
+def _others(place: Path, basis: Basis) -> Iterator[KeptAudit[KeptRow]]:
     """Yield the progress of other audits of the same run."""
     if not place.is_dir():
         return
@@ -312,10 +321,8 @@ def _others(place: Path, basis: Basis) -> Iterator[KeptAudit]:
 
 
 def _unfit(differing: Sequence[str]) -> ProgressError:
-    *before, last = differing
-    what = f"{', '.join(before)} and {last}" if before else last
     return ProgressError(
-        f"The progress that was kept is that of another audit: {what} differ{'' if before else 's'}.",
+        f"The progress that was kept is that of another audit. What differs: {', '.join(differing)}.",
         remedy="Give the same file and options as then, or start the audit anew, without --resume.",
     )
 
@@ -336,7 +343,7 @@ class Keeper:
     def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._path = path
         self._clock = clock
-        self._waiting: Callable[[], KeptAudit] | None = None
+        self._waiting: tuple[Kept, Callable[[Digest | None], bytes]] | None = None
         self._evidence: CapsuleContents | None = None
         self._written: CapsuleContents | None = None
         self._capsule: Digest | None = None
@@ -344,28 +351,32 @@ class Keeper:
         self.kept: Kept | None = None
         self.problem = ""
 
-    def adopt(self, audit: KeptAudit, evidence: CapsuleContents | None = None) -> None:
+    def adopt(self, audit: KeptAudit[KeptRow], evidence: CapsuleContents | None = None) -> None:
         """Take note of what lies there: progress with fewer segments will not replace it."""
-        self.kept = Kept(self._path, audit.segments, audit.sample.count, audit.step)
+        self.kept = kept_at(self._path, audit)
         if audit.capsule is not None and evidence is not None:
             self._written, self._capsule = evidence, Digest(audit.capsule)
 
-    @property
-    def capsule(self) -> Digest | None:
-        """SHA-256 of the capsule that was written beside the progress."""
-        return self._capsule
-
-    def keep(self, segments: int, audit: Callable[[], KeptAudit], evidence: CapsuleContents | None) -> None:
+    def keep(
+        self,
+        segments: int,
+        chosen: int,
+        step: int,
+        data: Callable[[Digest | None], bytes],
+        evidence: CapsuleContents | None,
+    ) -> None:
         """Note what is known where a segment ends; it is written if the last writing lies back long enough.
 
         Args:
             segments: How many segments were judged.
-            audit: Makes the value; is called when it is written, and looks at :attr:`capsule` then.
+            chosen: How many were chosen.
+            step: The last step that was judged.
+            data: Makes what the file holds; called when it is written, with the SHA-256 of the capsule beside it.
             evidence: What the dispute rests on, if there is any.
         """
         if self.kept is not None and segments <= self.kept.segments:
             return
-        self._waiting, self._evidence = audit, evidence
+        self._waiting, self._evidence = (Kept(self._path, segments, chosen, step), data), evidence
         if self._clock() >= self._due:
             self.flush()
 
@@ -374,16 +385,16 @@ class Keeper:
         if self._waiting is None:
             return
         begun = self._clock()
+        kept, data = self._waiting
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._write_capsule()
-            audit = self._waiting()
-            write_whole(self._path, encode(audit), what="the progress of the audit", mode=0o600)
+            write_whole(self._path, data(self._capsule), what="the progress of the audit", mode=0o600)
         except (FileWriteError, OSError) as error:
             sentence = error.sentence if isinstance(error, FileWriteError) else f"{error.strerror or error}."
             self.problem = f"The progress of the audit could not be kept. {sentence}"
         else:
-            self.kept = Kept(self._path, audit.segments, audit.sample.count, audit.step)
+            self.kept = kept
             self.problem = ""
         self._waiting = None
         ended = self._clock()
@@ -415,7 +426,7 @@ def capsule_of(path: Path) -> Path:
     return path.with_name(path.name + ".cfoil")
 
 
-def load_evidence(path: Path, audit: KeptAudit) -> CapsuleContents | None:
+def load_evidence(path: Path, audit: KeptAudit[KeptRow]) -> CapsuleContents | None:
     """Read the dispute capsule beside a progress file; None when the progress names none.
 
     Raises:

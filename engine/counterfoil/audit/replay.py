@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 import torch
+from msgspec import Raw
 
 from counterfoil.audit.capsule import gather
 from counterfoil.audit.chain import Agreed, Drifting, Ended, Lost, Reached, after, match_of
@@ -22,6 +24,7 @@ from counterfoil.audit.events import (
     DisputeLocated,
     DivergenceMeasured,
     Event,
+    Kept,
     ProgressRestored,
     ResumedFromCheckpoint,
     Steering,
@@ -39,6 +42,9 @@ from counterfoil.audit.kept import (
     KeptDivergence,
     KeptRow,
     all_tensors,
+    encode,
+    encode_row,
+    find,
     fitting,
     kept_divergence,
     load,
@@ -66,7 +72,7 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
-from counterfoil.commit.digest import Digest
+from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.commit.merkle import MerkleComparison, MerkleTree, first_difference
 from counterfoil.errors import (
     CancelledError,
@@ -328,7 +334,40 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
         yield from _judge(request, inspection, order, progress, device, threads, cancel, kept)
 
 
-def _take_up(request: AuditRequest, progress: _Progress, run_root: Digest, manifest: OrderManifest) -> KeptAudit | None:
+def find_progress(request: AuditRequest, order: Digest, run_root: Digest) -> Kept | None:
+    """Return what an audit could go on from, as far as can be said without reading the run; None when there is none.
+
+    Args:
+        request: The audit; ``progress`` says where to look.
+        order: Digest of the order.
+        run_root: The run root that the run is signed with.
+
+    Raises:
+        DeviceError: There is no such device on this machine.
+    """
+    if request.progress is None:
+        return None
+    file = Digest(bytes(DIGEST_BYTES))  # not known: hashing the run takes long, and is done when the audit begins
+    return find(request.progress, _basis(request, file, order, run_root, environment(open_device(request.device))))
+
+
+def _basis(
+    request: AuditRequest, file: Digest, order: Digest, run_root: Digest, machine: tuple[tuple[str, str], ...]
+) -> Basis:
+    return Basis.of(
+        file=file,
+        order=order,
+        run_root=run_root,
+        environment=dict(machine),
+        segments=request.segments,
+        continue_after_dispute=request.continue_after_dispute,
+        perturbation=request.perturbation,
+    )
+
+
+def _take_up(
+    request: AuditRequest, progress: _Progress, run_root: Digest, manifest: OrderManifest
+) -> KeptAudit[KeptRow] | None:
     """Say where progress is kept, and return what the audit is to go on from; raises ProgressError."""
     if request.progress is None:
         if request.resume:
@@ -337,15 +376,8 @@ def _take_up(request: AuditRequest, progress: _Progress, run_root: Digest, manif
             )
         return None
     assert progress.bundle_digest is not None
-    progress.basis = basis = Basis.of(
-        file=progress.bundle_digest,
-        order=manifest.digest,
-        run_root=run_root,
-        environment=dict(progress.environment),
-        segments=request.segments,
-        continue_after_dispute=request.continue_after_dispute,
-        perturbation=request.perturbation,
-    )
+    basis = _basis(request, progress.bundle_digest, manifest.digest, run_root, progress.environment)
+    progress.basis = basis
     path = place_of(request.progress, basis)
     if request.resume:
         kept = fitting(request.progress, basis)
@@ -400,7 +432,7 @@ def _judge(
     device: torch.device,
     threads: int,
     cancel: CancelToken,
-    kept: KeptAudit | None,
+    kept: KeptAudit[KeptRow] | None,
 ) -> Iterator[Event]:
     """The self-test and the replay: checks 7 to 10."""
     yield progress.note(CheckNumber.SELF_TEST, CheckState.RUNNING, "")
@@ -415,13 +447,11 @@ def _judge(
     begun = time.perf_counter()
     try:
         with step_replayer(order, device, threads, perturbation=request.perturbation, cancel=cancel) as steps:
-            assert progress.sample is not None
-            chosen = [segment(order.manifest, number) for number in progress.sample.numbers()]
             progress.account = SteeringAccount(order.program, order.manifest.precision.significand_bits)
             replay = _Replay(request, inspection, order, progress, progress.account, steps)
             if kept is not None:
-                yield from replay.restore(kept, chosen)
-            yield from replay.run(chosen)
+                yield from replay.restore(kept)
+            yield from replay.run()
     finally:
         progress.tally.seconds += time.perf_counter() - begun
 
@@ -453,24 +483,30 @@ class _Replay:
         self._agreed: tuple[int, State] = (0, order.initial)
         self._omissions = Omissions()
         self._begun = time.perf_counter()
-        self._rows: list[StepRow] = []
+        self._rows: list[bytes] = []
         self._divergences: list[KeptDivergence] = []
         self._segments = 0
         """How many of the chosen segments are judged."""
 
-    def restore(self, kept: KeptAudit, chosen: Sequence[Segment]) -> Iterator[Event]:
+    def _chosen(self, first: int, end: int | None) -> Iterator[Segment]:
+        """Yield the chosen segments, counted from 0, from one on to before another."""
+        assert self._progress.sample is not None
+        for number in islice(self._progress.sample.numbers(), first, end):
+            yield segment(self._order.manifest, number)
+
+    def restore(self, kept: KeptAudit[KeptRow]) -> Iterator[Event]:
         """Take over what an earlier audit kept, and report it again.
 
         Raises:
             ProgressError: It does not fit the run after all.
         """
-        judged = [step for part in chosen[: kept.segments] for step in range(part.first, part.last + 1)]
+        judged = [step for part in self._chosen(0, kept.segments) for step in range(part.first, part.last + 1)]
         try:
             rows = [row.row(self._tree.leaf(row.step)) for row in kept.rows]
             self._account.restore(kept.steering_steps, kept.steering_sums)
         except (IndexError, ValueError) as error:
             raise misfit(str(error)) from error
-        if [row.step for row in rows] != judged or kept.segments > len(chosen):
+        if [row.step for row in rows] != judged or not 0 < kept.segments <= kept.sample.count:
             raise misfit("its steps are not those of its segments")
         shapes = {name: tuple(tensor.shape) for name, tensor in sorted(self._order.initial.items())}
         for row in rows:
@@ -486,17 +522,17 @@ class _Replay:
         self._segments = kept.segments
         assert self._progress.keeper is not None
         assert self._progress.keeper.kept is not None
-        yield ProgressRestored(self._progress.keeper.kept)
+        yield ProgressRestored(self._progress.keeper.kept, len(rows))
 
-    def run(self, chosen: Sequence[Segment]) -> Iterator[Event]:
-        for part in chosen[self._segments :]:
+    def run(self) -> Iterator[Event]:
+        for part in self._chosen(self._segments, None):
             if self._tally.mismatched and not self._request.continue_after_dispute:
                 return
             yield from self._segment(part)
             self._segments += 1
-            self._keep()
+            self._keep(part.last)
 
-    def _keep(self) -> None:
+    def _keep(self, step: int) -> None:
         """Note what is known between two segments; the next one can start from a state that the trainer signed."""
         progress = self._progress
         keeper, basis, sample = progress.keeper, progress.basis, progress.sample
@@ -506,23 +542,24 @@ class _Replay:
         dispute, omissions, sums = self._tally.dispute, self._omissions.steps, self._account.sums
         seconds = self._tally.seconds + time.perf_counter() - self._begun
 
-        def known() -> KeptAudit:
-            capsule = keeper.capsule
-            return KeptAudit(
-                basis=basis,
-                sample=sample,
-                segments=segments,
-                rows=tuple(map(KeptRow.of, self._rows[:rows])),
-                divergences=tuple(self._divergences[:divergences]),
-                dispute=dispute,
-                omissions=omissions,
-                steering_steps=sums[0],
-                steering_sums=sums[1],
-                seconds=seconds,
-                capsule=None if capsule is None else capsule.value,
+        def data(capsule: Digest | None) -> bytes:
+            return encode(
+                KeptAudit(
+                    basis=basis,
+                    sample=sample,
+                    segments=segments,
+                    rows=tuple(map(Raw, self._rows[:rows])),
+                    divergences=tuple(self._divergences[:divergences]),
+                    dispute=dispute,
+                    omissions=omissions,
+                    steering_steps=sums[0],
+                    steering_sums=sums[1],
+                    seconds=seconds,
+                    capsule=None if capsule is None else capsule.value,
+                )
             )
 
-        keeper.keep(segments, known, progress.evidence)
+        keeper.keep(segments, sample.count, step, data, progress.evidence)
 
     def _segment(self, part: Segment) -> Iterator[Event]:
         state = yield from self._state_before(part)
@@ -573,7 +610,8 @@ class _Replay:
 
     def _judged(self, row: StepRow) -> StepReplayed:
         self._tally.add(row)
-        self._rows.append(row)
+        if self._progress.keeper is not None:
+            self._rows.append(encode_row(row))
         return StepReplayed(row)
 
     def _unreadable(self, step: int, error: LogError, committed: State | None, begun: float) -> Iterator[Event]:

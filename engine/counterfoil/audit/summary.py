@@ -121,6 +121,7 @@ class BundleSummary:
         checks: The checks that need no replay (1 to 6), each with its state.
         client_order: Digest of the client's own order file, when one was given.
         sentence: One plain sentence on what matches and what does not.
+        states_checked: Whether every stored state was compared with its state root, and has it.
     """
 
     path: str
@@ -130,3 +131,4 @@ class BundleSummary:
     checks: tuple[Check, ...]
     client_order: Digest | None
     sentence: str
+    states_checked: bool = False

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from enum import Enum
+from itertools import islice
 
 from counterfoil.audit.events import StepRow
-from counterfoil.errors import FileWriteError
+from counterfoil.wholefiles import whole_file
+
+_ROWS_AT_ONCE = 1000
 
 
 def write_steps_csv(rows: Sequence[StepRow], path: str | os.PathLike[str]) -> None:
@@ -19,19 +23,20 @@ def write_steps_csv(rows: Sequence[StepRow], path: str | os.PathLike[str]) -> No
     exactly.
 
     Raises:
-        FileWriteError: The file cannot be written.
+        FileWriteError: The file cannot be written; one that lay there is still the same.
     """
     names = [column.name for column in fields(StepRow)]
-    try:
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(names)
-            writer.writerows([_text(getattr(row, name)) for name in names] for row in rows)
-    except OSError as error:
-        raise FileWriteError(
-            f"The step table {os.fspath(path)} cannot be written: {error.strerror or error}.",
-            remedy="Choose another folder, or make room.",
-        ) from error
+    left = iter(rows)
+    with whole_file(path, what="the table of steps") as file:
+        file.write(_lines([names]))
+        while some := list(islice(left, _ROWS_AT_ONCE)):
+            file.write(_lines([_text(getattr(row, name)) for name in names] for row in some))
+
+
+def _lines(rows: Iterable[Sequence[str]]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(rows)
+    return text.getvalue().encode()
 
 
 def _text(value: object) -> str:

@@ -6,6 +6,7 @@ docs/verdict.md lists every field.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -33,8 +34,10 @@ from counterfoil.audit.statement_parts import (
 )
 from counterfoil.audit.steering_fields import read_steering
 from counterfoil.bundle.schema import MAX_STEPS
+from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import BundleError, SignatureError
+from counterfoil.inputs import NotAFileError
 from counterfoil.signing import (
     ADJUDICATION_PREDICATE,
     VERDICT_PREDICATE,
@@ -149,6 +152,11 @@ def preview_verdict(report: AuditReport, signed_at: datetime) -> bytes:
         SignatureError: The audit could not read the bundle file, so that there is nothing to make a statement about.
     """
     return canonical.encode(verdict_statement(report, signed_at))
+
+
+def preview_adjudication(report: AdjudicationReport, signed_at: datetime) -> bytes:
+    """Return exactly the bytes that :func:`sign_adjudication` signs; as :func:`preview_verdict` for a verdict."""
+    return canonical.encode(adjudication_statement(report, signed_at))
 
 
 def sign_verdict(report: AuditReport, key: SigningKey, signed_at: datetime | None = None) -> bytes:
@@ -291,15 +299,31 @@ def verify_signed(envelope: bytes, key: PublicKey) -> Verdict | Adjudication:
     return verify_verdict(envelope, key)
 
 
-def check_bundle_file(verdict: Verdict | Adjudication, path: str | os.PathLike[str]) -> None:
+def check_bundle_file(
+    verdict: Verdict | Adjudication,
+    path: str | os.PathLike[str],
+    cancel: CancelToken | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
     """Check that a verdict speaks of the file at ``path``.
+
+    Args:
+        verdict: What was checked before.
+        path: The file, which is hashed.
+        cancel: Looked at between pieces of the file.
+        progress: Called with the bytes hashed and their total.
 
     Raises:
         SignatureError: The file is another one.
         BundleError: It cannot be read.
+        CancelledError: The token was cancelled.
     """
     try:
-        digest = Digest.of_file(path)
+        digest = Digest.of_file(path, cancel, progress)
+    except NotAFileError as error:
+        raise BundleError(
+            f"{os.fspath(path)} is {error.strerror}, and not a file that a verdict could be about."
+        ) from error
     except (OSError, ValueError) as error:
         raise BundleError(f"The file {os.fspath(path)} cannot be read.", detail=str(error)) from error
     if digest != verdict.bundle_digest:

@@ -20,7 +20,7 @@ from counterfoil.bundle.schema import OrderManifest, StepRecord
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.commit.state import state_root, state_tree, tensor_digest
+from counterfoil.commit.state import StreamedDigest, state_root, state_tree, tensor_digest
 from counterfoil.errors import BundleError, CommitmentError
 
 
@@ -256,6 +256,25 @@ class BundleReader(CheckedFile):
         if not holds:
             raise CommitmentError(f"The stored state of step {step} differs from the state root of that step.")
         self._verified.add(part)
+
+    def verify_checkpoint(self, step: int, cancel: CancelToken | None = None) -> None:
+        """Compare a stored state with the state root of its step, piece by piece; it is not kept in memory.
+
+        Raises:
+            CommitmentError: It differs; the sentence names the step.
+            BundleError: No state of this step is stored, or the file is damaged.
+            CancelledError: The token was cancelled.
+        """
+        if not self.has_run or not self.manifest.is_checkpoint(step):
+            raise BundleError(f"The bundle stores no state of step {step}.")
+        group, digests = layout.checkpoint_path(step), {}
+        for name, info in layout.members(self._inventory, group).items():
+            digest = StreamedDigest(name, info.dtype, info.shape)
+            for piece in self._pieces(f"{group}/{name}", cancel):
+                digest.add(piece)
+            digests[name] = digest.finish()[0]
+        if state_tree(digests).root != self.committed_root(step):
+            raise CommitmentError(f"The stored state of step {step} differs from the state root of that step.")
 
     def committed_root(self, step: int) -> Digest:
         """Return the state root that the run commits to for ``step``; raises BundleError when there is none."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import stat
 from collections import OrderedDict
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,13 +22,14 @@ from typing import Self
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.errors import BundleError, FileChangedError
+from counterfoil.inputs import open_input
 from counterfoil.obstacles import file_changed, read_failure
 
 LEAST_BLOCK = 2**16
 """A block of 64 KiB is hashed in the time of a few short reads, so that structure that lies scattered is read fast."""
 MOST_BLOCKS = 2**18
 """Files of more than 16 GiB have larger blocks: the digests of all take 8 MiB at most."""
-CACHED_BYTES = 2**24
+CACHED_BYTES = 2**26
 """How much of what was compared is kept, for reads that share blocks."""
 _PIECE_BYTES = 2**23
 """How much is read at a time while the file is hashed; a multiple of the block."""
@@ -67,7 +67,7 @@ class SteadyFile:
             ObstacleError: The system fails to read it.
         """
         path = Path(path)
-        return cls(path, _open_plain(path))
+        return cls(path, open_input(path, "a file of Counterfoil's", BundleError))
 
     def __enter__(self) -> Self:
         return self
@@ -131,6 +131,10 @@ class SteadyFile:
 
     def read(self, offset: int, count: int) -> bytes:
         """Return the bytes from an offset on, fewer only at the end of the file; raises as :meth:`read_into`."""
+        if self.digest is None:  # structure is read in many short pieces
+            with reading("its structure"):
+                self._handle.seek(offset)
+                return self._handle.read(count)
         data = bytearray(max(0, min(count, self.size - offset)))
         self.read_into(offset, memoryview(data), "its structure")
         return bytes(data)
@@ -236,18 +240,3 @@ def reading(what: str) -> Iterator[None]:
             remedy="Ask for the file again.",
             detail=f"{type(error).__name__}: {error}",
         ) from error
-
-
-def _open_plain(path: Path) -> io.FileIO:
-    """Open a regular file; opening a pipe or a device could wait for ever."""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise BundleError(f"{path.name} is not a file.")
-        return path.open("rb", buffering=0)
-    except FileNotFoundError as error:
-        raise BundleError(f"There is no file {path}.", detail=str(error)) from error
-    except (OSError, ValueError) as error:
-        obstacle = read_failure(str(path), error)
-        if obstacle is not None:
-            raise obstacle from error
-        raise BundleError(f"{path} cannot be read.", remedy="Check that you may read it.", detail=str(error)) from error

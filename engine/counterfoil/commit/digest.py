@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from counterfoil.cancel import CancelToken
+from counterfoil.inputs import open_plain
+
 DIGEST_BYTES = 32
+PIECE_BYTES = 4 * 2**20
+"""How much of a file is hashed at a time."""
 
 
 @dataclass(frozen=True, order=True)
@@ -30,16 +35,35 @@ class Digest:
         return cls(hashlib.sha256(data).digest())
 
     @classmethod
-    def of_file(cls, path: str | os.PathLike[str]) -> Digest:
+    def of_file(
+        cls,
+        path: str | os.PathLike[str],
+        cancel: CancelToken | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Digest:
         """Hash a file.
+
+        Args:
+            path: The file.
+            cancel: Looked at between pieces.
+            progress: Called with the bytes done and their total.
 
         Raises:
             OSError: It cannot be read, or is no regular file: reading a pipe could wait for ever.
+            CancelledError: The token was cancelled.
         """
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise OSError(f"{os.fspath(path)} is not a file")
-        with open(path, "rb") as file:
-            return cls(hashlib.file_digest(file, "sha256").digest())
+        digest, done = hashlib.sha256(), 0
+        buffer = memoryview(bytearray(PIECE_BYTES))
+        with open_plain(path) as file:
+            total = os.fstat(file.fileno()).st_size
+            while count := file.readinto(buffer):
+                if cancel:
+                    cancel.check()
+                digest.update(buffer[:count])
+                done += count
+                if progress:
+                    progress(done, total)
+        return cls(digest.digest())
 
     @classmethod
     def from_hex(cls, text: str) -> Digest:

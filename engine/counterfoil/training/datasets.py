@@ -8,6 +8,7 @@ work begins.
 from __future__ import annotations
 
 import gzip
+import io
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil.errors import DataError
+from counterfoil.inputs import open_input
 
 _T = TypeVar("_T")
 
@@ -257,8 +259,8 @@ def _advice(folder: Path, names: frozenset[str]) -> str:
 
 def _read(path: Path, contents: Callable[[_Stream], _T]) -> _T:
     try:
-        with path.open("rb") as file:
-            return contents(gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file)
+        with open_input(path, "a file of images or labels", DataError) as file, io.BufferedReader(file) as buffered:
+            return contents(gzip.GzipFile(fileobj=buffered) if path.suffix == ".gz" else buffered)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(
             f"The compressed file {path} is damaged or incomplete.",

@@ -88,8 +88,8 @@ class TreeHeadFile:
             self._file = self.path.open("ab", buffering=0)
 
 
-def sign_head(order: Digest, history: MerkleFrontier, key: SigningKey) -> bytes:
-    """Sign the history so far, and return the line to publish."""
+def sign_head(order: Digest, history: MerkleFrontier, key: SigningKey) -> tuple[TreeHead, bytes]:
+    """Sign the history so far; returns the tree head and the line to publish."""
     head = TreeHead(
         order=order,
         size=history.size,
@@ -97,4 +97,4 @@ def sign_head(order: Digest, history: MerkleFrontier, key: SigningKey) -> bytes:
         signed_at=datetime.now(UTC).replace(microsecond=0).isoformat().replace("+00:00", "Z"),
         public_key=key.public.pem,
     )
-    return sign_tree_head(head, key) + b"\n"
+    return head, sign_tree_head(head, key) + b"\n"

@@ -26,7 +26,7 @@ from counterfoil.bundle.schema import OrderManifest, RunClaim
 from counterfoil.bundle.writer import BundleWriter, order_bytes, run_bytes
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.commit.merkle import leaf_hash
+from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.errors import CancelledError, FileWriteError, ObstacleError, RecordingError
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
@@ -44,7 +44,6 @@ from counterfoil.training.recording import (
     RecordingChecked,
     discard_recording,
     is_unfinished,
-    recording_folder,
 )
 from counterfoil.training.stepfile import StoredStep, stored_step
 from counterfoil.training.tamper import Tamper
@@ -184,7 +183,7 @@ def record(
     resume: bool = False,
     fresh: bool = False,
     limits: Limits | None = None,
-) -> Iterator[RecordEvent]:
+) -> Generator[RecordEvent, None, None]:
     """Execute an order and write the signed run.
 
     What is finished lies in a folder beside the run until the run is complete, and stays there when the recording is
@@ -245,7 +244,7 @@ def record(
         resumed = resume and is_unfinished(run_path)
         open_recording = Recording.open if resumed else Recording.begin
         recording = stack.enter_context(open_recording(run_path, manifest, key.public))
-        _check_room(run_path, manifest, contents, len(program.places))
+        _check_room(run_path, recording, manifest, contents, len(program.places))
         if manifest.outside and data is None:
             raise missing_data(manifest)
         yield RecordStarted(manifest.steps, device)
@@ -266,6 +265,8 @@ def record(
             if manifest.is_checkpoint(finished.record.step):
                 recording.store_state(finished.record.step, numpy_state(state))
             yield StepRestored(finished.record.step, manifest.steps)
+        if published is not None and recording.steps == manifest.steps:
+            _publish(published, recording, manifest, history, key)
         rounder = RecordingRounder(program, manifest.precision, kernels)
         for step in range(recording.steps + 1, manifest.steps + 1):
             begun = time.perf_counter()
@@ -290,11 +291,8 @@ def record(
             recording.append(done)
             if manifest.is_checkpoint(step):
                 recording.store_state(step, arrays)
-            due = step % heads_every == 0 or step == manifest.steps
-            if published is not None and due and history.size not in recording.heads:
-                line = sign_head(manifest.digest, history, key)
-                recording.publish(line)
-                published.append(line)
+            if published is not None and (step % heads_every == 0 or step == manifest.steps):
+                _publish(published, recording, manifest, history, key)
             seconds = time.perf_counter() - begun
             yield StepRecorded(step, manifest.steps, result.loss, done.log_entries, len(done.log), seconds)
         claim = RunClaim(
@@ -312,14 +310,24 @@ def record(
     yield RecordFinished(run_path, claim.run_root, time.perf_counter() - started)
 
 
-def _check_room(run_path: Path, manifest: OrderManifest, contents: OrderContents, places: int) -> None:
+def _check_room(
+    run_path: Path, recording: Recording, manifest: OrderManifest, contents: OrderContents, places: int
+) -> None:
     """Check that there is room for the recording and for the run that is made of it; their logs have no known size."""
     state_bytes = sum(array.nbytes for array in contents.initial.values())
-    needed = 2 * run_bytes(manifest, state_bytes, places) + order_bytes(
-        contents.program, contents.schedule, contents.scalars, contents.data, contents.initial
-    )
-    there = sum(path.stat().st_size for path in recording_folder(run_path).iterdir())
-    check_room(run_path.parent, needed - there, "the recording and the run")
+    order = order_bytes(contents.program, contents.schedule, contents.scalars, contents.data, contents.initial)
+    needed = 2 * run_bytes(manifest, state_bytes, places) + order - recording.size_bytes
+    check_room(run_path.parent, needed, "the recording and the run")
+
+
+def _publish(
+    published: TreeHeadFile, recording: Recording, manifest: OrderManifest, history: MerkleFrontier, key: SigningKey
+) -> None:
+    """Publish a tree head over the history so far, unless that was done before."""
+    if history.size not in recording.heads:
+        head, line = sign_head(manifest.digest, history, key)
+        recording.publish(head, line)
+        published.append(line)
 
 
 @contextmanager

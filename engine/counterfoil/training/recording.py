@@ -2,7 +2,7 @@
 
 =================  ====================================================================================================
 ``recording.json`` of which order and by which key; written first and removed last, so that without it a folder is none
-``steps-00000001`` the steps from that one up to the next checkpoint (:mod:`counterfoil.training.stepfile`); only grows
+``steps-00000001`` steps, from that one up to a checkpoint (:mod:`counterfoil.training.stepfile`); only grows
 ``state-00000020`` the state after that step: its tensors by name, little-endian, one after the other
 ``heads.jsonl``    the tree heads that were published, one a line
 =================  ====================================================================================================
@@ -42,8 +42,10 @@ from counterfoil.wholefiles import lock, sync_folder, write_whole, writing
 
 LEAST_SYNC_SECONDS = 1.0
 """The disk is waited for at most so often, except before something is published."""
-SYNC_SHARE = 0.02
+SYNC_SHARE = 0.01
 """Share of the time that waiting for the disk may take."""
+ROLL_BYTES = 64 * 2**20
+"""Size from which a file of steps is followed by another at the next checkpoint."""
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -52,7 +54,6 @@ _HEADER = "recording.json"
 _HEADS = "heads.jsonl"
 _OURS = re.compile(r"recording\.json|heads\.jsonl|(steps|state)-[0-9]{8}|\.recording\.json\.[0-9a-f]{16}\.part")
 _WHAT = "the recording"
-_MOST_UNSYNCED = 32
 _SHOWN = 200
 """How many times the check of a recording says how far it is."""
 
@@ -107,7 +108,8 @@ class Recording:
         self._stack = ExitStack()
         self._file: io.FileIO | None = None
         self._seal = self._first_seal(1)
-        self._unsynced: list[io.FileIO] = []
+        self._full: list[io.FileIO] = []
+        self._state: io.FileIO | None = None
         self._synced_at = time.monotonic()
         self._pause = LEAST_SYNC_SECONDS
         with writing(folder, _WHAT):
@@ -168,7 +170,7 @@ class Recording:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._file is not None or self._unsynced:
+        if self._unsynced:
             with suppress(FileWriteError):
                 self._sync()
         self._close()
@@ -176,6 +178,12 @@ class Recording:
             _remove(self.folder)
 
     # What is there already.
+
+    @property
+    def size_bytes(self) -> int:
+        """How much room it takes so far; raises FileReadError."""
+        with _reading(self.folder):
+            return sum(path.stat().st_size for path in self.folder.iterdir())
 
     def check(self, cancel: CancelToken | None = None) -> Generator[RecordingChecked, None, MerkleFrontier]:
         """Check every finished step, and remove what is behind the last whole one.
@@ -197,20 +205,23 @@ class Recording:
         with _reading(self.folder):
             total = sum(path.stat().st_size for path in self.folder.glob("steps-*"))
         done = end = shown = 0
-        for step, end, seal in self._read(1):
+        file = 1
+        for step, first, position, seal in self._read(1):
             if cancel is not None:
                 cancel.check()
+            if first != file:
+                file, done = first, done + end
+            end = position
             self.steps = step.record.step
             self.log_bytes += len(step.log)
             self._seal = seal
             history.append(leaf_hash(step.record.to_bytes()))
             self.check_published(history)
+            if step.record.state_root is not None and self._manifest.is_checkpoint(self.steps):
+                self._roots[self.steps] = step.record.state_root
             if done + end >= shown + total / _SHOWN:
                 shown = done + end
                 yield RecordingChecked(shown, total)
-            if step.record.state_root is not None and self._manifest.is_checkpoint(self.steps):
-                self._roots[self.steps] = step.record.state_root
-                done += end
         self._cut(end)
         self._checked = True
         return history
@@ -246,14 +257,14 @@ class Recording:
         return 0, initial
 
     def read(self, first: int) -> Iterator[StoredStep]:
-        """Read the finished steps from a checkpoint's next one on.
+        """Read the finished steps from one on.
 
         Raises:
             RecordingError: One is damaged.
             FileReadError: The system fails to read one.
         """
         last = first - 1
-        for step, _, _ in self._read(first):
+        for step, _, _, _ in self._read(first):
             last = step.record.step
             yield step
             if last == self.steps:
@@ -302,8 +313,9 @@ class Recording:
         if self._manifest.is_checkpoint(number):
             assert step.record.state_root is not None
             self._roots[number] = step.record.state_root
-            self._unsynced.append(self._file)
-            self._file, self._seal = None, self._first_seal(number + 1)
+            if self._file.tell() >= ROLL_BYTES:
+                self._full.append(self._file)
+                self._file, self._seal = None, self._first_seal(number + 1)
         self._sync_when_due()
 
     def store_state(self, step: int, state: Arrays) -> None:
@@ -313,11 +325,22 @@ class Recording:
             array = state[name]
             little = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1).view(np.uint8)
             _write(file, little.data, self.folder)
-        self._unsynced.append(file)
+        # Only the newest is waited for: what a power loss takes of older ones is computed again.
+        if self._state is not None:
+            self._state.close()
+        self._state = file
         self._sync_when_due()
 
-    def publish(self, line: bytes) -> None:
-        """Keep a tree head that is about to be published, on the disk with all that it speaks of; FileWriteError."""
+    def publish(self, head: TreeHead, line: bytes) -> None:
+        """Keep a tree head that is about to be published, on the disk with all that it speaks of.
+
+        Args:
+            head: The tree head.
+            line: The same as it is published.
+
+        Raises:
+            FileWriteError: It cannot be written.
+        """
         self._sync()
         with writing(self.folder, _WHAT), (self.folder / _HEADS).open("ab") as file:
             file.write(line)
@@ -325,6 +348,7 @@ class Recording:
             os.fsync(file.fileno())
             sync_folder(self.folder)
         self.published += line
+        self.heads[head.size] = head
 
     def discard(self) -> None:
         """Remove the recording; what cannot be removed is left."""
@@ -342,38 +366,42 @@ class Recording:
     def _first_seal(self, first: int) -> Digest:
         return Digest.of(self._header + first.to_bytes(8, "little"))
 
-    def _read(self, first: int) -> Iterator[tuple[StoredStep, int, Digest]]:
-        """Yield whole steps from a checkpoint's next one on, each with the position behind it and its seal."""
+    def _step_files(self) -> list[int]:
+        """The first steps of the files of steps, ascending."""
+        with _reading(self.folder):
+            return sorted(int(path.name.removeprefix("steps-")) for path in self.folder.glob("steps-" + "[0-9]" * 8))
+
+    def _read(self, first: int) -> Iterator[tuple[StoredStep, int, int, Digest]]:
+        """Yield whole steps from one on, each with its file, the position behind it there, and its seal."""
         manifest = self._manifest
-        number = first
-        while number <= manifest.steps and self._steps_path(number).is_file():
-            path = self._steps_path(number)
-            with _reading(path), path.open("rb") as file:
-                for step, end, seal in read_steps(file, os.fstat(file.fileno()).st_size, self._first_seal(number)):
+        files = self._step_files()
+        number = max((file for file in files if file <= first), default=0)
+        while number in files:
+            file, path = number, self._steps_path(number)
+            with _reading(path), path.open("rb") as opened:
+                size, position = os.fstat(opened.fileno()).st_size, 0
+                for step, position, seal in read_steps(opened, size, self._first_seal(file)):
                     committed = step.record.state_root is not None
-                    if step.record.step != number or committed != manifest.is_committed(number):
+                    wanted = number <= manifest.steps and step.record.step == number
+                    if not wanted or committed != manifest.is_committed(number):
                         return
-                    yield step, end, seal
+                    if number >= first:
+                        yield step, file, position, seal
                     number += 1
-                    if manifest.is_checkpoint(number - 1):
-                        break
-                else:
-                    return
+            if position != size or number == file:
+                return
 
     def _cut(self, end: int) -> None:
         """Remove what is behind the last whole step, whose file ends at ``end``, and get ready to add to it."""
-        kept = {self.folder / _HEADER, self.folder / _HEADS, *map(self._state_path, self._roots)}
-        first = 1 + max((step for step in self._roots), default=0)
-        kept |= {self._steps_path(1), *(self._steps_path(step + 1) for step in self._roots)}
-        if self.steps < first:
-            kept.discard(self._steps_path(first))
-            self._seal = self._first_seal(first)
+        files = [file for file in self._step_files() if file <= self.steps]
+        kept = {self.folder / _HEADER, self.folder / _HEADS, *map(self._steps_path, files)}
+        kept.update(map(self._state_path, self._roots))
         with writing(self.folder, _WHAT):
             for path in self.folder.iterdir():
                 if path not in kept and _OURS.fullmatch(path.name):
                     path.unlink()
-            if self.steps >= first:
-                self._file = self._open(self._steps_path(first), "r+b")
+            if files:
+                self._file = self._open(self._steps_path(files[-1]), "r+b")
                 self._file.truncate(end)
                 self._file.seek(end)
 
@@ -401,30 +429,40 @@ class Recording:
         with writing(self.folder, _WHAT):
             return io.FileIO(path, mode.replace("b", ""))
 
+    @property
+    def _unsynced(self) -> list[io.FileIO]:
+        return [*self._full, *(file for file in (self._file, self._state) if file is not None)]
+
     def _sync_when_due(self) -> None:
-        due = time.monotonic() - self._synced_at >= self._pause
-        if due or len(self._unsynced) >= _MOST_UNSYNCED:
+        if time.monotonic() - self._synced_at >= self._pause:
             self._sync()
 
     def _sync(self) -> None:
-        """Wait until everything is on the disk."""
+        """Wait until every finished step and the newest state are on the disk."""
         begun = time.monotonic()
         with writing(self.folder, _WHAT):
-            for file in [*self._unsynced, *([] if self._file is None else [self._file])]:
+            for file in self._unsynced:
                 os.fsync(file.fileno())
             sync_folder(self.folder)
-        for file in self._unsynced:
-            file.close()
-        self._unsynced.clear()
+        self._let_go()
         self._synced_at = time.monotonic()
         self._pause = max(LEAST_SYNC_SECONDS, (self._synced_at - begun) / SYNC_SHARE)
 
+    def _let_go(self) -> None:
+        """Close the files to which nothing will be added."""
+        for file in (*self._full, self._state):
+            if file is not None:
+                with suppress(OSError):
+                    file.close()
+        self._full.clear()
+        self._state = None
+
     def _close(self) -> None:
-        for file in [*self._unsynced, *([] if self._file is None else [self._file])]:
+        self._let_go()
+        if self._file is not None:
             with suppress(OSError):
-                file.close()
-        self._unsynced.clear()
-        self._file = None
+                self._file.close()
+            self._file = None
         self._stack.close()
 
     def _damaged(self, what: str) -> RecordingError:

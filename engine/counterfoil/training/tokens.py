@@ -9,6 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil.errors import DataError
+from counterfoil.inputs import read_input
+
+MAX_TOKENIZER_BYTES = 256 * 2**20
+"""Those of large models have 20 MB."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,7 @@ def tokenize(text: bytes, tokenizer: Path) -> Tokens:
             remedy="Convert it to UTF-8, or leave the tokenizer out and train on bytes.",
         ) from error
     try:
-        definition = tokenizer.read_text("utf-8")
-    except OSError as error:
-        raise DataError(f"The tokenizer {tokenizer} cannot be read: {error.strerror or error}.") from error
+        definition = read_input(tokenizer, "a tokenizer", DataError, most=MAX_TOKENIZER_BYTES).decode("utf-8")
     except UnicodeDecodeError as error:
         raise DataError(f"The tokenizer {tokenizer} is not a text file.", remedy="Give a tokenizer.json.") from error
     try:

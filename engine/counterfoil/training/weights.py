@@ -14,6 +14,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from counterfoil.errors import DataError
+from counterfoil.inputs import open_input
 
 _DTYPES = {"F32", "F16", "BF16"}
 """Dtypes whose numbers float32 holds exactly."""
@@ -45,6 +46,8 @@ def read_weights(path: Path, *, prefix: str = "") -> Weights:
     """
     tensors: dict[str, Tensor] = {}
     try:
+        # The library opens the file itself, by its name, and would wait for ever for a pipe.
+        open_input(path, "a safetensors file", DataError).close()
         with safe_open(path, framework="pt") as file:
             for full in file.keys():  # noqa: SIM118 - not a mapping
                 dtype = file.get_slice(full).get_dtype()

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from counterfoil.errors import FileWriteError
 from counterfoil.execution.devices import set_determinism
 from counterfoil.vectors.functions import all_functions
 from counterfoil.vectors.jobs import convolution_order, transformer_order
 from counterfoil.vectors.readme import readme
 from counterfoil.vectors.recording import write_run
+from counterfoil.wholefiles import write_whole, writing
 
 
 def write_vectors(folder: str | os.PathLike[str]) -> list[Path]:
@@ -38,26 +38,20 @@ def write_vectors(folder: str | os.PathLike[str]) -> list[Path]:
 
     def write(name: str, text: str) -> None:
         written.append(folder / name)
-        written[-1].write_text(text, encoding="utf-8")
+        write_whole(written[-1], text.encode(), what="a vector")
 
-    try:
+    with writing(folder, "the vectors"):
         folder.mkdir(parents=True, exist_ok=True)
-        write("README.md", readme(torch.__version__.split("+")[0]))
-        for name, vector in all_functions():
-            write(name, _text(vector))
-        for name, draft, turned in (
-            ("convolution", convolution_order(), 2),
-            ("transformer", transformer_order(), None),
-        ):
-            expected = write_run(folder / f"{name}.cfoil", draft, turned)
-            written.append(folder / f"{name}.cfoil")
-            write(f"{name}.json", _text(expected))
-    except OSError as error:
-        raise FileWriteError(
-            f"The vectors cannot be written to {folder}.",
-            remedy="Choose another folder, or make room on the disk.",
-            detail=str(error),
-        ) from error
+    write("README.md", readme(torch.__version__.split("+")[0]))
+    for name, vector in all_functions():
+        write(name, _text(vector))
+    for name, draft, turned in (
+        ("convolution", convolution_order(), 2),
+        ("transformer", transformer_order(), None),
+    ):
+        expected = write_run(folder / f"{name}.cfoil", draft, turned)
+        written.append(folder / f"{name}.cfoil")
+        write(f"{name}.json", _text(expected))
     return written
 
 

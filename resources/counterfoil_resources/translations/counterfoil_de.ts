@@ -578,6 +578,10 @@
             <translation>{0} von {1} Schritten</translation>
         </message>
         <message>
+            <source>{0}: {1} steps. A replay was stopped. {2}</source>
+            <translation>{0}: {1} Schritte. Eine Nachrechnung wurde unterbrochen. {2}</translation>
+        </message>
+        <message>
             <source>{0}: {1} steps. Planned: {2}.</source>
             <translation>{0}: {1} Schritte. Geplant: {2}.</translation>
         </message>
@@ -901,6 +905,10 @@
             <translation>Warteschlange</translation>
         </message>
         <message>
+            <source>R&amp;esume</source>
+            <translation>F&amp;ortsetzen</translation>
+        </message>
+        <message>
             <source>Reading {0}…</source>
             <translation>{0} wird gelesen…</translation>
         </message>
@@ -951,6 +959,10 @@
         <message>
             <source>Sta&amp;rt</source>
             <translation>Sta&amp;rten</translation>
+        </message>
+        <message>
+            <source>Start &amp;anew</source>
+            <translation>&amp;Neu beginnen</translation>
         </message>
         <message>
             <source>Steps</source>
@@ -2480,6 +2492,10 @@
             <translation>Alle {0} Schritte wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers.</translation>
         </message>
         <message>
+            <source>All {0} stored states have the state roots of their steps.</source>
+            <translation>Alle {0} gespeicherten Zustände haben die Zustandswurzeln ihrer Schritte.</translation>
+        </message>
+        <message>
             <source>An earlier difference could be rounding on other hardware; this one cannot.</source>
             <translation>Ein früherer Unterschied könnte Rundung auf anderer Hardware sein; dieser nicht.</translation>
         </message>
@@ -2548,6 +2564,10 @@
             <translation>Davor kam Schritt {0} anders heraus als beim Trainer; ein Urteil würde eine Datei nennen, die es nicht mehr gibt, aber die Streitfallkapsel dieses Schritts steht für sich.</translation>
         </message>
         <message>
+            <source>Check that you may read it.</source>
+            <translation>Prüfen Sie, ob Sie sie lesen dürfen.</translation>
+        </message>
+        <message>
             <source>Check the disk or the network share, or copy the file to another disk, and start again.</source>
             <translation>Prüfen Sie den Datenträger oder die Netzwerkfreigabe, oder kopieren Sie die Datei auf einen anderen Datenträger, und beginnen Sie von vorn.</translation>
         </message>
@@ -2558,6 +2578,10 @@
         <message>
             <source>Choose a count or a confidence too.</source>
             <translation>Wählen Sie auch eine Anzahl oder eine Sicherheit.</translation>
+        </message>
+        <message>
+            <source>Choose another folder, or another name.</source>
+            <translation>Wählen Sie einen anderen Ordner oder einen anderen Namen.</translation>
         </message>
         <message>
             <source>Choose another name.</source>
@@ -2632,12 +2656,28 @@
             <translation>Geben Sie sie 'counterfoil adjudicate'.</translation>
         </message>
         <message>
+            <source>Give the file that was meant.</source>
+            <translation>Geben Sie die gemeinte Datei an.</translation>
+        </message>
+        <message>
+            <source>Give the name of a file.</source>
+            <translation>Geben Sie den Namen einer Datei an.</translation>
+        </message>
+        <message>
+            <source>Give the name of a key file; 'counterfoil keygen' makes one.</source>
+            <translation>Geben Sie den Namen einer Schlüsseldatei an; 'counterfoil keygen' erzeugt eine.</translation>
+        </message>
+        <message>
+            <source>Give the same file and options as then, or start the audit anew, without --resume.</source>
+            <translation>Geben Sie dieselbe Datei und dieselben Optionen wie damals an, oder beginnen Sie die Prüfung neu, ohne --resume.</translation>
+        </message>
+        <message>
             <source>Hashing the file: {0} %.</source>
-            <translation type="unfinished" />
+            <translation>Prüfsumme der Datei: {0} %.</translation>
         </message>
         <message>
             <source>It is not said where the progress was kept.</source>
-            <translation type="unfinished" />
+            <translation>Es ist nicht angegeben, wo der Fortschritt aufbewahrt wurde.</translation>
         </message>
         <message>
             <source>Known answers for SHA-256, Philox and a rounded training step came out right on {0}.</source>
@@ -2660,12 +2700,24 @@
             <translation>Erzeugen Sie eine mit 'counterfoil keygen'.</translation>
         </message>
         <message>
+            <source>Make room there, or choose another folder.</source>
+            <translation>Schaffen Sie dort Platz, oder wählen Sie einen anderen Ordner.</translation>
+        </message>
+        <message>
+            <source>Make the folder, or choose another.</source>
+            <translation>Legen Sie den Ordner an, oder wählen Sie einen anderen.</translation>
+        </message>
+        <message>
             <source>No CUDA device can be used on this machine.</source>
             <translation>Auf diesem Rechner ist kein CUDA-Gerät benutzbar.</translation>
         </message>
         <message>
             <source>No error bound is known for the operator {0}, so how far hardware may honestly differ there is not known, and neither side can be shown to be wrong.</source>
             <translation>Für den Operator {0} ist keine Fehlerschranke bekannt, daher auch nicht, wie weit sich Hardware dort redlich unterscheiden darf, und keiner Seite lässt sich ein Fehler nachweisen.</translation>
+        </message>
+        <message>
+            <source>No progress of an audit of this run was kept.</source>
+            <translation>Von einer Prüfung dieses Laufs wurde kein Fortschritt aufbewahrt.</translation>
         </message>
         <message>
             <source>Nobody is to blame for what such a file says.</source>
@@ -2752,8 +2804,16 @@
             <translation>Beginnen Sie auf einem anderen Gerät von vorn, etwa cpu; wenn es auch dort versagt, starten Sie den Rechner neu.</translation>
         </message>
         <message>
+            <source>Start again; if it happens again, look whether something on this machine ends or stops processes.</source>
+            <translation>Beginnen Sie noch einmal; wenn es wieder geschieht, sehen Sie nach, ob auf diesem Rechner etwas Prozesse beendet oder anhält.</translation>
+        </message>
+        <message>
             <source>Start the audit anew, or say where it lies.</source>
-            <translation type="unfinished" />
+            <translation>Beginnen Sie die Prüfung neu, oder geben Sie an, wo er liegt.</translation>
+        </message>
+        <message>
+            <source>Start the audit anew, without --resume.</source>
+            <translation>Beginnen Sie die Prüfung neu, ohne --resume.</translation>
         </message>
         <message>
             <source>Step {0} came out different from the trainer's, but the audit was stopped before a second replay of it could confirm this machine's result. Audit the run again.</source>
@@ -2808,6 +2868,18 @@
             <translation>Der schlechte Anteil {0} ist kein Anteil.</translation>
         </message>
         <message>
+            <source>The bundle</source>
+            <translation>Das Bündel</translation>
+        </message>
+        <message>
+            <source>The bundle was damaged or altered after it was signed.</source>
+            <translation>Das Bündel wurde nach der Unterschrift beschädigt oder verändert.</translation>
+        </message>
+        <message>
+            <source>The capsule</source>
+            <translation>Die Kapsel</translation>
+        </message>
+        <message>
             <source>The device failed in the middle of a computation.</source>
             <translation>Das Gerät hat mitten in einer Berechnung versagt.</translation>
         </message>
@@ -2816,8 +2888,20 @@
             <translation>Das Gerät {0} wird nicht unterstützt.</translation>
         </message>
         <message>
+            <source>The dispute capsule that was kept with the progress cannot be read.</source>
+            <translation>Die Streitfallkapsel, die mit dem Fortschritt aufbewahrt wurde, kann nicht gelesen werden.</translation>
+        </message>
+        <message>
+            <source>The dispute capsule that was kept with the progress is another one.</source>
+            <translation>Die Streitfallkapsel, die mit dem Fortschritt aufbewahrt wurde, ist eine andere.</translation>
+        </message>
+        <message>
             <source>The exact values of {0} element{1} lie so close to a midpoint between two grid points that conforming hardware may round them to either side; rounded to the other side there, the step comes out as the trainer signed it. The calibrated margin was too small for one of the two machines. Nobody is accused; order the job with proven margins.</source>
             <translation>Die exakten Werte (Anzahl der Elemente: {0}) liegen so nahe an einer Mitte zwischen zwei Rasterpunkten, dass normgerechte Hardware sie nach beiden Seiten runden darf; zur anderen Seite gerundet kommt der Schritt so heraus, wie der Trainer ihn unterschrieben hat. Die kalibrierte Toleranz war für einen der beiden Rechner zu klein. Niemandem wird etwas vorgeworfen; bestellen Sie mit bewiesenen Toleranzen.</translation>
+        </message>
+        <message>
+            <source>The file</source>
+            <translation>Die Datei</translation>
         </message>
         <message>
             <source>The file became shorter while it was read.</source>
@@ -2924,12 +3008,8 @@
             <translation>Der Heap der Gruppe {0} ist beschädigt: Ein Block hat die falsche Kennung.</translation>
         </message>
         <message>
-            <source>The key file {0} cannot be read.</source>
-            <translation>Die Schlüsseldatei {0} ist nicht lesbar.</translation>
-        </message>
-        <message>
-            <source>The key file {0} cannot be written.</source>
-            <translation>Die Schlüsseldatei {0} ist nicht schreibbar.</translation>
+            <source>The key file</source>
+            <translation>Die Schlüsseldatei</translation>
         </message>
         <message>
             <source>The key in {0} has no passphrase.</source>
@@ -2942,6 +3022,10 @@
         <message>
             <source>The key in {0} needs its passphrase.</source>
             <translation>Der Schlüssel in {0} braucht sein Passwort.</translation>
+        </message>
+        <message>
+            <source>The list of trainers</source>
+            <translation>Die Liste der Trainer</translation>
         </message>
         <message>
             <source>The object header of {0} has a message with flags that no bundle has.</source>
@@ -2984,12 +3068,52 @@
             <translation>Das Passwort von {0} ist falsch, oder die Datei ist beschädigt.</translation>
         </message>
         <message>
+            <source>The picture</source>
+            <translation>Das Bild</translation>
+        </message>
+        <message>
+            <source>The process that holds the private key cannot be started: {0}.</source>
+            <translation>Der Prozess, der den privaten Schlüssel hält, lässt sich nicht starten: {0}.</translation>
+        </message>
+        <message>
+            <source>The process that holds the private key ended before it had loaded the key.</source>
+            <translation>Der Prozess, der den privaten Schlüssel hält, endete, bevor er den Schlüssel geladen hatte.</translation>
+        </message>
+        <message>
+            <source>The process that holds the private key ended before it had signed.</source>
+            <translation>Der Prozess, der den privaten Schlüssel hält, endete, bevor er unterschrieben hatte.</translation>
+        </message>
+        <message>
             <source>The program has {0} operators; the limit is {1}.</source>
             <translation>Das Programm hat {0} Operatoren; die Grenze ist {1}.</translation>
         </message>
         <message>
             <source>The program has {0} values; the limit is {1}.</source>
             <translation>Das Programm hat {0} Werte; die Grenze ist {1}.</translation>
+        </message>
+        <message>
+            <source>The progress in {0} cannot be read: {1}.</source>
+            <translation>Der Fortschritt in {0} kann nicht gelesen werden: {1}.</translation>
+        </message>
+        <message>
+            <source>The progress of the audit could not be kept.</source>
+            <translation>Der Fortschritt der Prüfung konnte nicht aufbewahrt werden.</translation>
+        </message>
+        <message>
+            <source>The progress that was kept does not fit the run.</source>
+            <translation>Der aufbewahrte Fortschritt passt nicht zum Lauf.</translation>
+        </message>
+        <message>
+            <source>The progress that was kept is damaged, or not of this version.</source>
+            <translation>Der aufbewahrte Fortschritt ist beschädigt oder nicht von dieser Version.</translation>
+        </message>
+        <message>
+            <source>The progress that was kept is that of another audit. What differs: {0}.</source>
+            <translation>Der aufbewahrte Fortschritt ist der einer anderen Prüfung. Verschieden: {0}.</translation>
+        </message>
+        <message>
+            <source>The progress that was kept was written by another version.</source>
+            <translation>Der aufbewahrte Fortschritt wurde von einer anderen Version geschrieben.</translation>
         </message>
         <message>
             <source>The public key is not an Ed25519 key.</source>
@@ -3006,6 +3130,10 @@
         <message>
             <source>The recorded steps match the signed run root</source>
             <translation>Die aufgezeichneten Schritte passen zur unterschriebenen Laufwurzel</translation>
+        </message>
+        <message>
+            <source>The report</source>
+            <translation>Der Bericht</translation>
         </message>
         <message>
             <source>The root of the file is not a group.</source>
@@ -3042,6 +3170,10 @@
         <message>
             <source>The run is signed and complete. Compare it with the client's own order before you rely on it.</source>
             <translation>Der Lauf ist unterschrieben und vollständig. Vergleichen Sie ihn mit dem eigenen Auftrag des Auftraggebers, bevor Sie sich darauf verlassen.</translation>
+        </message>
+        <message>
+            <source>The run is signed, and its steps are those that were signed. Its stored states were not looked at.</source>
+            <translation>Der Lauf ist unterschrieben, und seine Schritte sind die unterschriebenen. Seine gespeicherten Zustände wurden nicht angesehen.</translation>
         </message>
         <message>
             <source>The run is signed, complete, and was made for the client's order. Replay it to see whether it is true.</source>
@@ -3108,6 +3240,30 @@
             <translation>Der unterschriebene Baumkopf ist fehlerhaft.</translation>
         </message>
         <message>
+            <source>The signer gave an answer that belongs to another question.</source>
+            <translation>Der Prozess, der unterschreibt, gab eine Antwort, die zu einer anderen Frage gehört.</translation>
+        </message>
+        <message>
+            <source>The statement is about another file than {0}.</source>
+            <translation>Die Aussage handelt von einer anderen Datei als {0}.</translation>
+        </message>
+        <message>
+            <source>The statement is about another order than those signed before.</source>
+            <translation>Die Aussage handelt von einem anderen Auftrag als die zuvor unterschriebenen.</translation>
+        </message>
+        <message>
+            <source>The statement names another public key than the one that would sign it.</source>
+            <translation>Die Aussage nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreiben würde.</translation>
+        </message>
+        <message>
+            <source>The statement names nothing that it is about.</source>
+            <translation>Die Aussage nennt nichts, wovon sie handelt.</translation>
+        </message>
+        <message>
+            <source>The statement says nothing.</source>
+            <translation>Die Aussage sagt nichts.</translation>
+        </message>
+        <message>
             <source>The structure of the file is larger than that of any bundle, or names a place twice.</source>
             <translation>Die Struktur der Datei ist größer als die jedes Bündels oder nennt eine Stelle zweimal.</translation>
         </message>
@@ -3126,6 +3282,10 @@
         <message>
             <source>The system failed to read {0}, which says nothing about the file itself.</source>
             <translation>Das System konnte {0} nicht lesen, was über die Datei selbst nichts aussagt.</translation>
+        </message>
+        <message>
+            <source>The table of steps</source>
+            <translation>Die Schritttabelle</translation>
         </message>
         <message>
             <source>The trainer signed a run of the order {0}, but the file holds the order {1}.</source>
@@ -3152,6 +3312,10 @@
             <translation>Der Baumkopf nennt einen anderen öffentlichen Schlüssel als den, der ihn unterschreibt.</translation>
         </message>
         <message>
+            <source>The verdict</source>
+            <translation>Das Urteil</translation>
+        </message>
+        <message>
             <source>The work was cancelled; nothing was concluded.</source>
             <translation>Die Arbeit wurde abgebrochen; es wurde nichts geschlossen.</translation>
         </message>
@@ -3176,8 +3340,12 @@
             <translation>Zum Operator {0} gibt es keinen exakten Wert zum Vergleich ({1}), daher lässt sich keiner Seite ein Fehler nachweisen.</translation>
         </message>
         <message>
-            <source>There is no key file {0}.</source>
-            <translation>Es gibt keine Schlüsseldatei {0}.</translation>
+            <source>There is no file {0}.</source>
+            <translation>Es gibt keine Datei {0}.</translation>
+        </message>
+        <message>
+            <source>There is no room for {0} in {1}: it needs {2}, and {3} are free.</source>
+            <translation>Zu wenig Platz in {1} ({0}): gebraucht werden {2}, frei sind {3}.</translation>
         </message>
         <message>
             <source>These are all {0}.</source>
@@ -3216,6 +3384,14 @@
             <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
+            <source>This signer has signed already what it was started for.</source>
+            <translation>Dieser Prozess hat schon unterschrieben, wofür er gestartet wurde.</translation>
+        </message>
+        <message>
+            <source>This signer signs {0}, and nothing else.</source>
+            <translation>Dieser Prozess unterschreibt {0} und sonst nichts.</translation>
+        </message>
+        <message>
             <source>Two parts of the file share the same place, byte {0}, which is not allowed.</source>
             <translation>Zwei Teile der Datei teilen sich dieselbe Stelle, Byte {0}, was nicht erlaubt ist.</translation>
         </message>
@@ -3252,12 +3428,56 @@
             <translation>Mit diesen Werten kommen die Schritte so heraus, wie der Trainer sie unterschrieben hat.</translation>
         </message>
         <message>
+            <source>a device</source>
+            <translation>ein Gerät</translation>
+        </message>
+        <message>
+            <source>a folder</source>
+            <translation>ein Ordner</translation>
+        </message>
+        <message>
+            <source>a key</source>
+            <translation>ein Schlüssel</translation>
+        </message>
+        <message>
+            <source>a part of it</source>
+            <translation>ein Teil von ihr</translation>
+        </message>
+        <message>
+            <source>a pipe</source>
+            <translation>eine Pipe</translation>
+        </message>
+        <message>
+            <source>a socket</source>
+            <translation>ein Socket</translation>
+        </message>
+        <message>
+            <source>a tree head</source>
+            <translation>ein Baumkopf</translation>
+        </message>
+        <message>
+            <source>a verdict</source>
+            <translation>ein Urteil</translation>
+        </message>
+        <message>
+            <source>a verdict or an adjudication</source>
+            <translation>ein Urteil oder ein Schiedsspruch</translation>
+        </message>
+        <message>
             <source>fingerprints</source>
             <translation>Fingerabdrücke</translation>
         </message>
         <message>
             <source>float64 at half the rate of float32</source>
             <translation>float64 mit halber Geschwindigkeit von float32</translation>
+        </message>
+        <message>
+            <source>its size, its time or a part of it</source>
+            <translation>ihre Größe, ihre Zeit oder ein Teil von ihr</translation>
+        </message>
+        <message>
+            <source>its structure</source>
+            <translation>ihr Aufbau</translation>
         </message>
         <message>
             <source>little float64: expect a slow replay</source>
@@ -3288,6 +3508,14 @@
             <translation>Zustand, Verlust und Fingerabdrücke</translation>
         </message>
         <message>
+            <source>that is a folder</source>
+            <translation>das ist ein Ordner</translation>
+        </message>
+        <message>
+            <source>that is no ordinary file</source>
+            <translation>das ist keine gewöhnliche Datei</translation>
+        </message>
+        <message>
             <source>the bundle</source>
             <translation>das Bündel</translation>
         </message>
@@ -3300,8 +3528,28 @@
             <translation>die Datendatei</translation>
         </message>
         <message>
+            <source>the device</source>
+            <translation>das Gerät</translation>
+        </message>
+        <message>
+            <source>the disk can only be read</source>
+            <translation>der Datenträger kann nur gelesen werden</translation>
+        </message>
+        <message>
+            <source>the disk does not work as it should</source>
+            <translation>der Datenträger arbeitet nicht, wie er soll</translation>
+        </message>
+        <message>
+            <source>the disk is full</source>
+            <translation>der Datenträger ist voll</translation>
+        </message>
+        <message>
             <source>the file</source>
             <translation>die Datei</translation>
+        </message>
+        <message>
+            <source>the file is larger than is allowed there</source>
+            <translation>die Datei ist größer, als dort erlaubt ist</translation>
         </message>
         <message>
             <source>the fingerprints of step {0}</source>
@@ -3312,12 +3560,24 @@
             <translation>der Anfangszustand</translation>
         </message>
         <message>
+            <source>the list of trainers</source>
+            <translation>die Liste der Trainer</translation>
+        </message>
+        <message>
+            <source>the name is too long</source>
+            <translation>der Name ist zu lang</translation>
+        </message>
+        <message>
             <source>the per-step scalars</source>
             <translation>die Skalare der Schritte</translation>
         </message>
         <message>
             <source>the program</source>
             <translation>das Programm</translation>
+        </message>
+        <message>
+            <source>the report</source>
+            <translation>der Bericht</translation>
         </message>
         <message>
             <source>the rounding log of step {0}</source>
@@ -3332,8 +3592,68 @@
             <translation>der gespeicherte Zustand von Schritt {0}</translation>
         </message>
         <message>
+            <source>the system does not allow it</source>
+            <translation>das System erlaubt es nicht</translation>
+        </message>
+        <message>
+            <source>the system failed</source>
+            <translation>das System hat versagt</translation>
+        </message>
+        <message>
+            <source>the table of steps</source>
+            <translation>die Schritttabelle</translation>
+        </message>
+        <message>
+            <source>the tree heads</source>
+            <translation>die Baumköpfe</translation>
+        </message>
+        <message>
+            <source>the verdict</source>
+            <translation>das Urteil</translation>
+        </message>
+        <message>
+            <source>the version of Counterfoil</source>
+            <translation>die Version von Counterfoil</translation>
+        </message>
+        <message>
+            <source>the version of torch</source>
+            <translation>die Version von torch</translation>
+        </message>
+        <message>
+            <source>there is a folder of this name</source>
+            <translation>es gibt einen Ordner dieses Namens</translation>
+        </message>
+        <message>
+            <source>there is no such folder</source>
+            <translation>diesen Ordner gibt es nicht</translation>
+        </message>
+        <message>
+            <source>you may not write there</source>
+            <translation>Sie dürfen dort nicht schreiben</translation>
+        </message>
+        <message>
+            <source>your share of the disk is used up</source>
+            <translation>Ihr Anteil am Datenträger ist aufgebraucht</translation>
+        </message>
+        <message>
             <source>{0} can grow, which no dataset of a bundle can.</source>
             <translation>{0} kann wachsen, was kein Datensatz eines Bündels kann.</translation>
+        </message>
+        <message>
+            <source>{0} cannot be read as {1}: {2}.</source>
+            <translation>{0} kann nicht als {1} gelesen werden: {2}.</translation>
+        </message>
+        <message>
+            <source>{0} cannot be written to {1}: there is a file of this name.</source>
+            <translation>{0} lässt sich nicht nach {1} schreiben: es gibt schon eine Datei dieses Namens.</translation>
+        </message>
+        <message>
+            <source>{0} cannot be written to {1}: {2}.</source>
+            <translation>{0} lässt sich nicht nach {1} schreiben: {2}.</translation>
+        </message>
+        <message>
+            <source>{0} could not be removed: {1}.</source>
+            <translation>{0} konnte nicht entfernt werden: {1}.</translation>
         </message>
         <message>
             <source>{0} declares a fill value, or none as a bundle does.</source>
@@ -3464,6 +3784,10 @@
             <translation>{0} ist eine Gruppe der alten Form ohne Prüfsummen, was nicht erlaubt ist.</translation>
         </message>
         <message>
+            <source>{0} is larger than {1}, too large for {2}.</source>
+            <translation>{0} ist größer als {1}, zu groß für {2}.</translation>
+        </message>
+        <message>
             <source>{0} is neither a group nor a dataset.</source>
             <translation>{0} ist weder Gruppe noch Datensatz.</translation>
         </message>
@@ -3478,6 +3802,14 @@
         <message>
             <source>{0} is put together from other datasets or files, which is not allowed.</source>
             <translation>{0} ist aus anderen Datensätzen oder Dateien zusammengesetzt; das ist nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>{0} is too large for the progress of an audit.</source>
+            <translation>{0} ist zu groß für den Fortschritt einer Prüfung.</translation>
+        </message>
+        <message>
+            <source>{0} is {1}, where {2} should be.</source>
+            <translation>{0} ist {1}, wo {2} stehen sollte.</translation>
         </message>
         <message>
             <source>{0} keeps its data in another file, which is not allowed.</source>
@@ -4081,6 +4413,10 @@
         <message>
             <source>{0} of {1} elements were computed exactly. The error bound is {2}.</source>
             <translation>{0} von {1} Elementen wurden exakt berechnet. Die Fehlerschranke ist {2}.</translation>
+        </message>
+        <message>
+            <source>{0} of {1} segments were judged, up to step {2}. This is kept: Resume goes on from there.</source>
+            <translation>{0} von {1} Segmenten wurden beurteilt, bis Schritt {2}. Das ist aufbewahrt: Fortsetzen macht dort weiter.</translation>
         </message>
     </context>
 </TS>

@@ -1,4 +1,4 @@
-"""An audit that was stopped at any point and goes on ends as one that was not; other progress is not taken for its own.
+"""An audit that was stopped at any point and goes on ends as one that was not.
 
 "As one that was not" means the statement that is signed, without times, and the table of steps, without times.
 """
@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,21 +15,16 @@ import pytest
 import torch
 
 from counterfoil.audit import kept as keeping
-from counterfoil.audit import replay
 from counterfoil.audit import steps as audit_steps
 from counterfoil.audit.events import (
-    AuditFinished,
     AuditReport,
     AuditStarted,
     DivergenceMeasured,
     Event,
     ProgressRestored,
-    StepReplayed,
-    StepRow,
 )
-from counterfoil.audit.kept import MARK, Keeper, capsule_of, decode, encode, load
+from counterfoil.audit.kept import Keeper, decode, encode, load
 from counterfoil.audit.outcome import Outcome
-from counterfoil.audit.replay import AuditRequest, run_audit
 from counterfoil.audit.sampling import SegmentRequest
 from counterfoil.audit.statement import verdict_statement
 from counterfoil.bundle.capsulewriter import write_capsule
@@ -41,9 +35,9 @@ from counterfoil.signing import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job, digits_order, record_job, record_run
+from support.resuming import ended, progress_of, request_of, rows_of, stopped_after, whole
 
 __all__ = ["digits_job", "trainer_key"]
-NONCE = "ab" * 32
 
 
 @pytest.fixture(scope="module")
@@ -71,40 +65,9 @@ def at_every_segment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keeping, "LEAST_SECONDS", -1e9)
 
 
-def request_of(job: Job, place: Path | None = None, **settings: Any) -> AuditRequest:
-    return AuditRequest(job.run, job.order, **({"threads": 1, "progress": place} | settings))
-
-
-def ended(events: list[Event]) -> AuditFinished:
-    assert isinstance(events[-1], AuditFinished)
-    return events[-1]
-
-
-def whole(request: AuditRequest) -> list[Event]:
-    return list(run_audit(request))
-
-
-def stopped_after(request: AuditRequest, steps: int, token: CancelToken | None = None) -> list[Event]:
-    """Audit, and stop after so many steps were judged anew."""
-    token = token or CancelToken()
-    events, seen = [], 0
-    for event in run_audit(request, token):
-        events.append(event)
-        if isinstance(event, ProgressRestored):
-            seen = 0
-        seen += isinstance(event, StepReplayed)
-        if seen >= steps:
-            token.cancel()
-    return events
-
-
 def timeless(report: AuditReport) -> dict[str, Any]:
     """The statement that would be signed, without times."""
     return verdict_statement(replace(report, seconds=0.0), datetime(2026, 1, 31, tzinfo=UTC))
-
-
-def rows_of(events: list[Event]) -> list[StepRow]:
-    return [replace(event.row, seconds=0.0) for event in events if isinstance(event, StepReplayed)]
 
 
 def same_end(resumed: list[Event], expected: list[Event], tmp_path: Path) -> None:
@@ -178,11 +141,22 @@ def test_a_sample_is_not_drawn_again(digits_job, tmp_path):
     same_end(resumed, whole(request_of(digits_job, segments=replace(asked, nonce=sample.nonce))), tmp_path)
 
 
+def test_data_in_a_file_of_their_own(trainer_key, tmp_path):
+    draft, job = digits_order(), Job(tmp_path / "job.cfoil", tmp_path / "run.cfoil")
+    data = tmp_path / "big.cfdata"
+    draft.write(job.order, external_data=data, trial=False)
+    record_run(job.order, job.run, trainer_key, data=data, tamper=LabelFlip(3))
+    place = tmp_path / "progress"
+    stopped = ended(stopped_after(request_of(job, place, data=data), 5))
+    assert stopped.kept is not None
+    assert stopped.evidence is not None
+    same_end(whole(request_of(job, place, data=data, resume=True)), whole(request_of(job, data=data)), tmp_path)
+
+
 @pytest.mark.parametrize(
     "error", [torch.OutOfMemoryError("CUDA out of memory."), torch.AcceleratorError("CUDA error: device lost"), None]
 )
 def test_the_machine_fails(digits_job, tmp_path, monkeypatch, error):
-    """Memory, the device, or the disk under the state folder."""
     place, count = tmp_path / "progress", 0
     each = len(list(whole(request_of(digits_job))))
     assert each
@@ -214,118 +188,6 @@ def test_a_state_folder_that_cannot_be_written(digits_job, tmp_path):
     finished = ended(stopped_after(request_of(digits_job, tmp_path / "file" / "progress"), 3))
     assert finished.kept is None
     assert "could not be kept" in finished.problem
-
-
-def progress_of(job: Job, place: Path, steps: int = 3, **settings: Any) -> Path:
-    kept = ended(stopped_after(request_of(job, place, **settings), steps)).kept
-    assert kept is not None
-    return kept.path
-
-
-def refused(request: AuditRequest, *words: str) -> None:
-    """The audit does not begin: nothing is judged, and the sentence says why."""
-    events = whole(request)
-    report = ended(events).report
-    assert report.outcome is Outcome.ERROR, report.reason
-    assert not rows_of(events)
-    for word in (*words, "Start the audit anew" if "differ" not in words else "differ"):
-        assert word in report.reason, report.reason
-
-
-def test_progress_of_another_audit_is_not_used(digits_job, cheat, tmp_path, monkeypatch):
-    place = tmp_path / "kept"
-    place.mkdir()
-    path = progress_of(digits_job, place)
-    before = path.read_bytes()
-    refused(request_of(cheat, place, resume=True), "No progress of an audit of this run was kept")
-    refused(request_of(cheat, path, resume=True), "the file", "the run", "differ")
-    refused(request_of(digits_job, place, resume=True, segments=SegmentRequest(count=2)), "the segments", "differ")
-    refused(request_of(digits_job, place, resume=True, continue_after_dispute=False), "after a dispute", "differ")
-    refused(request_of(digits_job, place, resume=True, perturbation="reversed"), "imitated hardware", "differ")
-    refused(request_of(digits_job, None, resume=True), "not said where")
-    for name, words in (("torch", "version of torch"), ("counterfoil", "version of Counterfoil"), ("device", "device")):
-        with monkeypatch.context() as patch:
-            environment = replay.environment
-
-            def other(device, name=name, environment=environment):
-                return tuple(sorted({**dict(environment(device)), name: "another"}.items()))
-
-            patch.setattr(replay, "environment", other)
-            refused(request_of(digits_job, place, resume=True), words, "differ")
-    assert path.read_bytes() == before
-    # Control: with other threads, another name and another place of the file it is the same audit.
-    moved = Job(digits_job.order, Path(shutil.copy(digits_job.run, tmp_path / "moved.cfoil")))
-    assert ended(whole(request_of(moved, place, resume=True, threads=2))).report.outcome is Outcome.VERIFIED
-
-
-def test_a_run_with_one_other_bit_is_another_file(digits_job, tmp_path, trainer_key):
-    """Even where the signed run root is the same."""
-    place = tmp_path / "kept"
-    place.mkdir()
-    other = Path(shutil.copy(digits_job.run, tmp_path / "run.cfoil"))
-    progress_of(digits_job, place)
-    with other.open("ab") as file:
-        file.write(b"\0")
-    report = ended(whole(AuditRequest(other, threads=1, progress=place, resume=True))).report
-    assert report.outcome in (Outcome.ERROR, Outcome.REFUSED)
-    assert report.steps_replayed == 0
-
-
-@pytest.mark.parametrize("damage", ["torn", "flipped", "emptied", "another version"])
-def test_damaged_progress_is_not_used(digits_job, tmp_path, damage):
-    path = progress_of(digits_job, tmp_path / "progress")
-    data = path.read_bytes()
-    flipped = bytearray(data)
-    flipped[len(data) // 2] ^= 1
-    path.write_bytes(
-        {
-            "torn": data[: len(data) // 2],
-            "flipped": bytes(flipped),
-            "emptied": b"",
-            "another version": data.replace(MARK, MARK.replace(b"1", b"2")),
-        }[damage]
-    )
-    refused(request_of(digits_job, path, resume=True), "damaged, or not of this version")
-    # Nor does it stand in the way of an audit that starts anew.
-    events = whole(request_of(digits_job, path))
-    assert ended(events).report.outcome is Outcome.VERIFIED
-    assert not path.exists()
-
-
-def test_forged_progress_is_not_used(cheat, digits_job, tmp_path):
-    """A sound digest does not help: it says that all was judged, of another file, or of too few steps."""
-    honest = load(progress_of(digits_job, tmp_path / "honest", 5))
-    path = progress_of(cheat, tmp_path / "progress", 2)
-    found = load(path)
-    assert found is not None
-    assert honest is not None
-    path.write_bytes(encode(honest))
-    refused(request_of(cheat, path, resume=True), "the file", "differ")
-    for forged in (
-        [found.basis, 3, found.rows],
-        [found.basis, 2, honest.rows[1:]],
-        [found.basis, 4, honest.rows],
-        [found.basis, 1, honest.rows],
-    ):
-        basis, segments, rows = forged
-        path.write_bytes(encode(keeping.KeptAudit(**{**fields_of(found), "basis": basis, "segments": segments,
-                                                     "rows": rows})))  # fmt: skip
-        events = whole(request_of(cheat, path, resume=True))
-        assert ended(events).report.outcome is Outcome.ERROR
-        assert "does not fit the run" in ended(events).report.reason
-
-
-def fields_of(audit: keeping.KeptAudit) -> dict[str, Any]:
-    return {name: getattr(audit, name) for name in audit.__struct_fields__}
-
-
-def test_a_capsule_that_is_not_the_one_that_was_kept(cheat, tmp_path):
-    path = progress_of(cheat, tmp_path / "progress", 5)
-    assert capsule_of(path).is_file()
-    capsule_of(path).write_bytes(b"another")
-    refused(request_of(cheat, path, resume=True), "is another one")
-    capsule_of(path).unlink()
-    refused(request_of(cheat, path, resume=True), "cannot be read")
 
 
 def test_an_audit_that_starts_anew_says_what_it_could_go_on_from(digits_job, tmp_path):
@@ -367,16 +229,11 @@ def test_progress_is_written_now_and_then(tmp_path, monkeypatch):
         written.append(now)
         now += 1.0  # it takes a second
 
-    class Audit:
-        segments, step = 1, 1
-        sample = type("Sample", (), {"count": 100})
-
     monkeypatch.setattr(keeping, "write_whole", write)
-    monkeypatch.setattr(keeping, "encode", lambda audit: b"")
     keeper = Keeper(tmp_path / "progress", lambda: now)
     for segment in range(100):
         keeper.kept = None
-        keeper.keep(segment + 1, Audit, None)  # type: ignore[arg-type]
+        keeper.keep(segment + 1, 100, segment + 1, lambda capsule: b"", None)
         now += 1.0
     assert written == [0.0, 21.0, 42.0, 63.0, 84.0], "a twentieth of the time at most"
     keeper.flush()

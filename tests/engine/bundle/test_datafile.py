@@ -180,7 +180,7 @@ def test_hostile_files_are_refused(data_file: Path, tmp_path: Path) -> None:
             DataFile.open(junk)
     with pytest.raises(BundleError, match="There is no file"):
         DataFile.open(tmp_path / "none.cfdata")
-    with pytest.raises(BundleError, match="is not a file"):
+    with pytest.raises(BundleError, match="is a folder"):
         DataFile.open(tmp_path)
     for spoil, sentence in (
         (lambda file: file.__setitem__("data/link", h5py.SoftLink("/data/labels")), "is a link to somewhere else"),

@@ -47,12 +47,12 @@ def test_no_file(tmp_path: Path) -> None:
 
 
 def test_a_folder(tmp_path: Path) -> None:
-    refuse(tmp_path, "is not a file")
+    refuse(tmp_path, "is a folder")
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    refuse(tmp_path / "pipe", "is not a file")
+    refuse(tmp_path / "pipe", "is a pipe")
 
 
 def test_a_name_that_no_file_can_have() -> None:

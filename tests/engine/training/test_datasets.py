@@ -218,7 +218,7 @@ def test_no_folder(tmp_path, make):
 def test_a_folder_in_the_place_of_a_file(tmp_path):
     for name in IDX_TRAIN:
         (tmp_path / name).mkdir()
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match="is a folder"):
         read_images(tmp_path)
 
 

@@ -178,8 +178,8 @@ def test_weights_that_do_not_fit_are_a_sentence(tmp_path, name):
 @pytest.mark.parametrize(
     ("write", "words"),
     [
-        (lambda path: None, "cannot be read"),
-        (lambda path: path.mkdir(), "cannot be read"),
+        (lambda path: None, "There is no file"),
+        (lambda path: path.mkdir(), "is a folder"),
         (lambda path: path.write_bytes(b""), "not a safetensors file"),
         (lambda path: path.write_bytes(b"PK\x03\x04" + bytes(99)), "not a safetensors file"),
         (lambda path: path.write_bytes((2**63).to_bytes(8, "little") + b"{}"), "not a safetensors file"),
@@ -236,8 +236,8 @@ def test_a_tokenizer_for_short_texts_does_not_cut_a_long_one_and_its_own_tokens_
 @pytest.mark.parametrize(
     ("write", "words"),
     [
-        (lambda path: None, "cannot be read"),
-        (lambda path: path.mkdir(), "cannot be read"),
+        (lambda path: None, "There is no file"),
+        (lambda path: path.mkdir(), "is a folder"),
         (lambda path: path.write_bytes(b""), "cannot be used"),
         (lambda path: path.write_bytes(b"\xff\xfe\x00"), "not a text file"),
         (lambda path: path.write_text("{}"), "cannot be used"),

@@ -130,8 +130,8 @@ TWO = np.array([0, 1, 0, 1])
 @pytest.mark.parametrize(
     ("write", "word"),
     [
-        (lambda path: None, "cannot be read"),
-        (lambda path: path.mkdir(), "cannot be read"),
+        (lambda path: None, "There is no file"),
+        (lambda path: path.mkdir(), "is a folder"),
         (lambda path: path.write_bytes(b""), "not a table"),
         (lambda path: path.write_bytes(b"1,2,3\n" * 99), "not a table"),
         (lambda path: path.write_bytes(b"PK\x03\x04" + bytes(99)), "not a table"),

@@ -5,6 +5,7 @@ The comparison with zero-knowledge proofs of training (Garg et al. 2023) has 262
 
 from __future__ import annotations
 
+import io
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ from torch.nn import functional
 from counterfoil.bundle.schema import Precision
 from counterfoil.errors import DataError
 from counterfoil.execution.philox import uniform
+from counterfoil.inputs import open_input
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType
 from counterfoil.program.update import Sgd
@@ -29,6 +31,8 @@ from counterfoil.training.schedules import shuffled_epochs
 RECIPE = "logistic"
 NOISE = 0.05
 """Share of made-up labels that are turned round, so that the classes overlap."""
+MAX_TABLE_BYTES = 2**36
+"""Largest table that is read, packed or unpacked."""
 _BLOCK = 4096
 _SOFTPLUS_EXACT = 40.0
 """From here on log(1 + exp(z)) equals z in float64, so softplus may return z itself."""
@@ -88,16 +92,19 @@ def read_table(path: Path) -> Table:
     """
     remedy = "Write it with numpy.savez(file, features=..., labels=...)."
     try:
-        loaded = np.load(path, allow_pickle=False)
-        if not isinstance(loaded, np.lib.npyio.NpzFile):
-            raise DataError(f"The file {path} holds one array, not a table with its labels.", remedy=remedy)
-        with loaded as file:
-            missing = {"features", "labels"} - set(file.files)
-            if missing:
-                raise DataError(
-                    f"The file {path} has no array {' and no array '.join(sorted(missing))}.", remedy=remedy
-                )
-            features, labels = file["features"], file["labels"]
+        # Open it here: the library would wait for ever for a pipe.
+        with io.BufferedReader(open_input(path, "a table", DataError, most=MAX_TABLE_BYTES, remedy=remedy)) as opened:
+            if opened.peek(6)[:6] == b"\x93NUMPY":  # numpy would read it whole before anything is known of it
+                raise DataError(f"The file {path} holds one array, not a table with its labels.", remedy=remedy)
+            with np.load(opened, allow_pickle=False) as file:
+                missing = {"features", "labels"} - set(file.files)
+                if missing:
+                    raise DataError(
+                        f"The file {path} has no array {' and no array '.join(sorted(missing))}.", remedy=remedy
+                    )
+                if sum(member.file_size for member in file.zip.infolist()) > MAX_TABLE_BYTES:
+                    raise DataError(f"The table {path} is too large when it is unpacked.", remedy=remedy)
+                features, labels = file["features"], file["labels"]
     except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError, MemoryError) as error:
         raise DataError(
             f"The file {path} is not a table in numpy's format.", remedy=remedy, detail=str(error)

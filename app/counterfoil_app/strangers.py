@@ -1,0 +1,64 @@
+"""Texts of strangers, before they are shown: titles, names, sentences that quote them, file names.
+
+What is signed or sent back to the engine stays as it is; what a view gets has gone through here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from counterfoil import Digest, one_line
+
+SENTENCE_CHARACTERS = 4000
+"""Longest sentence that is shown; it may quote several texts of strangers."""
+T = TypeVar("T")
+
+
+def sentence(text: str) -> str:
+    """A sentence that may quote a stranger, as one line of visible characters."""
+    return one_line(text, SENTENCE_CHARACTERS)
+
+
+def lines(text: str) -> str:
+    """A text of several lines, such as a traceback: each of visible characters, the spaces at its beginning kept."""
+    return "\n".join(
+        " " * (len(line) - len(line.lstrip(" "))) + sentence(line.lstrip(" ")) for line in text.split("\n")
+    )
+
+
+def name_of(path: Path | None) -> str:
+    """The name of a file; empty for none."""
+    return one_line(path.name) if path is not None else ""
+
+
+def beside(path: Path, ending: str) -> Path:
+    """The name to offer for a file that is written beside another one: ``run.steps.csv`` for ``run.cfoil``.
+
+    What could not be seen in the name is left out of the new one.
+    """
+    stem = "".join(character if one_line(character) == character else "_" for character in path.stem)
+    return path.with_name(f"{stem}{ending}")
+
+
+def plain(value: T) -> T:
+    """A frozen value of the engine with each text in it as :func:`sentence`; columns of numbers stay as they are."""
+    return cast(T, _plain(value))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str) and not isinstance(value, Enum):
+        return sentence(value)
+    if isinstance(value, tuple) and value and not isinstance(value[0], (int, float, Digest)):
+        return tuple(_plain(item) for item in value)
+    if is_dataclass(value) and not isinstance(value, (type, Digest)):
+        changed = {}
+        for field in fields(value):
+            old = getattr(value, field.name)
+            new = _plain(old)
+            if new is not old and new != old:
+                changed[field.name] = new
+        return replace(cast(Any, value), **changed) if changed else value
+    return value

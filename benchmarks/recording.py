@@ -1,0 +1,77 @@
+"""What keeping every finished step on the disk costs, as a share of recording.
+
+Run: python -m benchmarks.recording FOLDER (an empty one on the disk to measure)
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from counterfoil.signing import generate_key, load_private_key
+from counterfoil.training.order import OrderDraft
+from counterfoil.training.recipes.digits import order_digits
+from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
+from counterfoil.training.recipes.logistic import order_logistic, synthetic_table
+from counterfoil.training.recorder import StepRecorded, record
+from counterfoil.training.recording import Recording
+from counterfoil_resources.digits import load_digits
+
+
+def orders() -> dict[str, OrderDraft]:
+    """A tiny, a small and a larger step, each with a state stored every tenth step."""
+    table = synthetic_table(256, 8, 0)
+    text = bytes(range(32, 127)) * 200
+    return {
+        "logistic regression, 9 weights": order_logistic(
+            table.features, table.labels, steps=2000, batch_size=16, checkpoint_every=10
+        ),
+        "digits, 16 channels": order_digits(*load_digits(), steps=100, batch_size=32, width=16, checkpoint_every=10),
+        "GPT-2, 4 layers of width 128": order_gpt2(text, size=Gpt2Size(), batch_size=4, steps=20, checkpoint_every=10),
+    }
+
+
+def measure(folder: Path, draft: OrderDraft) -> tuple[float, float, int]:
+    """Record an order; returns seconds of a step, the share of keeping, and the bytes kept for each step."""
+    spent = 0.0
+
+    def timed(method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            nonlocal spent
+            begun = time.perf_counter()
+            try:
+                return method(*arguments)
+            finally:
+                spent += time.perf_counter() - begun
+
+        return call
+
+    key_file = folder / "trainer.pem"
+    if not key_file.exists():
+        generate_key(key_file, None)
+    key = load_private_key(key_file, None)
+    draft.write(folder / "job.cfoil", trial=False)
+    kept = (Recording.append, Recording.store_state)
+    Recording.append, Recording.store_state = timed(kept[0]), timed(kept[1])  # type: ignore[method-assign]
+    try:
+        events = [
+            event
+            for event in record(folder / "job.cfoil", folder / "run.cfoil", key, fresh=True)
+            if isinstance(event, StepRecorded)
+        ]
+    finally:
+        Recording.append, Recording.store_state = kept  # type: ignore[method-assign]
+    seconds = sum(event.seconds for event in events)
+    return seconds / len(events), spent / seconds, (folder / "run.cfoil").stat().st_size // len(events)
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1])
+    print("| | a step | of it to keep it | kept for a step |")
+    print("|---|---|---|---|")
+    for name, draft in orders().items():
+        seconds, share, size = measure(target, draft)
+        print(f"| {name} | {1000 * seconds:.1f} ms | {100 * share:.2f} % | {size / 1000:.1f} kB |")

@@ -1,0 +1,83 @@
+"""The passphrase in the environment of a command: taken out of it before a file of a stranger's is opened.
+
+What a process is started with stays in its memory, and in ``/proc/PID/environ``, whatever it does to its variables
+later. So the command puts the passphrase into a pipe and executes itself again without the variable: the process that
+reads files never had it. The signer reads it from the pipe.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+from counterfoil.errors import KeyFileError
+from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES
+
+PASSPHRASE_VARIABLE = "COUNTERFOIL_PASSPHRASE"
+DESCRIPTOR_VARIABLE = "COUNTERFOIL_PASSPHRASE_FD"
+"""The number of an open file descriptor that gives the passphrase, for scripts: it never is in an environment then."""
+
+
+def without_passphrase() -> dict[str, str]:
+    """Return the environment for a process that is started from here."""
+    return {name: value for name, value in os.environ.items() if name not in (PASSPHRASE_VARIABLE, DESCRIPTOR_VARIABLE)}
+
+
+def hide_passphrase() -> None:
+    """Move the passphrase from the environment of this process into a pipe, if it is there.
+
+    Where a process can be replaced by another (not on Windows), this one is: by the same command without the variable.
+    It returns if there is nothing to hide; otherwise it starts the command from its beginning.
+
+    Raises:
+        KeyFileError: The variable holds more than a passphrase can have.
+    """
+    text = os.environ.pop(PASSPHRASE_VARIABLE, None)
+    if text is None:
+        return
+    os.environ[DESCRIPTOR_VARIABLE] = str(_pipe_of(text))
+    # A program that is read from standard input, or typed, cannot be started again.
+    if os.name == "posix" and sys.executable and sys.argv[0] not in ("", "-", "-c"):
+        os.set_inheritable(int(os.environ[DESCRIPTOR_VARIABLE]), True)
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], os.environ)
+
+
+def take_descriptor() -> int | None:
+    """Return the descriptor that gives the passphrase, which now belongs to the caller; None when there is none.
+
+    Raises:
+        KeyFileError: The variable names no open file descriptor.
+    """
+    number = os.environ.pop(DESCRIPTOR_VARIABLE, None)
+    if number is None:
+        text = os.environ.get(PASSPHRASE_VARIABLE)  # of a program that calls the command line as a function
+        return None if text is None else _pipe_of(text)
+    try:
+        descriptor = int(number)
+        os.set_inheritable(descriptor, False)
+    except (ValueError, OverflowError, OSError) as error:
+        raise KeyFileError(
+            f"The environment variable {DESCRIPTOR_VARIABLE} names no open file descriptor.",
+            remedy=f"In a shell: {DESCRIPTOR_VARIABLE}=3 counterfoil ... 3< <(your password manager)",
+        ) from error
+    return descriptor
+
+
+def drop_passphrase() -> None:
+    """Close what gives the passphrase, in a command that needs none."""
+    number = os.environ.pop(DESCRIPTOR_VARIABLE, "")
+    if number.isdecimal():
+        with suppress(OSError):
+            os.close(int(number))
+
+
+def _pipe_of(text: str) -> int:
+    """Return the reading end of a pipe that holds a text."""
+    data = text.encode("utf-8", "surrogateescape")
+    if len(data) > MAX_PASSPHRASE_BYTES:  # a pipe of any system holds this much without a reader
+        raise KeyFileError(f"What {PASSPHRASE_VARIABLE} holds is too long for a passphrase.")
+    reading, writing = os.pipe()
+    os.write(writing, data)
+    os.close(writing)
+    return reading

@@ -1,0 +1,84 @@
+"""What the signer looks at before it signs: that a statement is of a kind, and about a thing, that it was started for.
+
+It cannot know whether a verdict is true: whoever rules the process that replays can make it sign a false one. It sees
+to it that this is at most one verdict, on a file of the name that the user gave, and never a trainer's claim, or
+anything else.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+from counterfoil.errors import SignatureError
+from counterfoil.signing import (
+    ADJUDICATION_PREDICATE,
+    RUN_PREDICATE,
+    TREE_HEAD_PREDICATE,
+    VERDICT_PREDICATE,
+    PublicKey,
+    parse_statement,
+)
+
+
+class Purpose(Enum):
+    """What a signer was started for."""
+
+    AUDIT = "audit"
+    """One verdict or one adjudication."""
+    TRAIN = "train"
+    """Tree heads, and at the end one run's claim, all of one order."""
+
+
+_PREDICATES = {
+    Purpose.AUDIT: {VERDICT_PREDICATE: "a verdict", ADJUDICATION_PREDICATE: "an adjudication"},
+    Purpose.TRAIN: {RUN_PREDICATE: "the claim of a run", TREE_HEAD_PREDICATE: "a tree head"},
+}
+
+
+class Gate:
+    """Lets statements pass that may be signed.
+
+    Args:
+        purpose: What for.
+        public: The public key that belongs to the private one.
+        about: Name of the file that a verdict or an adjudication must be about; empty for any.
+    """
+
+    def __init__(self, purpose: Purpose, public: PublicKey, about: str = "") -> None:
+        self._purpose = purpose
+        self._public = public
+        self._about = about
+        self._order: Any = None
+        self._finished = False
+
+    def check(self, payload: bytes) -> None:
+        """Look at a statement before it is signed; it counts as signed from here on.
+
+        Raises:
+            SignatureError: It may not be signed.
+        """
+        statement = parse_statement(payload)
+        allowed = _PREDICATES[self._purpose]
+        kind = statement["predicateType"]
+        if kind not in allowed:
+            raise SignatureError(f"This signer signs {' or '.join(allowed.values())}, and nothing else.")
+        if self._finished:
+            raise SignatureError("This signer has signed already what it was started for.")
+        subjects = statement["subject"]
+        if not isinstance(subjects, list) or not subjects or not all(isinstance(each, dict) for each in subjects):
+            raise SignatureError("The statement names nothing that it is about.")
+        if not isinstance(statement["predicate"], dict):
+            raise SignatureError("The statement says nothing.")
+        if self._purpose is Purpose.TRAIN:
+            self._check_trainer(kind, subjects[0], statement["predicate"])
+        elif self._about and subjects[0].get("name") != self._about:
+            raise SignatureError(f"The statement is about another file than {self._about}.")
+        self._finished = kind != TREE_HEAD_PREDICATE
+
+    def _check_trainer(self, kind: str, order: dict[str, Any], predicate: dict[str, Any]) -> None:
+        if predicate.get("public_key") != self._public.pem:
+            raise SignatureError("The statement names another public key than the one that would sign it.")
+        if self._order not in (None, order):
+            raise SignatureError("The statement is about another order than those signed before.")
+        self._order = order

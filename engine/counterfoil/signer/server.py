@@ -1,0 +1,168 @@
+"""The signer's own process: asks for the passphrase, loads the key, and signs what the gate lets pass."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import io
+import json
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from counterfoil.errors import CancelledError, CounterfoilError, KeyFileError, SignerError
+from counterfoil.signer.environment import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
+from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, Kind, Pipe, receive_body, receive_kind, send
+from counterfoil.signer.gate import Gate, Purpose
+from counterfoil.signer.hardening import ignore_signals, protect_memory
+from counterfoil.signing import PrivateKey, generate_key, load_private_key, needs_passphrase
+
+FRAME_SECONDS = 30.0
+"""How long a frame may take once it has begun, and a passphrase through a pipe at all."""
+FROM_PIPE, FROM_RELAY, FROM_TERMINAL, FROM_NOWHERE = "pipe", "relay", "terminal", "none"
+_TIMED_OUT = 3
+"""Exit code when a frame did not come to its end."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve one client until it closes the pipe; the process's main function.
+
+    Returns:
+        The exit code: 0 when the client is done, 1 when there was no key to sign with, or the client broke the rules.
+    """
+    protect_memory()
+    options = _parse(arguments)
+    requests = io.FileIO(sys.stdin.fileno(), "rb", closefd=False)
+    # Nothing but frames may go to the client, whatever a library prints.
+    answers = io.FileIO(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    try:
+        return _serve(options, requests, answers)
+    except OSError:  # the client is gone
+        return 1
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m counterfoil.signer", allow_abbrev=False)
+    parser.add_argument("--key", type=Path, required=True)
+    parser.add_argument("--purpose", type=Purpose, required=True)
+    parser.add_argument("--about", default="")
+    parser.add_argument("--passphrase-from", default=FROM_NOWHERE, dest="source")
+    parser.add_argument("--create", action="store_true")
+    parser.add_argument("--patience", type=float, default=FRAME_SECONDS)
+    return parser.parse_args(arguments)
+
+
+def _serve(options: argparse.Namespace, requests: Pipe, answers: Pipe) -> int:
+    try:
+        key = _open_key(options, requests)
+    except KeyboardInterrupt:  # at the question for the passphrase
+        _fail(answers, CancelledError("Stopped; nothing was concluded."))
+        return 1
+    except Exception as error:  # whatever it says may quote a secret: only our own sentences leave this process
+        _fail(answers, error)
+        return 1
+    ignore_signals()
+    send(answers, Kind.READY, key.public.pem.encode())
+    about: str = options.about
+    gate = Gate(options.purpose, key.public, about.encode("utf-8", "replace").decode())
+    while True:
+        try:
+            kind = receive_kind(requests)
+            if kind is None:
+                return 0
+            if kind is not Kind.STATEMENT:
+                raise SignerError("The signer was sent something else than a statement.")
+            with _deadline(options.patience):
+                payload = receive_body(requests, kind)
+        except SignerError as error:  # nothing that follows can be understood
+            _fail(answers, error)
+            return 1
+        try:
+            gate.check(payload)
+            envelope = key.sign(payload)
+        except Exception as error:  # the client is told, and may ask for another signature
+            _fail(answers, error)
+        else:
+            send(answers, Kind.ENVELOPE, envelope)
+
+
+def _open_key(options: argparse.Namespace, requests: Pipe) -> PrivateKey:
+    path: Path = options.key
+    passphrase: str | None = None
+    if options.source in (FROM_PIPE, FROM_RELAY):
+        with _deadline(options.patience):
+            kind = receive_kind(requests)
+            if kind is not Kind.PASSPHRASE:
+                raise SignerError("The signer was sent something else than a passphrase.")
+            passphrase = receive_body(requests, kind).decode("utf-8", "surrogateescape") or None
+        if options.source == FROM_RELAY and not options.create and not needs_passphrase(path):
+            passphrase = None  # it was there for whatever key is used
+    elif options.create or needs_passphrase(path):
+        passphrase = _ask(options.source, path, options.patience, twice=options.create)
+    if options.create:
+        generate_key(path, passphrase)
+    return load_private_key(path, passphrase)
+
+
+def _ask(source: str, path: Path, patience: float, *, twice: bool) -> str:
+    if source == FROM_TERMINAL:
+        return _ask_terminal(path, twice=twice)
+    if source.isdecimal():
+        with _deadline(patience), io.FileIO(int(source), "rb") as file:
+            return _read_passphrase(file)
+    raise KeyFileError(
+        f"The key in {path.name} needs a passphrase, and there is no terminal to ask on.",
+        remedy="Give it through a file descriptor, whose number is in the environment variable "
+        f"{DESCRIPTOR_VARIABLE}, or in the environment variable {PASSPHRASE_VARIABLE}.",
+    )
+
+
+def _ask_terminal(path: Path, *, twice: bool) -> str:
+    if os.name == "posix":  # getpass would fall back to the client's pipe
+        try:
+            os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+        except OSError as error:
+            raise KeyFileError("There is no terminal to ask for the passphrase on.") from error
+    try:
+        if not twice:
+            return getpass.getpass(f"Passphrase of {path.name!r}: ")
+        first = getpass.getpass("New passphrase: ")
+        if getpass.getpass("The same again: ") != first:
+            raise KeyFileError("The two passphrases differ.", remedy="Try again.")
+        return first
+    except EOFError as error:
+        raise KeyFileError("No passphrase was given.", remedy="Try again.") from error
+
+
+def _read_passphrase(file: io.FileIO) -> str:
+    data = b""
+    while len(data) <= MAX_PASSPHRASE_BYTES and (piece := file.read(MAX_PASSPHRASE_BYTES)):
+        data += piece
+    if len(data) > MAX_PASSPHRASE_BYTES:
+        raise KeyFileError("What was given as the passphrase is too long for one.")
+    return data.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", "surrogateescape")
+
+
+@contextmanager
+def _deadline(seconds: float) -> Iterator[None]:
+    """End the process when the block takes longer: reading a pipe cannot be interrupted on every system."""
+    timer = threading.Timer(seconds, os._exit, (_TIMED_OUT,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _fail(answers: Pipe, error: Exception) -> None:
+    """Tell the client; an exception of others may quote a secret, so only its class is named."""
+    sentence, remedy = f"The signer failed: {type(error).__name__}.", ""
+    if isinstance(error, CounterfoilError):
+        sentence, remedy = error.sentence, error.remedy
+    told = {"error": type(error).__name__, "sentence": sentence, "remedy": remedy}
+    send(answers, Kind.FAILURE, json.dumps(told).encode())

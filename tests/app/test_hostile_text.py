@@ -1,0 +1,185 @@
+"""The window shows the texts of a stranger's file as visible characters of one line, wherever they turn up."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QAbstractItemView, QLabel, QLineEdit, QPlainTextEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from counterfoil import BundleSummary, CounterfoilError, Dispute, Event, one_line
+from counterfoil_app import report_document, strangers
+from counterfoil_app.report_document import Contents, Curves
+from counterfoil_app.session import Phase
+from counterfoil_app.signing_dialog import SigningDialog
+from counterfoil_app.window import MainWindow
+from counterfoil_app.worker import Failure
+from support.fake_engine import FakeEngine, envelope_of
+from support.waiting import reached
+
+BAD = "\x1b[31m\x9b\u202e\u2066\u2028\x85\u200b\U000e0041"
+HIDDEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+ROLES = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole)
+
+
+def spoiled(value: Any) -> Any:
+    """The same value, with every text in it spoiled."""
+    if isinstance(value, str) and not isinstance(value, Enum):
+        return value + BAD
+    if isinstance(value, tuple):
+        return tuple(spoiled(item) for item in value)
+    if is_dataclass(value) and not isinstance(value, type) and type(value).__name__ != "Digest":
+        return replace(value, **{field.name: spoiled(getattr(value, field.name)) for field in fields(value)})
+    return value
+
+
+class Hostile(FakeEngine):
+    """A made-up run of a hostile trainer's."""
+
+    def summary(self, path: Path, order: Path | None) -> BundleSummary:
+        return spoiled(super().summary(path, order))
+
+    def dispute(self, step: int) -> Dispute:
+        dispute = super().dispute(step)
+        # What differs is named by the engine, and operators by its allow-list; where they stand is the order's.
+        assert dispute.operator is not None
+        near = tuple(replace(each, module=each.module + BAD) for each in dispute.operator.neighbours)
+        operator = replace(dispute.operator, module=f"head{BAD}", neighbours=near)
+        assert dispute.finding is not None
+        return replace(dispute, operator=operator, finding=spoiled(dispute.finding))
+
+    def audit(self, *arguments: Any) -> Iterator[Event]:
+        for event in super().audit(*arguments):
+            if hasattr(event, "report"):
+                report = event.report
+                checks = tuple(replace(check, detail=check.detail + BAD) for check in report.checks)
+                environment = (("device", f"cuda{BAD}"), (f"x{BAD}", "y"))
+                event = replace(
+                    event,
+                    report=replace(
+                        report, checks=checks, title=report.title + BAD, reason=report.reason + BAD,
+                        bundle_name=report.bundle_name + BAD, environment=environment, trainer_environment=environment,
+                    ),
+                )  # fmt: skip
+            yield event
+
+
+def texts(window: QWidget) -> Iterator[tuple[object, str]]:
+    """Everything that a window says, in widgets, tool tips, models and actions."""
+    for widget in [window, *window.findChildren(QWidget)]:
+        for text in (widget.toolTip(), widget.accessibleName(), widget.accessibleDescription(), widget.windowTitle()):
+            yield widget, text
+        if isinstance(widget, (QLabel, QLineEdit)) or hasattr(widget, "setText"):
+            yield widget, widget.text()  # type: ignore[attr-defined]
+        if isinstance(widget, QPlainTextEdit):
+            yield widget, widget.toPlainText()
+        if isinstance(widget, QAbstractItemView) and widget.model() is not None:
+            model, root = widget.model(), QModelIndex()
+            for row in range(min(model.rowCount(root), 200)):
+                for column in range(model.columnCount(root)):
+                    for role in ROLES:
+                        yield widget, str(model.index(row, column, root).data(role) or "")
+    for action in window.findChildren(QAction):
+        yield action, f"{action.text()}{action.toolTip()}"
+
+
+def assert_harmless(window: QWidget) -> int:
+    said = 0
+    for source, text in texts(window):
+        # Our own texts may have several lines, in tool tips and labels.
+        found = {character for character in text if unicodedata.category(character) in HIDDEN} - {"\n"}
+        assert not found, (source, ascii(text))
+        said += "\\u202e" in text
+    return said
+
+
+MakeWindow = Callable[[FakeEngine], MainWindow]
+
+
+@pytest.mark.parametrize("disputed", [None, 37])
+def test_everything_that_the_window_shows(
+    window_of: MakeWindow, bundle: Path, qtbot: QtBot, disputed: int | None
+) -> None:
+    window = window_of(Hostile(disputed=disputed))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    assert assert_harmless(window) >= 3, "the overview shows it"
+    window.replay_action.trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
+    qtbot.waitUntil(lambda: not window.session.turns.waiting)
+    assert assert_harmless(window) >= 5
+    window.verdict_action.trigger()
+    dialog = window.findChild(SigningDialog)
+    assert dialog is not None
+    qtbot.waitUntil(lambda: bool(dialog.statement.toPlainText()))
+    assert assert_harmless(dialog) >= 5
+    report = window.session.report
+    assert report is not None
+    assert report.title.endswith(BAD), "what is signed is what the engine found, unchanged"
+    assert dialog.request().statement == window.session._engine.preview(report, dialog.request().signed_at)
+    dialog.reject()
+
+
+def test_a_file_name_and_a_failure(window: MainWindow, engine: FakeEngine, tmp_path: Path, qtbot: QtBot) -> None:
+    path = tmp_path / f"run{BAD.replace(chr(0x85), '')}.cfoil"
+    path.write_bytes(b"")
+    engine.inspect_errors[path.name] = CounterfoilError(f"It is {BAD}.", remedy=f"Do {BAD}.", detail=f"a\n  b {BAD}")
+    window.open_bundle(path)
+    qtbot.waitUntil(reached(window, Phase.UNREADABLE))
+    assert assert_harmless(window) >= 2
+    failure = window.session.failure
+    assert failure is not None
+    assert failure.detail == f"a\n  b {one_line(BAD)}"
+
+
+def test_a_failure_from_the_engines_process() -> None:
+    try:
+        raise ValueError(f"on\npurpose{BAD}")
+    except ValueError as error:
+        failure = Failure.of(error)
+    assert "on\\x0apurpose\\x1b" in failure.sentence
+    assert not {unicodedata.category(character) for character in failure.detail} & (HIDDEN - {"Cc"})
+    assert "\n    raise ValueError" in failure.detail, "a traceback keeps its shape"
+
+
+def test_the_report_to_print(qapp: object) -> None:
+    engine = Hostile(disputed=37)
+    from counterfoil import AuditFinished, CancelToken
+    from counterfoil_app.engine_port import ReplayPlan
+
+    *_, last = engine.audit(ReplayPlan(Path("honest.cfoil"), None, "cpu"), CancelToken())
+    assert isinstance(last, AuditFinished)
+    from datetime import UTC, datetime
+
+    envelope = envelope_of(engine.preview(last.report, datetime(2026, 11, 21, tzinfo=UTC)))
+    summary = engine.summary(Path("honest.cfoil"), None)
+    page = Contents(
+        strangers.plain(last.report), strangers.plain(summary), Curves.of(()), envelope, "honest.verdict.json"
+    )
+    text = report_document.make_document(page, 500, 700).toPlainText()
+    assert "\\u202e" in text
+    # Qt writes the ends of its own lines and blocks so.
+    found = {character for character in text if unicodedata.category(character) in HIDDEN} - set("\n\u2028\u2029\ufffc")
+    assert not found, [hex(ord(character)) for character in found]
+
+
+def test_names_offered_for_new_files() -> None:
+    assert strangers.beside(Path("a/run.cfoil"), ".verdict.json") == Path("a/run.verdict.json")
+    assert strangers.beside(Path(f"run{BAD}x\u00e9.cfoil"), ".csv").name == "run_[31m_______x\u00e9.csv"
+
+
+def test_plain_values_stay_themselves() -> None:
+    summary = FakeEngine().summary(Path("honest.cfoil"), None)
+    assert strangers.plain(summary) is summary
+    assert strangers.plain(None) is None
+    cleaned = strangers.plain(spoiled(summary))
+    assert cleaned.order.title == one_line(summary.order.title + BAD)
+    assert cleaned.run.losses is summary.run.losses or cleaned.run.losses == summary.run.losses

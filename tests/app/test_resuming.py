@@ -1,0 +1,160 @@
+"""Stopping keeps what was judged: the replay goes on from there, at once or after the window was opened again."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from counterfoil import Outcome, SegmentRequest
+from counterfoil_app.engine_port import Engine
+from counterfoil_app.engine_process import ProcessEngine
+from counterfoil_app.rate import AwakeClock, RateMeter
+from counterfoil_app.session import Phase
+from counterfoil_app.window import MainWindow
+from support.fake_engine import FakeEngine
+from support.job_fixtures import trainer_key
+from support.jobs import Job, digits_order, record_job
+from support.waiting import reached
+
+__all__ = ["trainer_key"]
+MakeWindow = Callable[[Engine], MainWindow]
+LEFT = Qt.MouseButton.LeftButton
+
+
+def stop_after(window: MainWindow, steps: int, engine: FakeEngine, qtbot: QtBot) -> None:
+    """Replay, and stop when so many steps are there."""
+    engine.halt = steps + 1
+    window.replay_action.trigger()
+    qtbot.waitUntil(lambda: len(window.session.rows) == steps, timeout=60_000)
+    window.stop_action.trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=60_000)
+    engine.halt = None
+    engine.gate.set()
+
+
+def test_stop_offers_to_go_on(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
+    window, session = opened, opened.session
+    assert not window.go_on_action.isEnabled()
+    stop_after(window, 12, engine, qtbot)
+    assert session.report is not None
+    assert session.report.outcome is Outcome.INCONCLUSIVE
+    kept = session.kept
+    assert kept is not None
+    assert window.header.primary.shown is window.go_on_action
+    assert window.header.primary.text() == "R&esume"
+    assert window.header.secondary.shown is window.verdict_action
+    assert window.replay_action.text() == "Start &anew"
+    assert f"{kept.segments} of 12 segments were judged, up to step {kept.step}." in window.header.sentence.text()
+    qtbot.mouseClick(window.header.primary, LEFT)
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=60_000)
+    assert [plan.resume for plan in engine.plans] == [False, True]
+    assert session.report.outcome is Outcome.VERIFIED
+    assert [row.step for row in session.rows] == list(range(1, 61)), "what was judged before is shown too"
+    assert session.kept is None
+    assert not window.go_on_action.isEnabled()
+    assert window.replay_action.text() == "&Replay again"
+
+
+def test_start_anew_begins_at_the_beginning(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
+    stop_after(opened, 12, engine, qtbot)
+    opened.replay_action.trigger()
+    qtbot.waitUntil(reached(opened, Phase.CONCLUDED), timeout=60_000)
+    assert [plan.resume for plan in engine.plans] == [False, False]
+
+
+def test_another_device_or_plan_has_progress_of_its_own(
+    opened: MainWindow, engine: FakeEngine, qtbot: QtBot, bundle: Path
+) -> None:
+    window, session = opened, opened.session
+    stop_after(window, 12, engine, qtbot)
+    assert window.go_on_action.isEnabled()
+    session.device = "cuda:0"
+    assert not window.go_on_action.isEnabled()
+    session.device = "cpu"
+    qtbot.waitUntil(window.go_on_action.isEnabled)
+    session.use_segments(SegmentRequest(count=2))
+    assert not window.go_on_action.isEnabled()
+    session.use_segments(SegmentRequest())
+    qtbot.waitUntil(window.go_on_action.isEnabled)
+    # The file is opened again: what is kept of it is found.
+    window.open_bundle(bundle)
+    assert not window.go_on_action.isEnabled()
+    qtbot.waitUntil(window.go_on_action.isEnabled)
+    assert session.phase is Phase.READY
+    assert window.header.primary.shown is window.go_on_action
+    assert window.header.secondary.shown is window.replay_action
+    assert "A replay was stopped." in window.header.sentence.text()
+
+
+def test_time_left_does_not_count_what_an_earlier_replay_did(
+    opened: MainWindow, engine: FakeEngine, qtbot: QtBot
+) -> None:
+    stop_after(opened, 40, engine, qtbot)
+    kept = opened.session.kept
+    assert kept is not None
+    engine.gate.clear()
+    opened.go_on_action.trigger()
+    qtbot.waitUntil(lambda: len(opened.session.rows) >= kept.step, timeout=60_000)
+    qtbot.wait(700)
+    assert opened.session.progress.rate is None, "nothing new was replayed yet"
+    engine.gate.set()
+    qtbot.waitUntil(reached(opened, Phase.CONCLUDED), timeout=60_000)
+
+
+def test_the_time_asleep_does_not_count() -> None:
+    """Eight hours of sleep in the middle of a replay of one step a second, looked at thirty times a second."""
+
+    def rate_after(sleep: float, clock: AwakeClock | None) -> float:
+        meter, now, done = RateMeter(), 100.0, 0.0
+        for look in range(300):
+            now += sleep if look == 150 else 1 / 30
+            done += 1 / 30
+            if clock is not None:
+                clock.look(now)
+            meter.note(now if clock is None else clock.seconds, done)
+        rate = meter.steps_per_second
+        assert rate is not None
+        return rate
+
+    assert rate_after(8 * 3600, AwakeClock()) == pytest.approx(1.0, rel=0.02)
+    assert rate_after(1 / 30, AwakeClock()) == pytest.approx(1.0, rel=0.02)
+    assert rate_after(8 * 3600, None) < 0.001, "control: a clock that ran on"
+
+
+@pytest.fixture(scope="module")
+def job(trainer_key, tmp_path_factory: pytest.TempPathFactory) -> Job:
+    return record_job(tmp_path_factory.mktemp("long"), digits_order(steps=60, checkpoint_every=2), trainer_key)
+
+
+def test_the_real_engine_dies_and_the_window_is_opened_again(window_of: MakeWindow, job: Job, qtbot: QtBot) -> None:
+    engine = ProcessEngine()
+    first = window_of(engine)
+    first.open_bundle(job.run, job.order)
+    qtbot.waitUntil(reached(first, Phase.READY), timeout=60_000)
+    qtbot.waitUntil(lambda: not first.session.checking, timeout=60_000)
+    first.replay_action.trigger()
+    qtbot.waitUntil(lambda: len(first.session.rows) >= 6, timeout=60_000)
+    assert engine.process_id is not None
+    os.kill(engine.process_id, signal.SIGKILL)
+    qtbot.waitUntil(reached(first, Phase.FAILED), timeout=60_000)
+    qtbot.waitUntil(first.go_on_action.isEnabled, timeout=60_000)
+    assert first.header.primary.shown is first.go_on_action
+    first.session.shut_down()
+    second = window_of(ProcessEngine())
+    second.open_bundle(job.run, job.order)
+    qtbot.waitUntil(second.go_on_action.isEnabled, timeout=60_000)
+    kept = second.session.kept
+    assert kept is not None
+    second.go_on_action.trigger()
+    qtbot.waitUntil(reached(second, Phase.CONCLUDED), timeout=120_000)
+    report = second.session.report
+    assert report is not None
+    assert report.outcome is Outcome.VERIFIED, report.reason
+    assert [row.step for row in second.session.rows] == list(range(1, 61))
+    assert second.session.resumed_from == kept.step

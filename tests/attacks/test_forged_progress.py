@@ -1,0 +1,121 @@
+"""Progress that is not this audit's: torn, forged, or kept of another file, order, version or device."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterfoil.audit import kept as keeping
+from counterfoil.audit import replay
+from counterfoil.audit.kept import MARK, capsule_of, encode, load
+from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.sampling import SegmentRequest
+from support.expectations import run_root, verified
+from support.jobs import Job, sign_again
+from support.resuming import ended, progress_of, refused, request_of, whole
+
+
+@pytest.fixture(autouse=True)
+def at_every_segment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Progress is written wherever a segment ends."""
+    monkeypatch.setattr(keeping, "LEAST_SECONDS", -1e9)
+
+
+def test_progress_of_another_audit_is_not_used(digits_job, cheat_job, tmp_path, monkeypatch):
+    place = tmp_path / "kept"
+    place.mkdir()
+    path = progress_of(digits_job, place)
+    before = path.read_bytes()
+    refused(request_of(cheat_job, place, resume=True), "No progress of an audit of this run was kept")
+    refused(request_of(cheat_job, path, resume=True), "the file", "the run", "What differs")
+    refused(
+        request_of(digits_job, place, resume=True, segments=SegmentRequest(count=2)), "the segments", "What differs"
+    )
+    refused(request_of(digits_job, place, resume=True, continue_after_dispute=False), "after a dispute", "What differs")
+    refused(request_of(digits_job, place, resume=True, perturbation="reversed"), "imitated hardware", "What differs")
+    refused(request_of(digits_job, None, resume=True), "not said where")
+    for name, words in (("torch", "version of torch"), ("counterfoil", "version of Counterfoil"), ("device", "device")):
+        with monkeypatch.context() as patch:
+            environment = replay.environment
+
+            def other(device, name=name, environment=environment):
+                return tuple(sorted({**dict(environment(device)), name: "another"}.items()))
+
+            patch.setattr(replay, "environment", other)
+            refused(request_of(digits_job, place, resume=True), words, "What differs")
+    assert path.read_bytes() == before
+    # Control: with other threads, another name and another place of the file it is the same audit.
+    moved = Job(digits_job.order, Path(shutil.copy(digits_job.run, tmp_path / "moved.cfoil")))
+    assert ended(whole(request_of(moved, place, resume=True, threads=2))).report.outcome is Outcome.VERIFIED
+
+
+def test_a_file_of_the_same_run_with_other_bytes_is_another_file(digits_job, tmp_path, trainer_key):
+    """Signed once more: the run root and all that would be judged are the same, the SHA-256 is not."""
+    place = tmp_path / "kept"
+    place.mkdir()
+    progress_of(digits_job, place)
+    other = Path(shutil.copy(digits_job.run, tmp_path / "run.cfoil"))
+    sign_again(other, trainer_key, signed_at="2026-01-31T12:00:00Z")
+    assert run_root(other) == run_root(digits_job.run)
+    refused(request_of(Job(digits_job.order, other), place, resume=True), "What differs: the file.")
+    verified(other, digits_job.order)
+
+
+@pytest.mark.parametrize("damage", ["torn", "flipped", "emptied", "another version"])
+def test_damaged_progress_is_not_used(digits_job, tmp_path, damage):
+    path = progress_of(digits_job, tmp_path / "progress")
+    data = path.read_bytes()
+    flipped = bytearray(data)
+    flipped[len(data) // 2] ^= 1
+    path.write_bytes(
+        {
+            "torn": data[: len(data) // 2],
+            "flipped": bytes(flipped),
+            "emptied": b"",
+            "another version": data.replace(MARK, MARK.replace(b"1", b"2")),
+        }[damage]
+    )
+    refused(request_of(digits_job, path, resume=True), "damaged, or not of this version")
+    # Nor does it stand in the way of an audit that starts anew.
+    events = whole(request_of(digits_job, path))
+    assert ended(events).report.outcome is Outcome.VERIFIED
+    assert not path.exists()
+
+
+def test_forged_progress_is_not_used(cheat_job, digits_job, tmp_path):
+    """A sound digest does not help: it says that all was judged, of another file, or of too few steps."""
+    honest = load(progress_of(digits_job, tmp_path / "honest", 5))
+    path = progress_of(cheat_job, tmp_path / "progress", 2)
+    found = load(path)
+    assert found is not None
+    assert honest is not None
+    path.write_bytes(encode(honest))
+    refused(request_of(cheat_job, path, resume=True), "the file", "What differs")
+    for forged in (
+        [found.basis, 3, found.rows],
+        [found.basis, 2, honest.rows[1:]],
+        [found.basis, 4, honest.rows],
+        [found.basis, 1, honest.rows],
+    ):
+        basis, segments, rows = forged
+        path.write_bytes(encode(keeping.KeptAudit(**{**fields_of(found), "basis": basis, "segments": segments,
+                                                     "rows": rows})))  # fmt: skip
+        events = whole(request_of(cheat_job, path, resume=True))
+        assert ended(events).report.outcome is Outcome.ERROR
+        assert "does not fit the run" in ended(events).report.reason
+
+
+def fields_of(audit: keeping.KeptAudit) -> dict[str, Any]:
+    return {name: getattr(audit, name) for name in audit.__struct_fields__}
+
+
+def test_a_capsule_that_is_not_the_one_that_was_kept(cheat_job, tmp_path):
+    path = progress_of(cheat_job, tmp_path / "progress", 5)
+    assert capsule_of(path).is_file()
+    capsule_of(path).write_bytes(b"another")
+    refused(request_of(cheat_job, path, resume=True), "is another one")
+    capsule_of(path).unlink()
+    refused(request_of(cheat_job, path, resume=True), "cannot be read")

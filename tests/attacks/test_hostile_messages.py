@@ -1,0 +1,108 @@
+"""A process that reads files and was taken over sends the window messages that would run code there."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import subprocess
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from counterfoil import Digest
+from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.cli import main
+from counterfoil.errors import CounterfoilError
+from counterfoil_app import engine_process
+from counterfoil_app.engine_child import Item, Returned
+from counterfoil_app.engine_process import ProcessEngine
+from counterfoil_app.messages import MessageError, dumps, loads
+
+
+class Runs:
+    """Unpickled as any pickle is, it calls a function."""
+
+    def __init__(self, function: Any, *arguments: Any) -> None:
+        self._call = function, arguments
+
+    def __reduce__(self) -> Any:
+        return self._call
+
+
+@dataclass(frozen=True)
+class NotOurs:
+    value: int
+
+
+HOSTILE = {
+    "a shell": Runs(os.system, "touch taken"),
+    "a program": Runs(subprocess.Popen, ["touch", "taken"]),
+    "code": Runs(eval, "open('taken', 'w')"),
+    "our command line": Runs(main, ["keygen", "taken"]),
+    "an import": Runs(__import__, "torch"),
+    "an attribute": Runs(getattr, Outcome, "__class__"),
+    "a function of ours": Runs(engine_process.write_steps_csv, [], "taken"),
+    "a class of another's": NotOurs(1),
+    "numpy's own": Runs(np._core.multiarray._reconstruct, np.ndarray, (0,), b"b"),
+    "a class of ours that is no value": Runs(ProcessEngine),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_message_that_names_something_else(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for message in (HOSTILE[what], [Item(1, HOSTILE[what])], [Returned(1, (HOSTILE[what],))]):
+        with pytest.raises(MessageError, match="which no plain value is made of"):
+            loads(pickle.dumps(message))
+    assert not list(tmp_path.iterdir())
+
+
+def test_control_any_other_reader_would_run_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pickle.loads(pickle.dumps(HOSTILE["code"]))
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+def test_dotted_names_and_junk() -> None:
+    dotted = b"\x80\x04\x8c\x19counterfoil.audit.outcome\x8c\x0fOutcome.__doc__\x93."
+    for data in (dotted, b"", b"junk", pickle.dumps([1])[:-3], b"\x80\x04\x8c\x01xQ."):
+        with pytest.raises(MessageError):
+            loads(data)
+
+
+def test_control_plain_values_pass() -> None:
+    value = (
+        Check(CheckNumber.FORMAT, CheckState.PASSED, "x"), Digest.of(b""), Path("a"), datetime.now(UTC), 1, 2.5, None,
+        [True], {"a": (1,)}, b"x", Outcome.VERIFIED,
+    )  # fmt: skip
+    assert loads(dumps(value)) == value
+    for array in (np.arange(6.0).reshape(2, 3), np.array(3, np.uint64), np.zeros((0, 2), np.bool_)):
+        found = loads(dumps(array))
+        assert found.dtype == array.dtype
+        assert (found == array).all()
+        assert found.shape == array.shape
+    assert loads(dumps(np.float32(0.1))) == np.float32(0.1)
+
+
+def test_arrays_of_objects_are_none() -> None:
+    with pytest.raises(MessageError):
+        loads(dumps(np.array([object()])))
+
+
+def test_the_window_ends_such_a_process() -> None:
+    engine = ProcessEngine()
+    here, there = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=print)
+    process.start()
+    engine._connection, engine._process = here, process
+    there.send_bytes(pickle.dumps([Returned(1, HOSTILE["a shell"])]))
+    with pytest.raises(CounterfoilError, match=r"names posix\.system") as caught:
+        engine.devices()
+    assert "may have taken it over" in caught.value.remedy
+    assert engine.process_id is None
+    assert not Path("taken").exists()

@@ -1,0 +1,303 @@
+"""The signer's process: what it takes, what it refuses, and what it says when something goes wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterfoil import canonical
+from counterfoil.errors import FileWriteError, KeyFileError, SignatureError, SignerError
+from counterfoil.signer import client
+from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
+from counterfoil.signer.frames import MAX_STATEMENT_BYTES
+from counterfoil.signing import (
+    ADJUDICATION_PREDICATE,
+    RUN_PREDICATE,
+    TREE_HEAD_PREDICATE,
+    VERDICT_PREDICATE,
+    generate_key,
+    load_private_key,
+    load_public_key,
+    make_statement,
+    open_statement,
+)
+
+SECRET = "correct horse battery staple"
+posix = pytest.mark.skipif(os.name != "posix", reason="signals and descriptors of POSIX")
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("keys") / "auditor.pem"
+    generate_key(path, SECRET)
+    return path
+
+
+@pytest.fixture
+def signer(key: Path) -> Iterator[SignerProcess]:
+    with start_signer(key, "audit", Passphrase.given(SECRET), about="run.cfoil") as signer:
+        yield signer
+
+
+def statement(kind: str = VERDICT_PREDICATE, name: str = "run.cfoil", **predicate: Any) -> bytes:
+    return canonical.encode(make_statement([{"name": name, "digest": {"sha256": "00"}}], kind, predicate))
+
+
+def raw(key: Path, *options: str) -> subprocess.Popen[bytes]:
+    """The process itself, to talk to it as no client does."""
+    command = [sys.executable, "-P", "-m", "counterfoil.signer", f"--key={key}", "--purpose=audit", *options]
+    return subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def frame(kind: bytes, body: bytes) -> bytes:
+    return kind + len(body).to_bytes(4, "big") + body
+
+
+# What it signs.
+
+
+@pytest.mark.parametrize("kind", [VERDICT_PREDICATE, ADJUDICATION_PREDICATE])
+def test_it_signs_what_an_auditor_signs(signer: SignerProcess, key: Path, kind: str) -> None:
+    public = load_public_key(key.with_name("auditor.pub.pem"))
+    assert signer.public == public
+    envelope = signer.sign(statement(kind, result="VERIFIED"))
+    assert open_statement(envelope, public)["predicate"] == {"result": "VERIFIED"}
+    assert envelope == load_private_key(key, SECRET).sign(statement(kind, result="VERIFIED"))
+
+
+REFUSED = {
+    "a run's claim": (statement(RUN_PREDICATE), "signs a verdict or an adjudication, and nothing else"),
+    "a tree head": (statement(TREE_HEAD_PREDICATE), "and nothing else"),
+    "another type": (statement("https://slsa.dev/provenance/v1"), "and nothing else"),
+    "another file": (statement(name="other.cfoil"), "another file than run.cfoil"),
+    "no subject": (canonical.encode(make_statement([], VERDICT_PREDICATE, {})), "nothing that it is about"),
+    "not canonical": (json.dumps(json.loads(statement())).encode(), "canonical"),
+    "no statement": (b"{}", "not an in-toto statement"),
+    "no json": (b"\xff\x00", "canonical"),
+    "nothing": (b"", "canonical"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_an_auditors_signer_refuses(signer: SignerProcess, what: str) -> None:
+    payload, sentence = REFUSED[what]
+    with pytest.raises(SignatureError, match=sentence):
+        signer.sign(payload)
+    assert signer.sign(statement()), "a refusal is no end: what may be signed still is"
+
+
+def test_one_verdict_and_no_more(signer: SignerProcess) -> None:
+    signer.sign(statement())
+    with pytest.raises(SignatureError, match="signed already"):
+        signer.sign(statement())
+
+
+def test_a_trainers_signer(key: Path) -> None:
+    with start_signer(key, "train", Passphrase.given(SECRET)) as signer:
+        pem = signer.public.pem
+        for _ in range(2):
+            signer.sign(statement(TREE_HEAD_PREDICATE, "order", public_key=pem))
+        for payload, sentence in (
+            (statement(), "the claim of a run or a tree head, and nothing else"),
+            (statement(RUN_PREDICATE, "order", public_key="other"), "another public key"),
+            (statement(RUN_PREDICATE, "another order", public_key=pem), "another order"),
+        ):
+            with pytest.raises(SignatureError, match=sentence):
+                signer.sign(payload)
+        signer.sign(statement(RUN_PREDICATE, "order", public_key=pem))
+        with pytest.raises(SignatureError, match="signed already"):
+            signer.sign(statement(TREE_HEAD_PREDICATE, "order", public_key=pem))
+
+
+# Keys and passphrases.
+
+
+def test_a_wrong_passphrase_is_found_at_the_start(key: Path, tmp_path: Path) -> None:
+    with pytest.raises(KeyFileError, match=r"passphrase of auditor\.pem is wrong"):
+        start_signer(key, "audit", Passphrase.given("wrong"))
+    with pytest.raises(KeyFileError, match="needs a passphrase, and there is no terminal"):
+        start_signer(key, "audit", Passphrase.none())
+    with pytest.raises(KeyFileError, match="There is no file"):
+        start_signer(tmp_path / "none.pem", "audit", Passphrase.none())
+    generate_key(tmp_path / "open.pem", None)
+    with pytest.raises(KeyFileError, match="has no passphrase"):
+        start_signer(tmp_path / "open.pem", "audit", Passphrase.given("needless"))
+    start_signer(tmp_path / "open.pem", "audit", Passphrase.none()).close()
+
+
+def test_a_key_is_made_by_the_signer(tmp_path: Path) -> None:
+    with start_signer(tmp_path / "new.pem", "audit", Passphrase.given(SECRET), create=True) as signer:
+        assert signer.public == load_public_key(tmp_path / "new.pub.pem")
+    assert b"ENCRYPTED" in (tmp_path / "new.pem").read_bytes()
+    with pytest.raises(KeyFileError, match="never overwritten"):
+        start_signer(tmp_path / "new.pem", "audit", Passphrase.given(SECRET), create=True)
+    with pytest.raises(FileWriteError):
+        start_signer(tmp_path / "none" / "new.pem", "audit", Passphrase.given(None), create=True)
+
+
+@posix
+@pytest.mark.parametrize("ending", [b"", b"\n", b"\r\n"])
+def test_a_passphrase_through_a_descriptor(key: Path, ending: bytes) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, SECRET.encode() + ending)
+    os.close(writing)
+    with start_signer(key, "audit", Passphrase.read_from(reading)) as signer:
+        assert signer.sign(statement())
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(reading)
+
+
+def test_passphrases_are_in_no_repr_and_no_argument(key: Path, tmp_path: Path) -> None:
+    assert SECRET not in repr(Passphrase.given(SECRET))
+    from counterfoil_app.verdict_export import SigningRequest
+
+    request = SigningRequest(private_key=key, passphrase=SECRET, create=False, target=tmp_path / "v.json")
+    assert SECRET not in repr(request)
+    assert dataclasses.replace(request).passphrase == SECRET
+    if sys.platform == "linux":
+        with start_signer(key, "audit", Passphrase.given(SECRET)) as signer:
+            process = Path(f"/proc/{signer.process_id}")
+            assert SECRET.encode() not in (process / "cmdline").read_bytes()
+            assert SECRET.encode() not in (process / "environ").read_bytes()
+
+
+def test_a_private_key_is_in_no_pickle(key: Path) -> None:
+    with pytest.raises(TypeError, match="not sent to another process"):
+        pickle.dumps(load_private_key(key, SECRET))
+
+
+# What is loaded, and what may be done to the process.
+
+
+def test_it_loads_no_reader_and_no_numerics() -> None:
+    code = "import sys; from counterfoil.signer import server, gate, client; print('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "counterfoil.signer.server" in loaded
+    for name in ("torch", "h5py", "numpy", "numba", "typer", "rich"):
+        assert name not in loaded
+    ours = {name for name in loaded if name.startswith("counterfoil.") and not name.startswith("counterfoil.signer")}
+    assert ours <= {
+        "counterfoil.bundle", "counterfoil.bundle.schema", "counterfoil.cancel", "counterfoil.canonical",
+        "counterfoil.commit",
+        "counterfoil.commit.digest", "counterfoil.commit.merkle", "counterfoil.errors", "counterfoil.fields",
+        "counterfoil.inputs", "counterfoil.obstacles", "counterfoil.signing",
+    }  # fmt: skip
+
+
+def test_libraries_are_not_taken_from_the_folder_one_is_in(
+    key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cryptography.py").write_text("raise SystemExit('a file beside a bundle was run')")
+    monkeypatch.chdir(tmp_path)
+    with start_signer(key, "audit", Passphrase.given(SECRET)) as signer:
+        assert signer.sign(statement())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="prctl and /proc of Linux")
+def test_no_core_is_dumped_and_nobody_may_trace_it(signer: SignerProcess) -> None:
+    process = Path(f"/proc/{signer.process_id}")
+    limits = (process / "limits").read_text()
+    (core,) = (line for line in limits.splitlines() if line.startswith("Max core file size"))
+    assert core.split()[4:6] == ["0", "0"]
+    code = (
+        "import ctypes; from counterfoil.signer.hardening import protect_memory; protect_memory(); "
+        "print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"  # PR_GET_DUMPABLE
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "0\n"
+
+
+@posix
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_does_not_end_it(signer: SignerProcess, number: int) -> None:
+    os.kill(signer.process_id, number)
+    time.sleep(0.1)
+    assert signer.sign(statement())
+
+
+# What goes wrong.
+
+
+@posix
+def test_a_killed_signer_is_told(signer: SignerProcess) -> None:
+    os.kill(signer.process_id, signal.SIGKILL)
+    with pytest.raises(SignerError, match="ended before it had signed") as caught:
+        signer.sign(statement())
+    assert caught.value.remedy
+    assert "exit code -9" in caught.value.detail
+    with pytest.raises(SignerError):
+        signer.sign(statement())
+
+
+@posix
+def test_a_signer_that_hangs_is_given_up(signer: SignerProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "ANSWER_SECONDS", 0.5)
+    os.kill(signer.process_id, signal.SIGSTOP)
+    started = time.monotonic()
+    with pytest.raises(SignerError, match="ended before it had signed"):
+        signer.sign(statement())
+    assert time.monotonic() - started < 30
+
+
+def test_it_ends_with_its_client(key: Path) -> None:
+    process = raw(key, "--passphrase-from=pipe")
+    assert process.stdin is not None
+    process.stdin.write(frame(b"P", SECRET.encode()))
+    process.stdin.close()
+    assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize("size", [MAX_STATEMENT_BYTES + 1, 2**32 - 1])
+def test_a_huge_frame_is_refused_before_it_is_read(key: Path, size: int) -> None:
+    process = raw(key, "--passphrase-from=pipe")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(frame(b"P", SECRET.encode()))
+    assert process.stdout.read(1) == b"R"
+    process.stdin.write(b"S" + size.to_bytes(4, "big"))
+    answer = b""
+    while piece := process.stdout.read(65536):
+        answer += piece
+    assert f"A frame of {size} bytes".encode() in answer
+    assert process.wait(60) == 1
+
+
+def test_a_huge_statement_is_not_even_sent(signer: SignerProcess) -> None:
+    with pytest.raises(SignerError, match="the signer takes"):
+        signer.sign(bytes(MAX_STATEMENT_BYTES + 1))
+
+
+@pytest.mark.parametrize("begun", [b"", b"P", b"P\0\0\0\x09half"], ids=["nothing", "a kind", "half"])
+def test_a_frame_that_does_not_come_ends_it(key: Path, begun: bytes) -> None:
+    process = raw(key, "--passphrase-from=pipe", "--patience=0.5")
+    assert process.stdin is not None
+    process.stdin.write(begun)
+    assert process.wait(60) == 3
+
+
+@pytest.mark.parametrize("junk", [b"XXXXXXXXXX", b"P\xff\xff\xff\xff", b"S\0\0\0\0"])
+def test_junk_in_the_place_of_a_passphrase(key: Path, junk: bytes) -> None:
+    process = raw(key, "--passphrase-from=pipe")
+    out, err = process.communicate(junk, timeout=60)
+    assert out[:1] == b"F"
+    assert process.returncode == 1
+    assert err == b""
+
+
+def test_nothing_is_said_of_a_passphrase_that_is_no_text(key: Path) -> None:
+    process = raw(key, "--passphrase-from=pipe")
+    out, err = process.communicate(frame(b"P", b"secret\xff"), timeout=60)
+    assert b"secret" not in out + err
+    assert b"wrong" in out

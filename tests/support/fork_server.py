@@ -1,0 +1,201 @@
+"""Runs ``counterfoil`` in processes that can be killed, a hundred in the time that importing torch takes once.
+
+A server imports everything; each command runs in a fork of it, a process of its own, which is killed with SIGKILL.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+TESTS = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended: its exit code, None when it was killed; what it said; and how long it took."""
+
+    code: int | None
+    said: str
+    seconds: float
+
+
+class ForkServer:
+    """Use it as a context manager."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "support.fork_server"],
+            cwd=TESTS,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+    def run(
+        self,
+        *arguments: object,
+        kill_after: float | None = None,
+        kill_at_write: int | None = None,
+        largest_file: int | None = None,
+        fork: bool = True,
+    ) -> Ended:
+        """Run a command.
+
+        Args:
+            arguments: Those of ``counterfoil``.
+            kill_after: Kill it so many seconds after it began.
+            kill_at_write: Kill it in the middle of so manieth of the writes that a recording makes.
+            largest_file: No file may become larger: writing fails as on a full disk.
+            fork: False runs it in the server itself, so that later ones need not load kernels first; on one thread.
+        """
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        job = {
+            "arguments": [str(argument) for argument in arguments],
+            "kill_after": kill_after,
+            "kill_at_write": kill_at_write,
+            "largest_file": largest_file,
+            "fork": fork,
+        }
+        self._process.stdin.write(json.dumps(job) + "\n")
+        self._process.stdin.flush()
+        return Ended(**json.loads(self._process.stdout.readline()))
+
+
+def _serve() -> None:
+    from counterfoil import cli
+    from counterfoil.training import recorder  # noqa: F401  (so that the forks need not import it)
+
+    for line in sys.stdin:
+        job = json.loads(line)
+        begun = time.perf_counter()
+        if not job["fork"]:
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                code = cli.main(job["arguments"])
+            ended = {"code": code, "said": said.getvalue(), "seconds": time.perf_counter() - begun}
+            print(json.dumps(ended), flush=True)
+            continue
+        reader, writer = os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(reader)
+            os.dup2(writer, 1)
+            os.dup2(writer, 2)
+            try:
+                _prepare(job)
+                code = cli.main(job["arguments"])
+            except BaseException:
+                traceback.print_exc()
+                code = 99
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+        os.close(writer)
+        said, status = _watch(child, reader, job["kill_after"])
+        ended = {
+            "code": None if os.WIFSIGNALED(status) else os.WEXITSTATUS(status),
+            "said": said,
+            "seconds": time.perf_counter() - begun,
+        }
+        print(json.dumps(ended), flush=True)
+
+
+def _prepare(job: dict[str, Any]) -> None:
+    if job["largest_file"] is not None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (job["largest_file"], job["largest_file"]))
+    if job["kill_at_write"] is not None:
+        _kill_at_write(job["kill_at_write"])
+
+
+def _kill_at_write(chosen: int) -> None:
+    """Kill this process when half of a write is done; also before and after the run gets its name."""
+    from counterfoil import wholefiles
+    from counterfoil.bundle import filewriter
+    from counterfoil.training import recording
+
+    counted = 0
+    written, placed, removed = recording._write, wholefiles.put_in_place, recording._remove
+
+    def due() -> bool:
+        nonlocal counted
+        counted += 1
+        return counted == chosen
+
+    def die() -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def write(file: Any, data: bytes | memoryview, folder: Path) -> None:
+        if due():
+            written(file, memoryview(data)[: len(data) // 2], folder)
+            die()
+        written(file, data, folder)
+
+    def place(part: Path, path: Path, **settings: Any) -> None:
+        if due():
+            die()
+        placed(part, path, **settings)
+        if due():
+            die()
+
+    def remove(folder: Path) -> None:
+        if due():
+            die()
+        (folder / "recording.json").unlink()
+        if due():
+            die()
+        removed(folder)
+
+    recording._write = write
+    filewriter.put_in_place = place  # type: ignore[attr-defined]
+    recording._remove = remove
+
+
+def _watch(child: int, reader: int, kill_after: float | None) -> tuple[str, int]:
+    """Read what a child says until its end, and kill it when its time has come."""
+    import select
+
+    end = None if kill_after is None else time.perf_counter() + kill_after
+    said = b""
+    with contextlib.closing(os.fdopen(reader, "rb", buffering=0)) as pipe:
+        while True:
+            wait = None if end is None else max(0.0, end - time.perf_counter())
+            if not select.select([pipe], [], [], wait)[0]:
+                os.kill(child, signal.SIGKILL)
+                end = None
+                continue
+            piece = pipe.read(65536)
+            if not piece:
+                break
+            said += piece
+    return said.decode(errors="replace"), os.waitpid(child, 0)[1]
+
+
+if __name__ == "__main__":
+    _serve()
