@@ -80,7 +80,7 @@ def test_an_audit_says_since_when_history_stands(published, digits_job):
     assert "3 published tree heads agree with it, from step 2 on (20" in detail
     assert "tree head" not in audited(run, digits_job.order).check(CheckNumber.COMMITMENTS).detail
     checks = inspect(run, heads=heads).checks
-    assert checks[CheckNumber.COMMITMENTS - 1].detail == detail
+    assert checks[CheckNumber.COMMITMENTS - 1].detail.startswith(detail)
 
 
 def test_some_heads_are_as_good_as_all(published, digits_job, trainer_key):
