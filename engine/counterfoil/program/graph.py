@@ -266,8 +266,15 @@ class Program:
         # Keys stand between quotes that no text can hold, so this counts nodes without parsing anything.
         check_operators(data.count(b'"op":'), limits)
         try:
-            value = canonical.decode(data, max_values=limits.values, max_bytes=limits.text)
-            program = _Parser(cancel).program(value)
+            with canonical.uncollected():
+                program = _Parser(cancel).program(
+                    canonical.decode(
+                        data,
+                        max_values=limits.values,
+                        max_bytes=limits.text,
+                        between=None if cancel is None else cancel.check,
+                    )
+                )
         except canonical.CanonicalError as error:
             raise ProgramError(
                 f"The program is damaged: it is not canonical JSON. {error.sentence}", detail=error.detail
