@@ -24,6 +24,7 @@ _MODULES = (
     "counterfoil.audit.",
     "counterfoil.commit.",
     "counterfoil.execution.devices",
+    "counterfoil.program.limits",
     "counterfoil_app.engine_child",
     "counterfoil_app.engine_port",
     "counterfoil_app.sample",
