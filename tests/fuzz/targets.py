@@ -16,7 +16,6 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import torch
 
 from counterfoil.audit import kept
 from counterfoil.audit.capsule import load_job, prove_leaves, prove_part
@@ -38,13 +37,15 @@ from counterfoil.errors import (
     CommitmentError,
     CounterfoilError,
     KeyFileError,
+    LimitError,
+    NonFiniteError,
     ProgressError,
     RecordingError,
     RefusedError,
     SignatureError,
     SignerError,
 )
-from counterfoil.execution.interpreter import Interpreter
+from counterfoil.execution.admission import read_program
 from counterfoil.generators import finish
 from counterfoil.program.graph import Program
 from counterfoil.rounding.log import decode, encode
@@ -59,6 +60,7 @@ from support.hdf5_files import blocks_of, read_by_us
 from support.hdf5_fuzz import spoil_structure
 from support.heads import record_with_heads
 from support.jobs import digits_order, gpt2_order
+from support.random_programs import compute, random_program
 from support.reports import dispute, disputed_report, step_row, verified_report
 
 Spoil = Callable[[bytes, random.Random], bytes]
@@ -86,7 +88,7 @@ class Target:
     spoil: Spoil
     read: Callable[[bytes], Any]
     bound: bool
-    refusals: tuple[type[CounterfoilError], ...] = (RefusedError,)
+    refusals: tuple[type[CounterfoilError], ...] = (RefusedError, LimitError)
     says: Mapping[bytes, Any] = field(default_factory=dict)
     agrees: Callable[[Any, Any], bool] = operator.eq
 
@@ -237,6 +239,14 @@ class Corpus:
         return (
             Target("manifest", tuple(manifests), spoil_json, _read_manifest, bound=False),
             Target("program", tuple(programs), spoil_json, _read_program, bound=False),
+            Target(
+                "program, computed",
+                (programs[0],),
+                lambda data, chance: random_program(chance).data,
+                _compute_program,
+                bound=False,
+                refusals=(RefusedError, LimitError, NonFiniteError),
+            ),
             *(
                 Target(f"log codec, {name}", (log,), spoil_bytes, partial(_read_log, sizes[log]), bound=False)
                 for name, log in zip(("CNN", "GPT"), logs, strict=True)
@@ -406,9 +416,13 @@ def _read_manifest(data: bytes) -> bytes:
 
 
 def _read_program(data: bytes) -> bytes:
-    program = Program.from_bytes(data)
-    Interpreter(program, torch.device("cpu"), torch.float64).check_types()
+    program = read_program(data, "float64")
     assert program.to_bytes() == data, "something of the program was not read"
+    return data
+
+
+def _compute_program(data: bytes) -> bytes:
+    compute(data)
     return data
 
 

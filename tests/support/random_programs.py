@@ -59,25 +59,41 @@ class Case:
 def cases(seed: int, count: int) -> Iterator[Case]:
     """Yield ``count`` programs, the same ones for the same seed; most have only one thing wrong, and many nothing."""
     for number in range(count):
-        chance = random.Random(f"{seed} {number}")
-        name, value = _changed(chance) if chance.random() < 0.35 else _single(chance)
-        yield Case(f"case {number} of seed {seed}: {name}", canonical.encode(value))
+        case = random_program(random.Random(f"{seed} {number}"))
+        yield Case(f"case {number} of seed {seed}: {case.name}", case.data)
+
+
+def random_program(chance: random.Random) -> Case:
+    """Return a program with arguments by chance."""
+    name, value = _changed(chance) if chance.random() < 0.35 else _single(chance)
+    return Case(name, canonical.encode(value))
+
+
+def compute(data: bytes) -> None:
+    """Read a program as an auditor does, and compute one step of it when it is small.
+
+    Raises:
+        RefusedError: It is malformed or unsupported.
+        LimitError: It is not small.
+        NonFiniteError: It gives what is not finite.
+    """
+    precision = Precision()
+    program = read_program(data, precision.compute, SMALL)
+    site_margins(program, precision)
+    kinds_without_bound(program, precision)
+    assert program.to_bytes() == data
+    _compute(program, precision)
 
 
 def outcome(data: bytes) -> Outcome | None:
-    """Read a program as an auditor does, and compute one step of it when it is small.
+    """How :func:`compute` ends.
 
     Returns:
         REFUSED; INCONCLUSIVE where it is too large, or gives what is not finite; None when it was computed. Whatever
         else is raised, a test has found.
     """
-    precision = Precision()
     try:
-        program = read_program(data, precision.compute, SMALL)
-        site_margins(program, precision)
-        kinds_without_bound(program, precision)
-        assert program.to_bytes() == data
-        _compute(program, precision)
+        compute(data)
     except RefusedError:
         return Outcome.REFUSED
     except (LimitError, NonFiniteError):
