@@ -131,13 +131,20 @@ class SteadyFile:
 
     def read(self, offset: int, count: int) -> bytes:
         """Return the bytes from an offset on, fewer only at the end of the file; raises as :meth:`read_into`."""
-        if self.digest is None:  # structure is read in many short pieces
-            with reading("its structure"):
-                self._handle.seek(offset)
-                return self._handle.read(count)
+        if self.digest is None:
+            return self._piece(offset, count)
         data = bytearray(max(0, min(count, self.size - offset)))
         self.read_into(offset, memoryview(data), "its structure")
         return bytes(data)
+
+    def _piece(self, offset: int, count: int) -> bytes:
+        """Read some bytes of the structure: there may be 100,000 such pieces, so errors are looked at afterwards."""
+        try:
+            self._handle.seek(offset)
+            return self._handle.read(count)
+        except (OSError, ValueError, MemoryError):
+            with reading("its structure"):
+                raise
 
     def read_into(self, offset: int, target: memoryview, what: str) -> None:
         """Fill ``target``, bytes, with those from an offset on.
