@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from counterfoil import canonical
+from counterfoil.audit.heads import read_tree_heads
 from counterfoil.audit.outcome import Outcome
+from counterfoil.bundle.schema import TreeHead
+from counterfoil.commit.digest import Digest
 from counterfoil.errors import SignatureError
-from counterfoil.signing import claimed_key_ids
+from counterfoil.signing import claimed_key_ids, sign_tree_head
+from support.bundles import test_key as trainer_key
 from support.hostile_programs import order_of
 from support.measured import Measured, command
 
@@ -68,3 +73,18 @@ def test_the_largest_records_that_are_read() -> None:
     with pytest.raises(canonical.CanonicalError, match="levels deep"):
         canonical.decode(b"[" + deep + b"]")
     assert canonical.decode(b'"[[,,::{{ \\" "') == '[[,,::{{ " '
+
+
+def test_a_file_of_tree_heads_with_millions_of_empty_lines(tmp_path: Path) -> None:
+    key = trainer_key(tmp_path)
+    head = TreeHead(Digest.of(b"order"), 2, Digest.of(b"root"), "2026-01-01T00:00:00Z", key.public.pem)
+    path = tmp_path / "heads.jsonl"
+    path.write_bytes(sign_tree_head(head, key) + b"\n")
+    assert read_tree_heads(path, key.public) == (head,)
+    path.write_bytes(sign_tree_head(head, key) + b"\n" * (60 * MIB))
+    tracemalloc.start()
+    with pytest.raises(SignatureError, match="Line 2"):
+        read_tree_heads(path, key.public)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 200 * MIB
