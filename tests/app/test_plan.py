@@ -113,8 +113,12 @@ def test_whole_run_is_the_default(dialog: PlanDialog, opened: MainWindow, engine
 
 @pytest.mark.parametrize(
     ("typed", "numbers"),
-    [("1,4,7-9", (1, 4, 7, 8, 9)), (" 3 ", (3,)), ("12", (12,)), ("", None), ("0", None), ("13", None), ("x", None)]
-    + [("All", None), ("all,1", None), ("\u00b2", None)],
+    [
+        ("1,4,7-9", (1, 4, 7, 8, 9)),
+        (" 3 ", (3,)),
+        ("12", (12,)),
+        *((typed, None) for typed in ("", "0", "13", "x", "All", "all,1", "\u00b2")),
+    ],
 )
 def test_listed_segments(dialog: PlanDialog, typed: str, numbers: tuple[int, ...] | None) -> None:
     dialog.listed.setChecked(True)

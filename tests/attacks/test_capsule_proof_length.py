@@ -43,7 +43,9 @@ def test_of_a_chunk(sparse_evidence: CapsuleContents, tmp_path: Path, change: st
 
 
 @pytest.mark.parametrize("value", [["0"] * 64, {}, None, 1, "0" * 63], ids=lambda value: type(value).__name__)
-def test_of_something_that_is_no_digest(capsule: Path, evidence: CapsuleContents, tmp_path: Path, value: object) -> None:
+def test_of_something_that_is_no_digest(
+    capsule: Path, evidence: CapsuleContents, tmp_path: Path, value: object
+) -> None:
     spoiled = tmp_path / "a.cfoil"
     shutil.copyfile(capsule, spoiled)
     leaves = [{"record": leaf.record.to_json(), "proof": [value]} for leaf in evidence.leaves]
