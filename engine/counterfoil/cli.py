@@ -6,6 +6,7 @@ command that needs it, so that ``--help`` answers at once and the engine works w
 
 from __future__ import annotations
 
+import gc
 import importlib
 import logging
 import signal
@@ -282,6 +283,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code.
     """
+    if arguments is not None:
+        return _main(arguments)
+    try:
+        return _main(None)
+    finally:
+        # The command has said how it ended: a signal while the interpreter is taken down changes nothing.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        gc.freeze()  # else garbage is looked for in what is left of a large program
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     try:
         if arguments is None:
             hide_passphrase()
@@ -914,8 +926,9 @@ def inspect(
     """
     public = load_public_key(trainer_key) if trainer_key else None
     with cancel_on_interrupt() as cancel, terminal.progress("Checking", terminal.console(stderr=True), "states") as bar:
-        from counterfoil.audit import inspection
-        from counterfoil.program.limits import limits_for
+        with cancel.at_once():
+            from counterfoil.audit import inspection
+            from counterfoil.program.limits import limits_for
 
         def show(done: int, total: int) -> None:
             if done == 0:
@@ -1031,8 +1044,9 @@ def audit(
     finished: AuditFinished | None = None
     restoring = resume
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
-        from counterfoil.audit import events, kept, replay
-        from counterfoil.program.limits import limits_for
+        with cancel.at_once():
+            from counterfoil.audit import events, kept, replay
+            from counterfoil.program.limits import limits_for
 
         request = replay.AuditRequest(
             run=run,
@@ -1482,23 +1496,41 @@ def _window_module(name: str) -> Any:
         ) from error
 
 
+_AGAIN_SECONDS = 0.05
+
+
 @contextmanager
 def cancel_on_interrupt() -> Iterator[CancelToken]:
-    """Let Ctrl-C and a request to end set the token; a second one ends the process at once."""
+    """Let Ctrl-C and a request to end set the token, and stop at once what may be; a second one ends the process."""
     token = CancelToken()
     previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    hook = sys.unraisablehook
+    timed = hasattr(signal, "setitimer") and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
 
     def stop(number: int, frame: object) -> None:
-        token.cancel()
         signal.signal(number, signal.default_int_handler)
+        # An exception that is raised in a callback of the interpreter's, as imports have, is shown and forgotten.
+        sys.unraisablehook = quietly
+        if timed:
+            signal.signal(signal.SIGALRM, lambda *_: token.interrupt())
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN_SECONDS, _AGAIN_SECONDS)
+        token.interrupt()
+
+    def quietly(forgotten: Any) -> None:
+        if forgotten.exc_type is not KeyboardInterrupt:
+            hook(forgotten)
 
     for number in previous:
         signal.signal(number, stop)
     try:
         yield token
     finally:
+        if timed:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
         for number, handler in previous.items():
             signal.signal(number, handler)
+        sys.unraisablehook = hook
 
 
 def _open_key(path: Path, purpose: str, about: Path | None = None) -> SignerProcess:
