@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from counterfoil.audit.events import AuditFinished, AuditReport, Event
 from counterfoil.audit.outcome import Check, CheckNumber
-from counterfoil.audit.replay import AuditRequest, run_audit
+from counterfoil.audit.replay import AuditRequest, imitated_audit, run_audit
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord, run_tree
 from counterfoil.cancel import CancelToken
@@ -145,9 +145,19 @@ class Audited:
         return self.report.checks[number - 1]
 
 
-def audited(run: Path, order: Path | None = None, *, cancel: CancelToken | None = None, **settings: Any) -> Audited:
-    """Audit a run to its end; on one thread unless told otherwise."""
-    events = tuple(run_audit(AuditRequest(run, order, **({"threads": 1} | settings)), cancel))
+def audited(
+    run: Path,
+    order: Path | None = None,
+    *,
+    cancel: CancelToken | None = None,
+    perturbation: str | None = None,
+    **settings: Any,
+) -> Audited:
+    """Audit a run to its end, on imitated hardware if told so; on one thread unless told otherwise."""
+    request = AuditRequest(run, order, **({"threads": 1} | settings))
+    events = tuple(
+        run_audit(request, cancel) if perturbation is None else imitated_audit(request, perturbation, cancel)
+    )
     assert isinstance(events[-1], AuditFinished)
     return Audited(events[-1].report, events)
 

@@ -84,7 +84,7 @@ class AdjudicationReport:
 
 @dataclass
 class StepTally:
-    """What the replay of a capsule's steps brought to light. The log is judged on matching steps only.
+    """What the replay of a capsule's steps showed. The log is judged on matching steps only.
 
     Attributes:
         replayed: Steps replayed and judged.

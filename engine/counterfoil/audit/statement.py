@@ -15,6 +15,7 @@ from urllib.parse import quote
 from counterfoil import __version__
 from counterfoil.audit.adjudication import AdjudicationReport
 from counterfoil.audit.events import (
+    IMITATION,
     AuditReport,
     Dispute,
     DisputedOperator,
@@ -46,6 +47,11 @@ def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any
         raise SignatureError(
             "There is no verdict to sign: the bundle file could not be read, or changed while it was read.",
             remedy="Look at the reason that the audit gave.",
+        )
+    if IMITATION in dict(report.environment):
+        raise SignatureError(
+            "There is no verdict to sign: the run was replayed on imitated hardware.",
+            remedy="Audit it on the hardware that there is.",
         )
     subjects = _subjects(report.bundle_name, report.bundle_digest, report.run_root)
     return make_statement(subjects, VERDICT_PREDICATE, _predicate(report, signed_at))

@@ -58,7 +58,7 @@ NAMED_SITES = 10
 
 
 class SteeringAccount:
-    """Adds up, for each rounding site, what following the log of matching steps brought to light.
+    """Adds up, for each rounding site, what following the log of matching steps showed.
 
     Args:
         program: The program of a step.
