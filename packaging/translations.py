@@ -25,12 +25,12 @@ CATALOGUES = ROOT / "resources" / "counterfoil_resources" / "translations"
 LANGUAGES = ("de",)
 ENGINE_MODULES = (
     "audit/conclusion.py",
-    "audit/findings.py",
+    "audit/step/findings.py",
     "audit/inspection.py",
     "audit/kept.py",
-    "audit/outcome.py",
+    "audit/values/outcome.py",
     "audit/replay.py",
-    "audit/sampling.py",
+    "audit/values/sampling.py",
     "audit/selftest.py",
     "bundle/hdf5/dense.py",
     "bundle/hdf5/format.py",

@@ -1,6 +1,6 @@
 """The command line.
 
-Exit codes are those of :class:`counterfoil.audit.outcome.Outcome`, 0 to 4. What needs torch or Qt is imported in the
+Exit codes are those of :class:`counterfoil.Outcome`, 0 to 4. What needs torch or Qt is imported in the
 command that needs it, so that ``--help`` answers at once and the engine works without a window.
 """
 
@@ -22,7 +22,7 @@ import typer
 import typer.core
 
 from counterfoil import __version__, terminal
-from counterfoil.audit.outcome import CheckState, Outcome
+from counterfoil.audit.values.outcome import CheckState, Outcome
 from counterfoil.bundle.schema import PROFILES, Precision
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import PIECE_BYTES
@@ -51,7 +51,8 @@ from counterfoil.wholefiles import check_target, remove_leftovers, write_whole
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from counterfoil.audit.events import AuditFinished, Kept, StepRow
+    from counterfoil.audit.values.events import AuditFinished
+    from counterfoil.audit.values.report import Kept, StepRow
     from counterfoil.training.order import OrderDraft
 
 DEFAULT_SEQUENCE = 64
@@ -1022,7 +1023,7 @@ def audit(
             _check_target(target, force)
     signing_key = _open_key(key, "audit", run) if key is not None else None
     public = load_public_key(trainer_key) if trainer_key else None
-    from counterfoil.audit.sampling import SegmentRequest
+    from counterfoil.audit.values.sampling import SegmentRequest
 
     chosen = SegmentRequest.parse(segments, confidence, bad_fraction, nonce)
 
@@ -1031,7 +1032,8 @@ def audit(
     finished: AuditFinished | None = None
     restoring = resume
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
-        from counterfoil.audit import events, kept, replay
+        from counterfoil.audit import kept, replay
+        from counterfoil.audit.values import events
         from counterfoil.program.limits import limits_for
 
         request = replay.AuditRequest(
@@ -1101,7 +1103,7 @@ def audit(
             # There is nothing that a verdict could be about; the exit code says the rest.
             console.print("No verdict was written: the file could not be read as a bundle, or changed meanwhile.")
         else:
-            from counterfoil.audit.verdict import preview_verdict
+            from counterfoil.audit.statement.verdict import preview_verdict
 
             _sign(preview_verdict(report, datetime.now(UTC)), signing_key, verdict)
             console.print(f"Wrote {shown(str(verdict))}, signed with the key {signing_key.public.key_id}.")
@@ -1147,8 +1149,8 @@ def adjudicate(
     public = load_public_key(trainer_key) if trainer_key else None
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
-        from counterfoil.audit import adjudicate as hearing
-        from counterfoil.audit import events
+        from counterfoil.audit import adjudicator as hearing
+        from counterfoil.audit.values import events
         from counterfoil.program.limits import limits_for
 
         first = 1
@@ -1177,7 +1179,7 @@ def adjudicate(
         if report.capsule_digest is None:
             console.print("Nothing was signed: the file could not be read, or changed meanwhile.")
         else:
-            from counterfoil.audit.verdict import preview_adjudication
+            from counterfoil.audit.statement.verdict import preview_adjudication
 
             _sign(preview_adjudication(report, datetime.now(UTC)), signing_key, verdict)
             console.print(f"Wrote {shown(str(verdict))}, signed with the key {signing_key.public.key_id}.")
@@ -1200,8 +1202,8 @@ def plan(
     """
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Measuring", console) as bar:
-        from counterfoil.audit.plan import Plan, PlanProgress
-        from counterfoil.audit.planner import plan_audit
+        from counterfoil.audit.timing import plan_audit
+        from counterfoil.audit.values.plan import Plan, PlanProgress
         from counterfoil.program.limits import limits_for
 
         for event in plan_audit(
@@ -1329,7 +1331,7 @@ def verify(
 
     Example: counterfoil verify verdict.json --key auditor.pub.pem --bundle run.cfoil
     """
-    from counterfoil.audit.verdict import check_bundle_file, verify_signed
+    from counterfoil.audit.statement.verdict import check_bundle_file, verify_signed
 
     checked = verify_signed(_read_verdict(verdict), load_public_key(key))
     if bundle is not None:
@@ -1368,7 +1370,7 @@ def sign(
     """
     _check_target(out, force)
     with _open_key(key, "audit") as signing_key:
-        from counterfoil.audit.verdict import verify_signed
+        from counterfoil.audit.statement.verdict import verify_signed
 
         data = read_input(statement, "a statement to sign", DataError, most=MAX_STATEMENT_BYTES)
         envelope = signing_key.sign(data)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from counterfoil import Digest
-from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.cli import main
 from counterfoil.errors import CounterfoilError
 from counterfoil_app import engine_process

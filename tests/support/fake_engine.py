@@ -52,8 +52,8 @@ from counterfoil import (
     TensorDivergence,
     canonical,
 )
-from counterfoil.audit.compare import detail_difference
-from counterfoil.audit.summary import ArraySummary, OrderSummary, RunSummary
+from counterfoil.audit.step.compare import detail_difference
+from counterfoil.audit.values.summary import ArraySummary, OrderSummary, RunSummary
 from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil.signing import VERDICT_PREDICATE, make_statement
 from counterfoil_app.engine_port import DeviceInfo, ReplayPlan, SignedVerdict, VerdictReading

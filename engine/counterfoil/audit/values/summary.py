@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from counterfoil.audit.outcome import Check
+from counterfoil.audit.values.outcome import Check
 from counterfoil.commit.digest import Digest
 from counterfoil.program.limits import Estimate
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from counterfoil.audit.disputed import Elements
-from counterfoil.audit.events import Finding, Right
+from counterfoil.audit.step.elements import Elements
+from counterfoil.audit.values.dispute import Finding, Right
 from counterfoil.exact import NotExactError
 from counterfoil.program.graph import Node
 

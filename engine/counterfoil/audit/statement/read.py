@@ -12,10 +12,10 @@ from enum import Enum
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from counterfoil.audit.events import Right, accuses
-from counterfoil.audit.outcome import Check, CheckNumber, CheckState
-from counterfoil.audit.sampling import NONCE, Sample, Selection, draw_segments, ranges
-from counterfoil.audit.statement import VERIFIER_ID
+from counterfoil.audit.statement.write import VERIFIER_ID
+from counterfoil.audit.values.dispute import Right, accuses
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
+from counterfoil.audit.values.sampling import NONCE, Sample, Selection, draw_segments, ranges
 from counterfoil.bundle.schema import MAX_STEPS
 from counterfoil.canonical import float_text
 from counterfoil.commit.digest import Digest

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.audit.events import ElementComparison, TensorDetail, TensorDivergence
+from counterfoil.audit.values.dispute import ElementComparison, TensorDetail, TensorDivergence
 from counterfoil.commit.merkle import MerkleTree, first_difference, leaf_hash
 from counterfoil.commit.state import chunk_tree, tensor_record
 

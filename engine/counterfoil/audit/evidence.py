@@ -10,7 +10,7 @@ import numpy.typing as npt
 from torch import Tensor
 
 from counterfoil.audit.inspection import Inspection
-from counterfoil.audit.steps import State
+from counterfoil.audit.step.replayer import State
 from counterfoil.bundle.capsule import CapsuleContents, ChunkProofs, ProvenLeaf
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, RunClaim
 from counterfoil.cancel import CancelToken

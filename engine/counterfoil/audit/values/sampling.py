@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from enum import Enum
 from math import ceil
 
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DataError

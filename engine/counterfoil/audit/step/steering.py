@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.audit.events import Steering, SteeringRow
+from counterfoil.audit.values.report import NAMED_SITES, Steering, SteeringRow
 from counterfoil.program.graph import Node, Program
 
 if TYPE_CHECKING:  # torch, which the reader of a verdict does not need
@@ -53,8 +53,6 @@ _SUM_NAMES = """
 """
 _SUMS = frozenset(_SUM_NAMES.split())
 """Operators whose results are sums of their arguments or of products of two of them: exact where these are coarse."""
-NAMED_SITES = 10
-"""So many sites at most are named as steered."""
 
 
 class SteeringAccount:

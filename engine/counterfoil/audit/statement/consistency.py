@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from counterfoil.audit.adjudication import AdjudicationOutcome
-from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.ruling import AdjudicationOutcome
 from counterfoil.errors import SignatureError
 
 if TYPE_CHECKING:
-    from counterfoil.audit.statement_parts import Coverage, DisputedStep
-    from counterfoil.audit.verdict import Adjudication, Verdict
+    from counterfoil.audit.statement.model import Adjudication, Verdict
+    from counterfoil.audit.statement.read import Coverage, DisputedStep
 
 Rule = tuple[bool, str]
 """Whether a rule is broken, and the words that say how."""

@@ -6,8 +6,7 @@ import re
 from itertools import pairwise
 from typing import Any
 
-from counterfoil.audit.events import Steering, SteeringRow
-from counterfoil.audit.steering import NAMED_SITES
+from counterfoil.audit.values.report import NAMED_SITES, Steering, SteeringRow
 from counterfoil.errors import SignatureError
 from counterfoil.fields import Fields
 from counterfoil.program.limits import MAX_OPERATORS

@@ -16,14 +16,15 @@ from typing import TypeVar
 
 import torch
 
-from counterfoil.audit.adjudication import AdjudicationReport, StepTally, conclude_adjudication, replay_checks
-from counterfoil.audit.capsule import CapsuleJob, load_job, prove_leaves, prove_part
-from counterfoil.audit.events import CheckChanged, Event
+from counterfoil.audit.evidence import CapsuleJob, load_job, prove_leaves, prove_part
 from counterfoil.audit.inspection import check_claim, compare_order, key_id_of, read_client_order, signed_by
-from counterfoil.audit.judgement import Judgement, dispute_of, judge
-from counterfoil.audit.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.selftest import run_selftest
-from counterfoil.audit.steps import State, step_replayer
+from counterfoil.audit.step.judgement import Judgement, dispute_of, judge
+from counterfoil.audit.step.replayer import State, step_replayer
+from counterfoil.audit.tally import StepTally, conclude_adjudication, replay_checks
+from counterfoil.audit.values.events import CheckChanged, Event
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
+from counterfoil.audit.values.ruling import AdjudicationReport
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.schema import RunClaim
 from counterfoil.bundle.steady import SteadyFile

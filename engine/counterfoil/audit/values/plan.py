@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from counterfoil.audit.sampling import bad_segments, passing_probability, sample_size, segment_count
+from counterfoil.audit.values.sampling import bad_segments, passing_probability, sample_size, segment_count
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.program.limits import Estimate
 

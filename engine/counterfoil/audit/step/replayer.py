@@ -12,7 +12,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.audit.events import Event, OperatorDone
+from counterfoil.audit.values.events import Event, OperatorDone
 from counterfoil.bundle.schema import OrderManifest, StepRecord
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.audit.arbiter import arbitrate
-from counterfoil.audit.events import Dispute, Event, Finding, Right, accuses
-from counterfoil.audit.findings import repeated_omissions, unreadable_log
-from counterfoil.audit.locate import differing_inputs, first_differing_operator
-from counterfoil.audit.steps import ReplayedStep, State, StepReplayer, differing_parts, read_log
+from counterfoil.audit.step.arbiter import arbitrate
+from counterfoil.audit.step.findings import repeated_omissions, unreadable_log
+from counterfoil.audit.step.locate import differing_inputs, first_differing_operator
+from counterfoil.audit.step.replayer import ReplayedStep, State, StepReplayer, differing_parts, read_log
+from counterfoil.audit.values.dispute import Dispute, Finding, Right, accuses
+from counterfoil.audit.values.events import Event
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison, leaf_hash

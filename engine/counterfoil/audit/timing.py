@@ -10,8 +10,8 @@ from contextlib import ExitStack
 import numpy as np
 
 from counterfoil.audit.inspection import open_inspection
-from counterfoil.audit.plan import Plan, PlanProgress, make_plan
-from counterfoil.audit.steps import Logs, State, read_log, step_replayer
+from counterfoil.audit.step.replayer import Logs, State, read_log, step_replayer
+from counterfoil.audit.values.plan import Plan, PlanProgress, make_plan
 from counterfoil.bundle.datafile import DataFile, missing_data
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.cancel import CancelToken

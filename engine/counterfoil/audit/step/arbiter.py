@@ -24,11 +24,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.audit import findings
-from counterfoil.audit.disputed import Elements, is_defined, tolerance
-from counterfoil.audit.events import Event, Finding
-from counterfoil.audit.explain import explain
-from counterfoil.audit.steps import Job, ReplayedStep, State, StepReplayer
+from counterfoil.audit.step import findings
+from counterfoil.audit.step.elements import Elements, is_defined, tolerance
+from counterfoil.audit.step.explain import explain
+from counterfoil.audit.step.replayer import Job, ReplayedStep, State, StepReplayer
+from counterfoil.audit.values.dispute import Finding
+from counterfoil.audit.values.events import Event
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.errors import NonFiniteError

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.audit.events import DisputedElement, Finding, Right
+from counterfoil.audit.values.dispute import DisputedElement, Finding, Right
 from counterfoil.exact import Number
 from counterfoil.exact.numbers import MP
 from counterfoil.program.graph import Node

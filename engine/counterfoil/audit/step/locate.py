@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil.audit.events import DisputedOperator, NeighbourOperator
+from counterfoil.audit.values.dispute import DisputedOperator, NeighbourOperator
 from counterfoil.program.graph import Program, node_values
 from counterfoil.program.places import PlaceSort
 

@@ -13,17 +13,12 @@ from typing import Any
 from urllib.parse import quote
 
 from counterfoil import __version__
-from counterfoil.audit.adjudication import AdjudicationReport
-from counterfoil.audit.events import (
-    AuditReport,
-    Dispute,
-    DisputedOperator,
-    Finding,
-    TensorDivergence,
-)
-from counterfoil.audit.outcome import Check
-from counterfoil.audit.sampling import Sample, ranges
-from counterfoil.audit.steering_fields import steering_fields
+from counterfoil.audit.statement.steering_fields import steering_fields
+from counterfoil.audit.values.dispute import Dispute, DisputedOperator, Finding, TensorDivergence
+from counterfoil.audit.values.outcome import Check
+from counterfoil.audit.values.report import AuditReport
+from counterfoil.audit.values.ruling import AdjudicationReport
+from counterfoil.audit.values.sampling import Sample, ranges
 from counterfoil.canonical import float_text
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import SignatureError
