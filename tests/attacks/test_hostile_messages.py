@@ -18,10 +18,10 @@ from counterfoil import Digest
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.cli import main
 from counterfoil.errors import CounterfoilError
-from counterfoil_app import engine_process
-from counterfoil_app.engine_child import Item, Returned
-from counterfoil_app.engine_process import ProcessEngine
-from counterfoil_app.messages import MessageError, dumps, loads
+from counterfoil_app.engine import process as engine_process
+from counterfoil_app.engine.child import Item, Returned
+from counterfoil_app.engine.messages import MessageError, dumps, loads
+from counterfoil_app.engine.process import ProcessEngine
 
 
 class Runs:

@@ -25,11 +25,10 @@ from PySide6.QtGui import (
 )
 
 from counterfoil import AuditReport, BundleSummary, Dispute, Finding, Outcome, StepMatch, StepRow, __version__
-from counterfoil_app import chart, text
-from counterfoil_app.chart import Floats, Series
-from counterfoil_app.engine_words import translated
-from counterfoil_app.theme import LIGHT
-from counterfoil_app.views import words
+from counterfoil_app.looks import chart, text, words
+from counterfoil_app.looks.chart import Floats, Series
+from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.theme import LIGHT
 
 MARGIN_MILLIMETRES = 17.0
 POINTS_PER_INCH = 72

@@ -24,9 +24,9 @@ from PySide6.QtWidgets import (
 )
 
 from counterfoil import CounterfoilError, Plan, PlanProgress, PlanRow, SegmentRequest
-from counterfoil_app import text
-from counterfoil_app.engine_words import translated
-from counterfoil_app.session import Session
+from counterfoil_app.looks import text
+from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.model.session import Session
 from counterfoil_app.views.parts import label, restyle
 
 CONFIDENCES = (0.5, 0.9, 0.95, 0.99, 0.999)

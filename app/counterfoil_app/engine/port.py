@@ -1,7 +1,7 @@
 """What the window asks of the engine, and the real engine behind it.
 
 The window calls an :class:`Engine` from its worker thread; :class:`LibraryEngine` runs in the engine's own process
-(engine_process.py), so that the window's process never loads torch.
+(engine/process.py), so that the window's process never loads torch.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from counterfoil import (
     StepRow,
 )
 from counterfoil.inputs import read_input
-from counterfoil_app.sample import SampleKind, SampleProgress, record_sample
+from counterfoil_app.engine.sample import SampleKind, SampleProgress, record_sample
 
 if TYPE_CHECKING:
     from counterfoil import AuditRequest, Verdict  # importing it would import what signs, which the window does without

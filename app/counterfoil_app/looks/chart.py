@@ -12,7 +12,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QImage, QPainter, QPen, QPolygonF
 
-from counterfoil_app import text
+from counterfoil_app.looks import text
 
 Floats = npt.NDArray[np.float64]
 SCALE = 3

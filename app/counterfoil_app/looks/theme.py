@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
-from counterfoil_app.settings import ThemeChoice
+from counterfoil_app.model.settings import ThemeChoice
 
 
 class Tone(Enum):

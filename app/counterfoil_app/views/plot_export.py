@@ -12,8 +12,8 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QGraphicsView
 
-from counterfoil_app.divergence import DivergenceTable
-from counterfoil_app.step_data import StepData, StepState
+from counterfoil_app.model.divergence_table import DivergenceTable
+from counterfoil_app.model.step_data import StepData, StepState
 
 PICTURE_SCALE = 2
 """Pixels of a picture for each on the screen."""

@@ -25,13 +25,12 @@ from PySide6.QtWidgets import (
 )
 
 from counterfoil import AuditReport
-from counterfoil_app import icons, text
-from counterfoil_app.strangers import plain
-from counterfoil_app.theme import Theme
-from counterfoil_app.verdict_export import SigningRequest
-from counterfoil_app.views import words
+from counterfoil_app.engine.strangers import plain
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks import icons, text, words
+from counterfoil_app.looks.theme import Theme
+from counterfoil_app.verdict.export import SigningRequest
 from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label
-from counterfoil_app.worker import Failure
 
 ICON_PIXELS = 32
 SIZE = (860, 680)

@@ -6,7 +6,7 @@ The views read a :class:`Session` and call its methods; it holds what the engine
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -34,22 +34,37 @@ from counterfoil import (
     Sample,
     SegmentRequest,
     StepMatch,
+    StepRow,
     write_whole,
 )
-from counterfoil_app.divergence import DivergenceTable
-from counterfoil_app.engine_port import DeviceInfo, Engine, ReplayPlan
-from counterfoil_app.rate import AwakeClock, RateMeter
-from counterfoil_app.snapshot import Latest, ReplaySink, Snapshot
-from counterfoil_app.step_data import StepData
-from counterfoil_app.step_rows import StepRows
-from counterfoil_app.strangers import plain
-from counterfoil_app.turns import Turns
-from counterfoil_app.verdict_export import SigningRequest, VerdictMaterial, export_verdict
-from counterfoil_app.worker import Failure, JobResult, Worker
+from counterfoil_app.engine.port import DeviceInfo, Engine, ReplayPlan
+from counterfoil_app.engine.snapshot import Latest, ReplaySink, Snapshot
+from counterfoil_app.engine.strangers import plain
+from counterfoil_app.engine.worker import Failure, JobResult, Worker
+from counterfoil_app.model.divergence_table import DivergenceTable
+from counterfoil_app.model.rate import AwakeClock, RateMeter
+from counterfoil_app.model.step_data import StepData
+from counterfoil_app.model.step_rows import StepRows
+from counterfoil_app.model.turns import Turns
 
 POLL_MILLISECONDS = 30
 ROWS_PER_POLL = 2_000
 """Steps taken in one look: 2,000 rows every 30 ms is faster than any replay and takes the window a few ms."""
+
+
+@dataclass(frozen=True)
+class VerdictMaterial:
+    """What a verdict is made from.
+
+    Attributes:
+        report: What the replay found.
+        summary: The overview of the bundle; None when it could not be read.
+        rows: The replayed steps.
+    """
+
+    report: AuditReport
+    summary: BundleSummary | None
+    rows: Sequence[StepRow]
 
 
 class Phase(Enum):
@@ -488,11 +503,15 @@ class Session(QObject):
             self._token.cancel()
             self._set_phase(Phase.STOPPING)
 
-    def export_verdict(self, request: SigningRequest) -> None:
-        """Sign the report and write what was asked for; :attr:`export_finished` or :attr:`failed` follows."""
+    def export_verdict(self, write: Callable[[Engine, VerdictMaterial], Path]) -> None:
+        """Let the worker sign the report and write the verdict; :attr:`export_finished` or :attr:`failed` follows.
+
+        Args:
+            write: Signs and writes, and returns where the signed verdict lies; called from the worker thread.
+        """
         if self.report is not None:
             material = VerdictMaterial(self.report, self.summary, self.rows.so_far())
-            self._submit(partial(export_verdict, self._engine, material, request), partial(self._signed, self.report))
+            self._submit(partial(write, self._engine, material), partial(self._signed, self.report))
 
     def ask(self, question: Callable[[Engine], object], answer: Callable[[JobResult], None]) -> None:
         """Let the worker ask the engine something, and hand the answer over in the window's thread."""

@@ -10,7 +10,7 @@ from enum import Enum
 
 from PySide6.QtCore import QObject, Signal
 
-from counterfoil_app import strangers
+from counterfoil_app.engine import strangers
 
 CAPACITY = 2_000
 """Entries kept. A replay writes a few dozen, so this is weeks of work; beyond it the oldest go."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from counterfoil import SegmentRequest
-from counterfoil_app.session import Finished, Phase, Session
+from counterfoil_app.model.session import Finished, Phase, Session
 
 
 class EntryState(Enum):

@@ -7,15 +7,14 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from counterfoil_app import icons, text
-from counterfoil_app.engine_port import SignedVerdict, VerdictReading
-from counterfoil_app.engine_words import translated
-from counterfoil_app.strangers import name_of
-from counterfoil_app.theme import Theme, Tone
-from counterfoil_app.views import words
+from counterfoil_app.engine.port import SignedVerdict, VerdictReading
+from counterfoil_app.engine.strangers import name_of
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks import icons, text, words
+from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.words import Look
 from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle
-from counterfoil_app.views.words import Look
-from counterfoil_app.worker import Failure
 
 ICON_PIXELS = 36
 SIZE = (760, 620)

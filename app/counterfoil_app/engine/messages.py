@@ -25,10 +25,10 @@ _MODULES = (
     "counterfoil.commit.",
     "counterfoil.execution.devices",
     "counterfoil.program.limits",
-    "counterfoil_app.engine_child",
-    "counterfoil_app.engine_port",
-    "counterfoil_app.sample",
-    "counterfoil_app.worker",
+    "counterfoil_app.engine.child",
+    "counterfoil_app.engine.port",
+    "counterfoil_app.engine.sample",
+    "counterfoil_app.engine.worker",
 )
 """Where the classes of values are defined that an engine may send."""
 _OTHERS = frozenset(

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from counterfoil import CounterfoilError
-from counterfoil_app import strangers
+from counterfoil_app.engine import strangers
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from counterfoil import (
     StepMatch,
     ranges,
 )
-from counterfoil_app import engine_words, text
-from counterfoil_app.step_data import StepState
-from counterfoil_app.theme import Tone
+from counterfoil_app.looks import engine_words, text
+from counterfoil_app.looks.theme import Tone
+from counterfoil_app.model.step_data import StepState
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,16 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDialog, QWidget
 
 from counterfoil import AuditReport
-from counterfoil_app import passphrases
-from counterfoil_app.engine_port import Engine, VerdictReading
-from counterfoil_app.session import Session
-from counterfoil_app.settings import Settings
-from counterfoil_app.signing_dialog import SigningDialog
-from counterfoil_app.strangers import beside, plain
-from counterfoil_app.theme import Theme
-from counterfoil_app.verdict_export import now
-from counterfoil_app.verdict_viewer import VerdictViewer
-from counterfoil_app.worker import JobResult
+from counterfoil_app.engine.port import Engine, VerdictReading
+from counterfoil_app.engine.strangers import beside, plain
+from counterfoil_app.engine.worker import JobResult
+from counterfoil_app.looks.theme import Theme
+from counterfoil_app.model.session import Session
+from counterfoil_app.model.settings import Settings
+from counterfoil_app.verdict import passphrases
+from counterfoil_app.verdict.export import export_verdict, now
+from counterfoil_app.verdict.signing_dialog import SigningDialog
+from counterfoil_app.verdict.viewer import VerdictViewer
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class VerdictDesk(QObject):
         if self._session.report is report:
             request = dialog.request()
             self._key_in_use = request.private_key
-            self._session.export_verdict(request)
+            self._session.export_verdict(partial(export_verdict, request=request))
 
     def _exported(self, path: Path) -> None:
         if path == self._session.verdict_file and self._key_in_use is not None:

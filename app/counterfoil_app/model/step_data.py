@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil import BundleSummary, StepMatch, StepRow
-from counterfoil_app.step_rows import StepRows
+from counterfoil_app.model.step_rows import StepRows
 
 Floats = npt.NDArray[np.float64]
 States = npt.NDArray[np.uint8]

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil_app.divergence import module_and_tensor
+from counterfoil_app.model.divergence_table import module_and_tensor
 
 Floats = npt.NDArray[np.float64]
 

@@ -12,10 +12,10 @@ from multiprocessing.connection import Connection
 
 from PySide6.QtCore import QLocale
 
-from counterfoil_app import startup
-from counterfoil_app.report_document import Contents, make_pdf
-from counterfoil_app.shell.language import LANGUAGES, SOURCE_LANGUAGE, Translations
-from counterfoil_app.worker import Failure, ReportedError
+from counterfoil_app.desktop import startup
+from counterfoil_app.engine.worker import Failure, ReportedError
+from counterfoil_app.looks.language import LANGUAGES, SOURCE_LANGUAGE, Translations
+from counterfoil_app.verdict.report_document import Contents, make_pdf
 
 
 def print_report(contents: Contents) -> bytes:

@@ -6,15 +6,16 @@ The same actions and the same session as a user's clicks; the demo and the READM
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from counterfoil import AuditReport, CounterfoilError, write_whole
-from counterfoil_app.plot_export import png
-from counterfoil_app.session import Phase
-from counterfoil_app.verdict_export import SigningRequest
-from counterfoil_app.waiting import settle, wait_until
+from counterfoil_app.driver.waiting import settle, wait_until
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.model.session import Phase
+from counterfoil_app.verdict.export import SigningRequest, export_verdict
+from counterfoil_app.views.plot_export import png
 from counterfoil_app.window import MainWindow
-from counterfoil_app.worker import Failure
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
 SETTLE_MILLISECONDS = 300
@@ -65,7 +66,8 @@ def replay_and_capture(
             failure = session.failure
             sentence = failure.sentence if failure is not None else "The replay ended without a report."
             raise CounterfoilError(sentence, remedy=failure.remedy if failure is not None else "")
-        session.export_verdict(SigningRequest(private_key=key, passphrase=passphrase, create=False, target=verdict))
+        request = SigningRequest(private_key=key, passphrase=passphrase, create=False, target=verdict)
+        session.export_verdict(partial(export_verdict, request=request))
         _wait(lambda: session.verdict_file is not None, "signing the verdict", timeout_seconds, failures)
     finally:
         session.failed.disconnect(failures.append)

@@ -8,8 +8,8 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from counterfoil_app.engine_words import translated
-from counterfoil_app.worker import Failure
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks.engine_words import translated
 
 
 def _tr(text: str) -> str:

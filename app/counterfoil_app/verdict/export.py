@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from counterfoil import AuditReport, BundleSummary, Passphrase, StepRow, start_signer, write_whole
-from counterfoil_app import passphrases
-from counterfoil_app.engine_port import Engine
-from counterfoil_app.report_document import Contents, Curves
-from counterfoil_app.report_process import print_report
-from counterfoil_app.strangers import name_of, plain
+from counterfoil import Passphrase, start_signer, write_whole
+from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.strangers import name_of, plain
+from counterfoil_app.model.session import VerdictMaterial
+from counterfoil_app.verdict import passphrases
+from counterfoil_app.verdict.report_document import Contents, Curves
+from counterfoil_app.verdict.report_process import print_report
 
 
 def now() -> datetime:
@@ -45,21 +45,6 @@ class SigningRequest:
     table: Path | None = None
     remember: bool = False
     statement: bytes | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True)
-class VerdictMaterial:
-    """What a verdict is made from.
-
-    Attributes:
-        report: What the replay found.
-        summary: The overview of the bundle; None when it could not be read.
-        rows: The replayed steps.
-    """
-
-    report: AuditReport
-    summary: BundleSummary | None
-    rows: Sequence[StepRow]
 
 
 def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRequest) -> Path:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication
 
 from counterfoil import BundleSummary
-from counterfoil_app import text
+from counterfoil_app.looks import text
 
 
 @dataclass(frozen=True)

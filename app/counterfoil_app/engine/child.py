@@ -16,10 +16,10 @@ from queue import SimpleQueue
 from typing import Any
 
 from counterfoil import CancelToken, OperatorDone, PlanProgress
-from counterfoil_app.engine_port import LibraryEngine
-from counterfoil_app.messages import dumps
-from counterfoil_app.sample import SampleProgress
-from counterfoil_app.worker import Failure
+from counterfoil_app.engine.messages import dumps
+from counterfoil_app.engine.port import LibraryEngine
+from counterfoil_app.engine.sample import SampleProgress
+from counterfoil_app.engine.worker import Failure
 
 FLUSH_SECONDS = 0.02
 MOST_MESSAGES = 500

@@ -24,11 +24,11 @@ from counterfoil import (
     StepRow,
     write_steps_csv,
 )
-from counterfoil_app.engine_child import Call, Item, Raised, Returned, Steer, serve
-from counterfoil_app.engine_port import DeviceInfo, ReplayPlan, VerdictReading
-from counterfoil_app.messages import MAX_BYTES, MessageError, loads
-from counterfoil_app.sample import SampleKind, SampleProgress
-from counterfoil_app.worker import ReportedError
+from counterfoil_app.engine.child import Call, Item, Raised, Returned, Steer, serve
+from counterfoil_app.engine.messages import MAX_BYTES, MessageError, loads
+from counterfoil_app.engine.port import DeviceInfo, ReplayPlan, VerdictReading
+from counterfoil_app.engine.sample import SampleKind, SampleProgress
+from counterfoil_app.engine.worker import ReportedError
 
 LOOK_SECONDS = 0.02
 """How often a call looks whether it was cancelled or paused."""

@@ -14,8 +14,8 @@ from importlib import resources
 
 from PySide6.QtCore import QCoreApplication
 
-from counterfoil_app import strangers
-from counterfoil_app.worker import Failure
+from counterfoil_app.engine import strangers
+from counterfoil_app.engine.worker import Failure
 
 CONTEXT = "engine"
 SHORT = 12
