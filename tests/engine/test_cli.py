@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.cli import cancel_on_interrupt, main
+from counterfoil import __version__
+from counterfoil.cli import main
+from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.signer.environment import PASSPHRASE_VARIABLE
 from counterfoil.signing import load_private_key
 from counterfoil.training.recorder import record
@@ -247,7 +249,7 @@ def test_an_unexpected_failure_is_an_error_without_a_traceback(
     def broken(*_: object, **_named: object) -> None:
         raise ZeroDivisionError("on purpose")
 
-    monkeypatch.setattr("counterfoil.cli.start_signer", broken)
+    monkeypatch.setattr("counterfoil.cli.statements.start_signer", broken)
     assert main(["keygen", str(tmp_path / "key.pem"), "--no-passphrase"]) == 4
     shown = capsys.readouterr().err
     assert "ZeroDivisionError: on purpose" in shown
@@ -346,6 +348,20 @@ def test_an_interrupted_replay_is_inconclusive(
     assert main(["audit", str(job / "run.cfoil"), "--verdict", str(verdict), "--key", key]) == 2
     assert "INCONCLUSIVE" in capsys.readouterr().out
     assert main(["verify", str(verdict), "--key", str(job / "auditor.pub.pem")]) == 2
+
+
+def test_the_version_is_shown_without_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"counterfoil {__version__}\n"
+
+
+def test_help_lists_the_commands_in_the_order_in_which_people_meet_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    lines = [line.strip("│ ").split(" ")[0] for line in capsys.readouterr().out.split("Commands")[1].splitlines()[1:]]
+    expected = (
+        "order calibrate train inspect plan audit adjudicate referee panel verify sign keygen gui demo bench vectors"
+    )
+    assert [name for name in lines if name in expected.split()] == expected.split()
 
 
 def test_help_answers_without_torch() -> None:

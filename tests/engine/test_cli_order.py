@@ -10,8 +10,9 @@ import pytest
 import typer.main
 
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import OrderManifest
-from counterfoil.cli import main, order_app
+from counterfoil.bundle.schema import PROFILES, OrderManifest
+from counterfoil.cli import main
+from counterfoil.cli.orders import order_app
 
 
 def order(path: Path) -> OrderManifest:
@@ -61,6 +62,31 @@ def test_logistic_made_up_and_from_a_file(tmp_path):
     assert order(read).data["features"].shape == (40, 3)
 
 
+def test_the_options_of_all_recipes_reach_the_order(tmp_path):
+    out, data = tmp_path / "job.cfoil", tmp_path / "table.cfdata"
+    common = ["--seed", "7", "--commit-every", "2", "--checkpoint-every", "4", "--precision", "float64-20"]
+    common += ["--margins", "calibrated", "--external-data", str(data), "--no-trial"]
+    own = ["--rows", "64", "--features", "5", "--steps", "8", "--batch-size", "16"]
+    assert main(["order", "logistic", "--out", str(out), *own, *common]) == 0
+    manifest = order(out)
+    assert (manifest.seed, manifest.commit_every, manifest.checkpoint_every) == (7, 2, 4)
+    assert manifest.precision.significand_bits == 20
+    assert not manifest.precision.proven
+    assert data.exists()
+
+
+def test_every_recipe_offers_every_precision_profile():
+    commands = typer.main.get_group(order_app).commands
+    for name, command in commands.items():
+        (option,) = (p for p in command.params if p.name == "precision")
+        context = command.make_context(name, [], resilient_parsing=True)
+        assert option.get_default(context).value == "float64-24"
+        for profile in PROFILES:
+            assert option.process_value(context, profile).value == profile
+        with pytest.raises(Exception, match="float64-25"):
+            option.process_value(context, "float64-25")
+
+
 WORDS = {"[UNK]": 0, "to": 1, "be": 2, "or": 3, "not": 4}
 
 
@@ -105,7 +131,7 @@ def test_gpt2_on_tokens(book):
         (["gpt2", "--text", "book.txt", "--size", "124M", "--weights", "model.safetensors"], ["bytes", "50257"]),
         (
             ["gpt2", "--text", "book.txt", "--size", "124M", "--weights", "m", "--tokenizer", "tokenizer.json"],
-            ["m cannot be read"],
+            ["There is no file m."],
         ),
         (["gpt2", "--text", "book.txt", *TINY, "--weights", "model.safetensors"], ["'wte.weight'", "(5, 8)"]),
         (["gpt2", "--text", "book.txt", "--tokenizer", "book.txt"], ["book.txt cannot be used"]),

@@ -350,8 +350,9 @@ _WITH_INFINITY = (
     | COMPARISONS
     | frozenset(("clamp", "clamp_min", "clamp_max", "hardtanh", "hardtanh_backward", "threshold", "threshold_backward"))
     | frozenset(("linalg_vector_norm", "norm"))
+    | frozenset(("add", "sub", "rsub"))
 )
-"""Kinds for which an infinite number has a meaning: they write it, compare with it, or stand at a limit."""
+"""Kinds for which an infinite number has a meaning: they write, compare or mask with it, or stand at a limit."""
 _WITH_NUMBERS = frozenset(("add", "sub", "rsub", "mul", "div", "fmod", "remainder"))
 """Kinds whose second tensor may be a number, as capture writes it."""
 

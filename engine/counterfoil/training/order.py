@@ -22,7 +22,7 @@ from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.rows import chunks_of_rows
 from counterfoil.commit.state import chunk_proofs, state_root, tensor_bytes, tensor_digest
-from counterfoil.errors import BundleError, DataError, ProgramError
+from counterfoil.errors import BundleError, DataError, ProgramError, TrialError
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import Draws, StepInputs
 from counterfoil.program.capture import CapturedStep
@@ -104,11 +104,12 @@ class OrderDraft:
             CoarseGridWarning: The grid is too coarse for a gradient of the first step.
 
         Raises:
-            TrialError: The first step fails; nothing was written.
+            TrialError: The first step fails, or nobody could read the program; nothing was written.
             DataError: The name of the data file cannot stand in an order.
             FileWriteError: A file cannot be written.
         """
         manifest, inside = self.manifest, self.data
+        program = self._readable_program()
         if external_data is not None:
             name = _plain_name(Path(external_data))
             outside = {array: replace(spec, file=name) for array, spec in manifest.data.items()}
@@ -120,8 +121,20 @@ class OrderDraft:
         if external_data is not None:
             write_data_file(external_data, self.data)
         with BundleWriter.create(path) as writer:
-            writer.write_order(manifest, self.program.to_bytes(), self.schedule, self.scalars, inside, self.initial)
+            writer.write_order(manifest, program, self.schedule, self.scalars, inside, self.initial)
         return manifest
+
+    def _readable_program(self) -> bytes:
+        data = self.program.to_bytes()
+        try:
+            Program.from_bytes(data)
+        except ProgramError as error:
+            raise TrialError(
+                f"Nobody could train this order. {error.sentence}",
+                remedy="Write that part of the model in another way.",
+                detail=error.detail,
+            ) from error
+        return data
 
 
 def draft_order(

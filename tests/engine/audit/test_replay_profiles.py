@@ -14,7 +14,6 @@ from torch import nn
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import PROFILES, Precision
-from counterfoil.cli import Profile
 from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.rounding.log import SiteLog, decode
@@ -43,10 +42,6 @@ def jobs(tmp_path_factory, trainer_key) -> Callable[[str, str], Job]:
         return made[recipe, profile]
 
     return job
-
-
-def test_the_command_line_offers_every_profile():
-    assert [profile.value for profile in Profile] == list(PROFILES)
 
 
 @pytest.mark.parametrize("perturbation", PERTURBATIONS)

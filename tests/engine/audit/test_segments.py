@@ -16,6 +16,7 @@ from counterfoil.audit.values.plan import Plan, PlanProgress, make_plan
 from counterfoil.audit.values.sampling import SegmentRequest, Selection
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.errors import RefusedError, SignatureError
+from counterfoil.program.limits import Estimate
 from counterfoil.signing import VERDICT_PREDICATE, make_statement, open_statement, sign_statement
 from counterfoil.training.tamper import LabelFlip
 from support.jobs import audited, record_run
@@ -166,7 +167,8 @@ def test_a_plan_adds_up(digits_job):
             schedule=replace(reader.manifest.schedule, shape=(1000, reader.manifest.batch_size)),
             scalars=replace(reader.manifest.scalars, shape=(1000, *reader.manifest.scalars.shape[1:])),
         )
-    plan = make_plan(manifest, device="cpu", bad_fraction=0.05, step_seconds=2.0, load_seconds=0.5, measured_steps=3)
+    took = {"step_seconds": 2.0, "load_seconds": 0.5, "measured_steps": 3}
+    plan = make_plan(manifest, device="cpu", bad_fraction=0.05, estimate=Estimate(1, 2, 3, 4, 5), **took)
     by_confidence = {row.confidence: row for row in plan.rows}
     assert by_confidence[0.95].segments == 45
     assert by_confidence[0.95].steps == 450

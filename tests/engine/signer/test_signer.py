@@ -192,7 +192,7 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
         "counterfoil.bundle", "counterfoil.bundle.schema", "counterfoil.cancel", "counterfoil.canonical",
         "counterfoil.commit",
         "counterfoil.commit.digest", "counterfoil.commit.merkle", "counterfoil.errors", "counterfoil.fields",
-        "counterfoil.inputs", "counterfoil.obstacles", "counterfoil.signing",
+        "counterfoil.inputs", "counterfoil.obstacles", "counterfoil.signing", "counterfoil.wholefiles",
     }  # fmt: skip
 
 

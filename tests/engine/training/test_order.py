@@ -153,8 +153,8 @@ def reshape(kind: str, name: str) -> Any:
     [
         (rename("batch", "x"), "'other'"),
         (rename("scalar", "lr"), "'other'"),
-        (reshape("batch", "x"), "'x'"),
-        (reshape("scalar", "lr"), "'lr'"),
+        (reshape("batch", "x"), "aten.addmm.default"),
+        (reshape("scalar", "lr"), "aten.mul.Tensor"),
         (reshape("state", "momentum:bias"), "momentum:bias"),
     ],
 )

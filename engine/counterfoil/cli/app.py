@@ -1,0 +1,135 @@
+"""The commands put together, and the function that runs them."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import typer
+import typer.core
+
+from counterfoil import __version__, terminal
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.cli.auditing import audit
+from counterfoil.cli.developer import bench_app, vectors
+from counterfoil.cli.disputes import adjudicate, panel, referee
+from counterfoil.cli.exits import Done, exit_code, show_error
+from counterfoil.cli.inspection import inspect, plan
+from counterfoil.cli.orders import order_app
+from counterfoil.cli.statements import keygen, sign, verify
+from counterfoil.cli.training import calibrate, train
+from counterfoil.cli.window import demo, gui
+from counterfoil.errors import CancelledError, CounterfoilError
+from counterfoil.signer.environment import drop_passphrase, hide_passphrase
+
+_LOG = logging.getLogger("counterfoil")
+# What typer exits with by itself. Its 2 for a wrong call would read as INCONCLUSIVE.
+_TYPER_EXITS = {0: 0, 2: Outcome.ERROR.exit_code}
+_TYPER_STOPPED = (1, 130)
+"""What typer exits with, next to silently, when somebody presses Ctrl-C; which one depends on its version."""
+
+# In the order in which people meet them; typer would list groups last.
+_COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
+    "order": order_app,
+    "calibrate": calibrate,
+    "train": train,
+    "inspect": inspect,
+    "plan": plan,
+    "audit": audit,
+    "adjudicate": adjudicate,
+    "referee": referee,
+    "panel": panel,
+    "verify": verify,
+    "sign": sign,
+    "keygen": keygen,
+    "gui": gui,
+    "demo": demo,
+    "bench": bench_app,
+    "vectors": vectors,
+}
+_WITH_KEY = ("train", "audit", "adjudicate", "sign", "keygen")
+"""Commands that may need a passphrase."""
+
+
+class _Commands(typer.core.TyperGroup):
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(_COMMANDS)
+
+
+app = typer.Typer(
+    name="counterfoil",
+    cls=_Commands,
+    help="Find out whether the training you ordered is the training that happened.",
+    epilog="Exit codes: 0 VERIFIED or done, 1 DISPUTED, 2 INCONCLUSIVE or stopped, 3 REFUSED, 4 ERROR.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for _name, _command in _COMMANDS.items():
+    if isinstance(_command, typer.Typer):
+        app.add_typer(_command, name=_name)
+    else:
+        app.command(_name)(_command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: The arguments. Unless given, those of the process, which is then started again if there is a
+            passphrase in its environment.
+
+    Returns:
+        The exit code.
+    """
+    try:
+        if arguments is None:
+            hide_passphrase()
+        app(args=None if arguments is None else list(arguments))
+    except Done as done:
+        return exit_code(done)
+    except SystemExit as ended:
+        if exit_code(ended) in _TYPER_STOPPED:
+            return show_error(CancelledError("Stopped; nothing was concluded."))
+        return _TYPER_EXITS.get(exit_code(ended), Outcome.ERROR.exit_code)
+    except CounterfoilError as error:
+        return show_error(error)
+    except KeyboardInterrupt:
+        return show_error(CancelledError("Stopped; nothing was concluded."))
+    except Exception as error:
+        _LOG.debug("unexpected", exc_info=True)
+        return show_error(
+            CounterfoilError(
+                f"Counterfoil failed: {type(error).__name__}: {error}",
+                remedy="This is a bug. Run the command again as 'counterfoil --debug ...', and report what it shows.",
+            )
+        )
+    return 0
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"counterfoil {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        # In a callback of its own, or typer would ask for a command first.
+        typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_show_version),
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show technical details of errors.")] = False,
+) -> None:
+    # What libraries warn of concerns developers: it goes to the log, which is shown with --debug.
+    logging.captureWarnings(True)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(terminal.LogFormatter())
+    logging.basicConfig(handlers=[handler], level=logging.WARNING if debug else logging.CRITICAL)
+    _LOG.setLevel(logging.DEBUG if debug else logging.CRITICAL)
+    if context.invoked_subcommand not in _WITH_KEY:
+        drop_passphrase()

@@ -1,0 +1,214 @@
+"""The command that replays a run and gives a verdict."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from counterfoil import terminal
+from counterfoil.audit.values.outcome import CheckState
+from counterfoil.cli.exits import Done
+from counterfoil.cli.interrupt import cancel_on_interrupt
+from counterfoil.cli.keys import open_key, sign_into
+from counterfoil.cli.options import (
+    AllowLargeOption,
+    BadFractionOption,
+    ClientOrderOption,
+    DataOption,
+    DeviceOption,
+    ForceOption,
+    HeadsOption,
+    JsonOption,
+    OptionalKeyOption,
+    RunArgument,
+    ThreadsOption,
+    TrainerKeyOption,
+)
+from counterfoil.cli.targets import check_target
+from counterfoil.signer.environment import drop_passphrase
+from counterfoil.signing import load_public_key
+from counterfoil.terminal import shown
+
+if TYPE_CHECKING:
+    from counterfoil.audit.values.events import AuditFinished
+    from counterfoil.audit.values.report import Kept, StepRow
+
+
+def audit(
+    run: RunArgument,
+    order: ClientOrderOption = None,
+    verdict: Annotated[
+        Path | None, typer.Option(help="Write the signed verdict to this file; needs --key.", show_default=False)
+    ] = None,
+    key: OptionalKeyOption = None,
+    data: DataOption = None,
+    trainer_key: TrainerKeyOption = None,
+    heads: HeadsOption = None,
+    csv: Annotated[
+        Path | None, typer.Option(help="Write the table of replayed steps to this file.", show_default=False)
+    ] = None,
+    capsule: Annotated[
+        Path | None,
+        typer.Option(
+            help="On a confirmed dispute, write a capsule (.cfoil) of the disputed step to this file, for 'counterfoil "
+            "adjudicate' on any machine.",
+            show_default=False,
+        ),
+    ] = None,
+    segments: Annotated[
+        str | None,
+        typer.Option(
+            help="Which segments to replay, from one checkpoint to the next: all, a number of them drawn at random "
+            "(5), or a list (3,7-9; a single one as 7-7). 'counterfoil plan' shows what each costs.",
+            show_default="all",
+        ),
+    ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Draw as many segments at random as it takes to catch a run with --bad-fraction of bad ones with this "
+            "probability, for instance 0.99.",
+            show_default=False,
+        ),
+    ] = None,
+    bad_fraction: BadFractionOption = 0.01,
+    nonce: Annotated[
+        str | None,
+        typer.Option(
+            help="The randomness of the sample, 64 hexadecimal digits, to draw one again. It must not be known to the "
+            "trainer before the run is signed.",
+            show_default="a fresh one",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on where an audit of this file with the same options was stopped or killed; it ends with the same "
+            "verdict as one that was not.",
+        ),
+    ] = False,
+    progress: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep the progress of the audit in this file while it runs, and look for it there.",
+            show_default="a file of its own in your state folder",
+        ),
+    ] = None,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
+    json: JsonOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Auditor: replay a run step by step, compare every step with what the trainer signed, and give a verdict.
+
+    Exit code 0 VERIFIED, 1 DISPUTED, 2 INCONCLUSIVE, 3 REFUSED, 4 ERROR. Ctrl-C stops the replay: INCONCLUSIVE; what
+    was judged by then is kept, and --resume goes on from there.
+
+    Example: counterfoil audit run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
+    """
+    if (verdict is None) != (key is None):
+        raise typer.BadParameter("--verdict and --key belong together: a verdict is signed.")
+    if key is None:
+        drop_passphrase()
+    # Whatever could fail is tried before the replay, which may take hours.
+    for target in (verdict, csv, capsule):
+        if target is not None:
+            check_target(target, force)
+    signing_key = open_key(key, "audit", run) if key is not None else None
+    public = load_public_key(trainer_key) if trainer_key else None
+    from counterfoil.audit.values.sampling import SegmentRequest
+
+    chosen = SegmentRequest.parse(segments, confidence, bad_fraction, nonce)
+
+    console = terminal.console(stderr=json)
+    rows: list[StepRow] = []
+    finished: AuditFinished | None = None
+    restoring = resume
+    with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
+        from counterfoil.audit import kept, replay
+        from counterfoil.audit.values import events
+        from counterfoil.program.limits import limits_for
+
+        request = replay.AuditRequest(
+            run=run,
+            order=order,
+            device=device,
+            threads=threads,
+            trainer_key=public,
+            data=data,
+            segments=chosen,
+            heads=heads,
+            limits=limits_for(allow_large),
+            progress=progress if progress is not None else kept.state_folder(),
+            resume=resume,
+        )
+        for event in replay.run_audit(request, cancel):
+            match event:
+                case events.AuditStarted():
+                    bar.start(event.planned_steps)
+                    if event.kept is not None and not resume:
+                        console.print(
+                            f"An earlier audit of this run judged {_judged(event.kept)}. Stop this one with Ctrl-C and "
+                            "give --resume to go on from there."
+                        )
+                    if event.sample is not None and event.sample.nonce:
+                        console.print(f"Sample drawn with the nonce {event.sample.nonce}")
+                case events.CheckChanged() if event.check.state is CheckState.RUNNING:
+                    bar.update(0, event.check.detail)
+                case events.OperatorDone():
+                    bar.update(len(rows) + event.done / event.total)
+                case events.StepReplayed():
+                    rows.append(event.row)
+                    if not restoring:
+                        bar.update(len(rows), event.row.match.value)
+                case events.ProgressRestored():
+                    restoring = False
+                    bar.go_on_from(len(rows))
+                    console.print(f"Goes on from an earlier audit, which judged {_judged(event.kept)}.")
+                case events.AuditFinished():
+                    finished = event
+    assert finished is not None, "an audit ends in a report"
+    report, evidence = finished.report, finished.evidence
+
+    if json:
+        terminal.print_json(report)
+    else:
+        terminal.show_report(console, report)
+    if finished.kept is not None:
+        console.print(f"Kept: {_judged(finished.kept)}. The same command with --resume goes on from there.")
+    if finished.problem:
+        console.print(shown(finished.problem))
+    if csv is not None:
+        from counterfoil.audit.table import write_steps_csv
+
+        write_steps_csv(rows, csv)
+        console.print(f"Wrote {shown(str(csv))}.")
+    if capsule is not None:
+        if evidence is None:
+            console.print("No capsule was written: there is no single step that accuses the trainer.")
+        else:
+            from counterfoil.bundle.capsulewriter import write_capsule
+
+            write_capsule(evidence, capsule)
+            console.print(f"Wrote {shown(str(capsule))}. Anybody can check it with 'counterfoil adjudicate'.")
+    if verdict is not None and signing_key is not None:
+        if report.bundle_digest is None:
+            # There is nothing that a verdict could be about; the exit code says the rest.
+            console.print("No verdict was written: the file could not be read as a bundle, or changed meanwhile.")
+        else:
+            from counterfoil.audit.statement.verdict import preview_verdict
+
+            sign_into(preview_verdict(report, datetime.now(UTC)), signing_key, verdict)
+            console.print(f"Wrote {shown(str(verdict))}, signed with the key {signing_key.public.key_id}.")
+    raise Done(report.outcome.exit_code)
+
+
+def _judged(kept: Kept) -> str:
+    return f"{kept.segments} of {kept.chosen} segments, up to step {kept.step}"

@@ -1,0 +1,184 @@
+"""Commands that settle a dispute: of a capsule's one step, of two runs, of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from counterfoil import terminal
+from counterfoil.cli.exits import Done
+from counterfoil.cli.interrupt import cancel_on_interrupt
+from counterfoil.cli.keys import open_key, sign_into
+from counterfoil.cli.options import (
+    AllowLargeOption,
+    ClientOrderOption,
+    DataOption,
+    DeviceOption,
+    ForceOption,
+    JsonOption,
+    OptionalKeyOption,
+    ThreadsOption,
+    TrainerKeyOption,
+)
+from counterfoil.cli.targets import check_target
+from counterfoil.signer.environment import drop_passphrase
+from counterfoil.signing import load_public_key
+from counterfoil.terminal import shown
+
+
+def adjudicate(
+    capsule: Annotated[Path, typer.Argument(help="The dispute capsule, a .cfoil file.", show_default=False)],
+    order: ClientOrderOption = None,
+    verdict: Annotated[
+        Path | None,
+        typer.Option(help="Write the signed adjudication to this file; needs --key.", show_default=False),
+    ] = None,
+    key: OptionalKeyOption = None,
+    trainer_key: TrainerKeyOption = None,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
+    json: JsonOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Anyone: replay the one step of a dispute capsule, and say whether the trainer or the auditor is right.
+
+    Exit code 0 REJECTED (the trainer is right), 1 CONFIRMED (the step is not what was ordered), 2 INCONCLUSIVE,
+    3 REFUSED, 4 ERROR.
+
+    Example: counterfoil adjudicate dispute.cfoil --order job.cfoil
+    """
+    if (verdict is None) != (key is None):
+        raise typer.BadParameter("--verdict and --key belong together: an adjudication is signed.")
+    if key is None:
+        drop_passphrase()
+    if verdict is not None:
+        check_target(verdict, force)
+    signing_key = open_key(key, "audit", capsule) if key is not None else None
+    public = load_public_key(trainer_key) if trainer_key else None
+    console = terminal.console(stderr=json)
+    with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
+        from counterfoil.audit import adjudicator as hearing
+        from counterfoil.audit.values import events
+        from counterfoil.program.limits import limits_for
+
+        first = 1
+        for event in hearing.adjudicate(
+            capsule,
+            order=order,
+            trainer_key=public,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            limits=limits_for(allow_large),
+        ):
+            match event:
+                case hearing.AdjudicationStarted():
+                    first = event.first
+                    bar.start(event.last - first + 1)
+                case events.OperatorDone():
+                    bar.update(event.step - first + event.done / event.total)
+                case hearing.AdjudicationFinished():
+                    report = event.report
+    if json:
+        terminal.print_json(report)
+    else:
+        terminal.show_adjudication(console, report)
+    if verdict is not None and signing_key is not None:
+        if report.capsule_digest is None:
+            console.print("Nothing was signed: the file could not be read, or changed meanwhile.")
+        else:
+            from counterfoil.audit.statement.verdict import preview_adjudication
+
+            sign_into(preview_adjudication(report, datetime.now(UTC)), signing_key, verdict)
+            console.print(f"Wrote {shown(str(verdict))}, signed with the key {signing_key.public.key_id}.")
+    raise Done(report.outcome.exit_code)
+
+
+def referee(
+    first: Annotated[Path, typer.Argument(help="One provider's run, a .cfoil file.", show_default=False)],
+    second: Annotated[Path, typer.Argument(help="Another provider's run of the same order.", show_default=False)],
+    order: ClientOrderOption = None,
+    data: DataOption = None,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Client: two providers ran one order and differ; find the step by binary search, replay it, and say who is wrong.
+
+    Exit code 0 AGREED, 1 EXPOSED, 2 UNDECIDED, 3 REFUSED, 4 ERROR. The step in which they part is replayed, and the
+    steps after it only if honest rounding explains it.
+
+    Example: counterfoil referee a.cfoil b.cfoil --order job.cfoil
+    """
+    _compare([first, second], order, data, device, threads, allow_large, json)
+
+
+def panel(
+    runs: Annotated[list[Path], typer.Argument(help="Runs of the same order, two or more.", show_default=False)],
+    order: ClientOrderOption = None,
+    data: DataOption = None,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Client: compare the runs of several providers; one honest one among them exposes the others.
+
+    Every run that differs from the largest group that agrees is compared with it, and replayed from where they part
+    until a step decides: the replay decides, not the majority. Exit codes as for 'counterfoil referee'.
+
+    Example: counterfoil panel a.cfoil b.cfoil c.cfoil --order job.cfoil
+    """
+    _compare(runs, order, data, device, threads, allow_large, json)
+
+
+def _compare(
+    runs: Sequence[Path],
+    order: Path | None,
+    data: Path | None,
+    device: str,
+    threads: int | None,
+    allow_large: bool,
+    json: bool,
+) -> None:
+    console = terminal.console(stderr=json)
+    with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
+        from counterfoil.audit import panel, referee
+        from counterfoil.program.limits import limits_for
+
+        done = expected = 0
+        events = panel.run_panel(
+            runs,
+            order=order,
+            data=data,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            limits=limits_for(allow_large),
+        )
+        for event in events:
+            match event:
+                case panel.PanelCompared():
+                    expected = event.steps
+                    bar.start(expected)
+                case referee.StepJudged():
+                    done += 1
+                    if done >= expected:  # the step in which two runs part has not decided
+                        bar.start(done + 1)
+                    bar.update(done, f"step {event.step}")
+                case panel.PanelRuled():
+                    done += 1
+                    bar.update(done, f"step {event.parting.ruled_step}")
+                case panel.PanelFinished():
+                    report = event.report
+    if json:
+        terminal.print_json(report)
+    else:
+        terminal.show_panel(console, report)
+    raise Done(report.outcome.exit_code)

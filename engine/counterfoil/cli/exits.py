@@ -1,0 +1,36 @@
+"""How a command ends: its exit code, and the sentence for an error."""
+
+from __future__ import annotations
+
+import logging
+
+from counterfoil import terminal
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.errors import CancelledError, CounterfoilError, ObstacleError, RefusedError
+from counterfoil.terminal import shown
+
+_LOG = logging.getLogger("counterfoil")
+
+
+class Done(SystemExit):
+    """Ends a command with an exit code of ours; typer lets a SystemExit pass."""
+
+
+def exit_code(ended: SystemExit) -> int:
+    """Return the exit code that an end of the process carries."""
+    return ended.code if isinstance(ended.code, int) else 0
+
+
+def show_error(error: CounterfoilError) -> int:
+    """Say on standard error what happened and what to do next, and return the exit code of it."""
+    outcome = Outcome.ERROR
+    if isinstance(error, RefusedError):
+        outcome = Outcome.REFUSED
+    elif isinstance(error, (CancelledError, ObstacleError)):
+        outcome = Outcome.INCONCLUSIVE
+    out = terminal.console(stderr=True)
+    out.print(f"[bold red]{outcome.value}[/]  {shown(error.sentence)}", soft_wrap=True)
+    if error.remedy:
+        out.print(shown(error.remedy), soft_wrap=True)
+    _LOG.debug("%s: %s", type(error).__name__, error.detail, exc_info=error)
+    return outcome.exit_code

@@ -1,0 +1,109 @@
+"""Commands that look at a bundle without judging the training: what is in it, what an audit of it costs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from counterfoil import terminal
+from counterfoil.audit.values.outcome import CheckState, Outcome
+from counterfoil.cli.exits import Done
+from counterfoil.cli.interrupt import cancel_on_interrupt
+from counterfoil.cli.options import (
+    AllowLargeOption,
+    BadFractionOption,
+    BundleArgument,
+    ClientOrderOption,
+    DataOption,
+    DeviceOption,
+    HeadsOption,
+    JsonOption,
+    RunArgument,
+    ThreadsOption,
+    TrainerKeyOption,
+)
+from counterfoil.signing import load_public_key
+
+
+def inspect(
+    bundle: BundleArgument,
+    order: ClientOrderOption = None,
+    trainer_key: TrainerKeyOption = None,
+    heads: HeadsOption = None,
+    allow_large: AllowLargeOption = False,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="Do not read the stored states, most of a large file; it then says that it did not."
+        ),
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Anyone: say what is in a bundle, and check what can be checked without replaying it.
+
+    Exit code 0 when every such check passed, 3 when one failed: a part of the file is not what was ordered or signed;
+    2 when the program is larger than the limits.
+
+    Example: counterfoil inspect run.cfoil --order job.cfoil
+    """
+    public = load_public_key(trainer_key) if trainer_key else None
+    with cancel_on_interrupt() as cancel, terminal.progress("Checking", terminal.console(stderr=True), "states") as bar:
+        from counterfoil.audit import inspection
+        from counterfoil.program.limits import limits_for
+
+        def show(done: int, total: int) -> None:
+            if done == 0:
+                bar.start(total)
+            bar.update(done)
+
+        limits = limits_for(allow_large)
+        summary = inspection.inspect(bundle, order, public, cancel, heads, limits, quick=quick, progress=show)
+    if json:
+        terminal.print_json(summary)
+    else:
+        terminal.show_summary(terminal.console(), summary)
+    states = {check.state for check in summary.checks}
+    outcome = Outcome.INCONCLUSIVE if CheckState.SKIPPED in states else Outcome.VERIFIED
+    raise Done((Outcome.REFUSED if CheckState.FAILED in states else outcome).exit_code)
+
+
+def plan(
+    run: RunArgument,
+    data: DataOption = None,
+    bad_fraction: BadFractionOption = 0.01,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Auditor: measure a few steps here, and show what each confidence costs in segments and in time.
+
+    Example: counterfoil plan run.cfoil --bad-fraction 0.05
+    """
+    console = terminal.console(stderr=json)
+    with cancel_on_interrupt() as cancel, terminal.progress("Measuring", console) as bar:
+        from counterfoil.audit.timing import plan_audit
+        from counterfoil.audit.values.plan import Plan, PlanProgress
+        from counterfoil.program.limits import limits_for
+
+        for event in plan_audit(
+            run,
+            data=data,
+            bad_fraction=bad_fraction,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            limits=limits_for(allow_large),
+        ):
+            match event:
+                case PlanProgress():
+                    if event.done == 0:
+                        bar.start(event.total)
+                    bar.update(event.done)
+                case Plan():
+                    found = event
+    if json:
+        terminal.print_json(found)
+    else:
+        terminal.show_plan(console, found)

@@ -1,0 +1,208 @@
+"""What the recipes of ``counterfoil order`` have in common: their options, and how their orders are written."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, replace
+from enum import StrEnum
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, get_type_hints
+
+import typer
+
+from counterfoil import terminal
+from counterfoil.bundle.schema import PROFILES, Precision
+from counterfoil.cli.interrupt import cancel_on_interrupt
+from counterfoil.cli.options import ForceOption, OutOption
+from counterfoil.cli.targets import check_target
+from counterfoil.errors import CancelledError
+from counterfoil.plaintext import one_line
+from counterfoil.terminal import shown
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from counterfoil.training.order import OrderDraft
+
+# mypy wants the members spelt out; they would be a second list.
+Profile = StrEnum("Profile", {name: name for name in PROFILES})  # type: ignore[misc]
+"""Precision profiles that an order can name: compute dtype, then significand bits or format of the grid."""
+DEFAULT_PROFILE = Profile("float64-24")
+
+
+class Margins(StrEnum):
+    """Where the margins of an order come from."""
+
+    PROVEN = "proven"
+    CALIBRATED = "calibrated"
+
+
+ExternalDataOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write the data to this file (.cfdata) instead of into the order, and into every run of it: for large "
+        "data. Trainer and auditor need the file too, and name it with --data.",
+        show_default=False,
+    ),
+]
+TrialOption = Annotated[
+    bool,
+    typer.Option(
+        help="Execute the first step here, on the CPU, before the order is written, so that it does not fail at the "
+        "trainer. --no-trial for jobs that only a larger machine can execute."
+    ),
+]
+SeedOption = Annotated[
+    int, typer.Option(min=0, max=2**64 - 1, help="Seed of initial weights, shuffling and every other random draw.")
+]
+CommitOption = Annotated[int, typer.Option(min=1, help="Digest the state every so many steps.")]
+CheckpointOption = Annotated[
+    int, typer.Option(min=1, help="Store the state every so many steps; a multiple of --commit-every.")
+]
+PrecisionOption = Annotated[
+    Profile, typer.Option("--precision", help="How operators compute, and how many significand bits are kept.")
+]
+MarginsOption = Annotated[
+    Margins | None,
+    typer.Option(
+        help="proven: from a bound on how far machines can differ, the default in float64; calibrated: from measured "
+        "differences ('counterfoil calibrate' measures again), the default in float32.",
+        show_default=False,
+    ),
+]
+
+
+class Settings(TypedDict):
+    """What every recipe takes under these names."""
+
+    seed: int
+    commit_every: int
+    checkpoint_every: int
+    precision: Precision
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderOptions:
+    """The options that every recipe has. Each field is one, in the order of the help page."""
+
+    out: OutOption
+    seed: SeedOption = 0
+    commit_every: CommitOption = 1
+    checkpoint_every: CheckpointOption
+    precision: PrecisionOption = DEFAULT_PROFILE
+    margins: MarginsOption = None
+    external_data: ExternalDataOption = None
+    trial: TrialOption = True
+    force: ForceOption = False
+
+    @property
+    def settings(self) -> Settings:
+        """What the recipe is called with."""
+        precision = PROFILES[self.precision.value]
+        if self.margins is not None:
+            precision = replace(precision, proven=self.margins is Margins.PROVEN)
+        return Settings(
+            seed=self.seed,
+            commit_every=self.commit_every,
+            checkpoint_every=self.checkpoint_every,
+            precision=precision,
+        )
+
+    def check(self) -> None:
+        """Refuse what cannot work, before any data are read.
+
+        Raises:
+            FileWriteError: A file exists already, or cannot be written.
+            typer.BadParameter: Two options contradict each other.
+        """
+        check_target(self.out, self.force)
+        if self.external_data is not None:
+            check_target(self.external_data, self.force)
+            if self.external_data.resolve() == self.out.resolve():
+                raise typer.BadParameter("--out and --external-data name the same file.")
+        if self.checkpoint_every % self.commit_every:
+            raise typer.BadParameter(
+                "--checkpoint-every must be a multiple of --commit-every: what is stored is digested."
+            )
+
+    def write(self, draft: OrderDraft) -> None:
+        """Write the order, after the trial of its first step if one is wanted."""
+        write_order(draft, self.out, self.external_data, trial=self.trial)
+
+
+def with_order_options(*, checkpoint_every: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a command of a recipe that takes the options of all recipes as its first argument.
+
+    Args:
+        checkpoint_every: The recipe's default for the option of that name.
+
+    Returns:
+        A decorator. Of the command's options ``--out`` comes first, then the recipe's own, then the other common ones;
+        the common ones are checked before the recipe is called.
+    """
+    defaults = {"checkpoint_every": checkpoint_every}
+    annotations = get_type_hints(OrderOptions, include_extras=True)
+    common = {
+        field.name: inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=defaults.get(field.name, inspect.Parameter.empty if field.default is MISSING else field.default),
+            annotation=annotations[field.name],
+        )
+        for field in fields(OrderOptions)
+    }
+
+    def decorate(recipe: Callable[..., None]) -> Callable[..., None]:
+        @wraps(recipe)
+        def command(**values: Any) -> None:
+            options = OrderOptions(**{name: values.pop(name) for name in common})
+            options.check()
+            recipe(options, **values)
+
+        _, *own = inspect.signature(recipe, eval_str=True).parameters.values()
+        own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
+        out, *others = common.values()
+        command.__signature__ = inspect.Signature([out, *own, *others])  # type: ignore[attr-defined]
+        return command
+
+    return decorate
+
+
+def write_order(draft: OrderDraft, out: Path, external_data: Path | None = None, *, trial: bool) -> None:
+    """Write an order, after the trial of its first step if one is wanted, and say what was written."""
+    console = terminal.console()
+    if trial:
+        _try_order(draft, console)
+    manifest = draft.write(out, external_data=external_data, trial=False)
+    console.print(f"Ordered {manifest.steps} steps of: {shown(one_line(manifest.title))}")
+    console.print(f"Order digest {manifest.digest.hex}")
+    if external_data is None:
+        console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")
+    else:
+        console.print(
+            f"Wrote {shown(str(out))}, and its data to {shown(str(external_data))}. Keep both, and give the trainer "
+            "copies."
+        )
+
+
+def _try_order(draft: OrderDraft, console: Console) -> None:
+    """Execute the first step of an order, with a bar, and show what was found."""
+    with cancel_on_interrupt() as cancel, terminal.progress("First step", console, unit="operators") as bar:
+        from counterfoil.training import trial
+
+        try:
+            for event in draft.try_first_step(cancel):
+                match event:
+                    case trial.TrialStarted():
+                        bar.start(event.total)
+                    case trial.TrialProgress():
+                        bar.update(event.done)
+                    case trial.Trial():
+                        found = event
+        except CancelledError as error:
+            raise CancelledError("Stopped; no order was written.") from error
+    console.print(f"First step tried here: loss {found.loss:.4f}, {terminal.duration(found.seconds)}.")
+    if found.warning:
+        console.print(f"[bold yellow]WARNING[/]  {shown(found.warning)}", soft_wrap=True)

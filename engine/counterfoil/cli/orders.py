@@ -1,0 +1,312 @@
+"""The commands that write an order: one for each recipe, and one for a client's own model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from counterfoil.cli.options import ForceOption
+from counterfoil.cli.order_options import OrderOptions, TrialOption, with_order_options, write_order
+from counterfoil.cli.targets import check_target
+from counterfoil.errors import DataError
+from counterfoil.inputs import read_input
+
+DEFAULT_SEQUENCE = 64
+"""Length of a training sequence for a public size of GPT-2, whose context is much longer."""
+MAX_TEXT_BYTES = 4 * 2**30
+"""A text to learn from is held in memory."""
+
+order_app = typer.Typer(no_args_is_help=True)
+
+StepsOption = Annotated[int, typer.Option(min=1, help="Training steps.")]
+BatchOption = Annotated[int, typer.Option(min=1, help="Rows of the data per step.")]
+RateOption = Annotated[float, typer.Option(min=0.0, help="Highest learning rate.")]
+ImageFolderOption = Annotated[
+    Path,
+    typer.Option(
+        help="Folder of the images: CIFAR-10, binary version (data_batch_1.bin, ...), or the IDX files of MNIST or "
+        "Fashion-MNIST (train-images-idx3-ubyte, ..., also as .gz).",
+        show_default=False,
+    ),
+]
+RowsOption = Annotated[
+    int | None, typer.Option(min=1, help="Use only so many images, the first ones.", show_default="all of them")
+]
+PaddingOption = Annotated[
+    int, typer.Option(min=0, help="Shift images at random by up to so many pixels; 0 for not at all.")
+]
+FlipOption = Annotated[bool, typer.Option(help="Mirror images at random. Not for digits or letters.")]
+
+
+class ResNet(StrEnum):
+    """Residual networks that can be ordered."""
+
+    RESNET18 = "resnet18"
+    RESNET34 = "resnet34"
+    RESNET50 = "resnet50"
+
+
+class Vgg11(StrEnum):
+    """Layouts of VGG-11 that can be ordered."""
+
+    SMALL = "small"
+    TORCHVISION = "torchvision"
+
+
+class Gpt2(StrEnum):
+    """Sizes of public GPT-2 weights."""
+
+    M124 = "124M"
+
+
+@order_app.callback(invoke_without_command=True)
+def order(
+    context: typer.Context,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="MODULE:FUNCTION",
+            help="Order your own model: a function of yours that returns a counterfoil.CustomJob. It runs here and "
+            "now, and never on the trainer's or the auditor's machine.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file to write, with --from.", show_default=False)
+    ] = None,
+    trial: TrialOption = True,
+    force: ForceOption = False,
+) -> None:
+    """Client: write an order, the file that says exactly what is to be trained.
+
+    Example: counterfoil order --from mypackage.module:make_job --out job.cfoil
+    """
+    if context.invoked_subcommand is not None:
+        if source is not None or out is not None or force or not trial:
+            raise typer.BadParameter(f"Options of '{context.invoked_subcommand}' stand behind it; --from stands alone.")
+        return
+    if source is None or out is None:
+        raise typer.BadParameter("Name a recipe, or give --from MODULE:FUNCTION and --out FILE.")
+    check_target(out, force)
+    from counterfoil.training.custom import load_job, order_custom
+
+    write_order(order_custom(load_job(source)), out, trial=trial)
+
+
+@order_app.command("digits-cnn")
+@with_order_options(checkpoint_every=5)
+def order_digits_cnn(
+    options: OrderOptions,
+    steps: StepsOption = 60,
+    batch_size: BatchOption = 32,
+    width: Annotated[int, typer.Option(min=1, help="Channels of the first block.")] = 16,
+    learning_rate: RateOption = 0.1,
+) -> None:
+    """Order a small residual network on the handwritten digits that come with Counterfoil.
+
+    Example: counterfoil order digits-cnn --out job.cfoil --steps 60
+    """
+    from counterfoil.training.recipes.digits import order_digits
+    from counterfoil_resources.digits import load_digits
+
+    images, labels = load_digits()
+    draft = order_digits(
+        images,
+        labels,
+        steps=steps,
+        batch_size=batch_size,
+        width=width,
+        learning_rate=learning_rate,
+        **options.settings,
+    )
+    options.write(draft)
+
+
+@order_app.command("resnet")
+@with_order_options(checkpoint_every=100)
+def order_residual_network(
+    options: OrderOptions,
+    data: ImageFolderOption,
+    model: Annotated[ResNet, typer.Option(help="Which network: 11, 21 or 24 million parameters.")] = ResNet.RESNET50,
+    rows: RowsOption = None,
+    steps: StepsOption = 1000,
+    batch_size: BatchOption = 64,
+    crop_padding: PaddingOption = 4,
+    flip: FlipOption = True,
+    learning_rate: RateOption = 0.1,
+) -> None:
+    """Order a residual network on CIFAR-10, MNIST or Fashion-MNIST.
+
+    Example: counterfoil order resnet --model resnet18 --data cifar-10-batches-bin --out job.cfoil --steps 1000
+    """
+    from counterfoil.training.datasets import read_images
+    from counterfoil.training.recipes.resnet import order_resnet
+
+    pictures = read_images(data).first(rows)
+    draft = order_resnet(
+        pictures.images,
+        pictures.labels,
+        model=model.value,
+        steps=steps,
+        batch_size=batch_size,
+        crop_padding=crop_padding,
+        flip=flip,
+        learning_rate=learning_rate,
+        **options.settings,
+    )
+    options.write(draft)
+
+
+@order_app.command("vgg11")
+@with_order_options(checkpoint_every=100)
+def order_vgg11(
+    options: OrderOptions,
+    data: ImageFolderOption,
+    layout: Annotated[
+        Vgg11, typer.Option(help="small: 10 million parameters, for 32x32 pixels; torchvision: 129 million.")
+    ] = Vgg11.SMALL,
+    rows: RowsOption = None,
+    steps: StepsOption = 1000,
+    batch_size: BatchOption = 16,
+    crop_padding: PaddingOption = 4,
+    flip: FlipOption = True,
+    learning_rate: RateOption = 0.01,
+) -> None:
+    """Order a VGG-11 on CIFAR-10, or on other images of at least 32x32 pixels.
+
+    Example: counterfoil order vgg11 --data cifar-10-batches-bin --out job.cfoil --steps 1000
+    """
+    from counterfoil.training.datasets import read_images
+    from counterfoil.training.recipes.vgg import order_vgg
+
+    pictures = read_images(data).first(rows)
+    draft = order_vgg(
+        pictures.images,
+        pictures.labels,
+        layout=layout.value,
+        steps=steps,
+        batch_size=batch_size,
+        crop_padding=crop_padding,
+        flip=flip,
+        learning_rate=learning_rate,
+        **options.settings,
+    )
+    options.write(draft)
+
+
+@order_app.command("logistic")
+@with_order_options(checkpoint_every=64)
+def order_logistic_regression(
+    options: OrderOptions,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table: an .npz file with the arrays features (rows x columns) and labels (0 or 1).",
+            show_default="a table is made up",
+        ),
+    ] = None,
+    rows: Annotated[int, typer.Option(min=1, help="Rows of the table that is made up.")] = 16_384,
+    features: Annotated[int, typer.Option(min=1, help="Columns of the table that is made up.")] = 128,
+    steps: StepsOption = 256,
+    batch_size: BatchOption = 1024,
+    learning_rate: RateOption = 0.5,
+) -> None:
+    """Order logistic regression on a table of yours, or on one that is made up.
+
+    Example: counterfoil order logistic --rows 262144 --features 1024 --out job.cfoil
+    """
+    from counterfoil.training.recipes.logistic import order_logistic, read_table, synthetic_table
+
+    table = synthetic_table(rows, features, options.seed) if data is None else read_table(data)
+    draft = order_logistic(
+        table.features,
+        table.labels,
+        steps=steps,
+        batch_size=batch_size,
+        learning_rate=learning_rate,
+        **options.settings,
+    )
+    options.write(draft)
+
+
+@order_app.command("gpt2")
+@with_order_options(checkpoint_every=10)
+def order_gpt2_text(
+    options: OrderOptions,
+    text: Annotated[
+        Path, typer.Option(help="Any file; the model learns its bytes, or its tokens.", show_default=False)
+    ],
+    tokenizer: Annotated[
+        Path | None, typer.Option(help="A tokenizer.json; the text is UTF-8 then.", show_default="bytes")
+    ] = None,
+    weights: Annotated[
+        Path | None,
+        typer.Option(help="Public weights to start from, a .safetensors file.", show_default="random ones"),
+    ] = None,
+    size: Annotated[
+        Gpt2 | None,
+        typer.Option(help="A public size, in the place of the next four.", show_default="the next four decide"),
+    ] = None,
+    layers: Annotated[int | None, typer.Option(min=1, help="Transformer blocks.", show_default="4")] = None,
+    heads: Annotated[int | None, typer.Option(min=1, help="Attention heads.", show_default="4")] = None,
+    width: Annotated[
+        int | None, typer.Option(min=1, help="Width of the model; a multiple of --heads.", show_default="128")
+    ] = None,
+    context: Annotated[
+        int | None, typer.Option(min=1, help="Bytes or tokens that the model can see at once.", show_default="64")
+    ] = None,
+    sequence: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Bytes or tokens of one training sequence, at most --context.",
+            show_default="--context; 64 with --size",
+        ),
+    ] = None,
+    dropout: Annotated[float, typer.Option(min=0.0, max=0.9, help="Dropout probability.")] = 0.1,
+    steps: StepsOption = 100,
+    batch_size: BatchOption = 8,
+    warmup: Annotated[int, typer.Option(min=0, help="Steps over which the learning rate rises.")] = 10,
+    learning_rate: Annotated[
+        float | None,
+        typer.Option(min=0.0, help="Highest learning rate.", show_default="0.001; 0.00005 with --weights"),
+    ] = None,
+) -> None:
+    """Order a GPT-2 of any size on the bytes or the tokens of a file, from random or from public weights.
+
+    Example: counterfoil order gpt2 --text book.txt --out job.cfoil --layers 2 --width 64
+
+    Example: counterfoil order gpt2 --text book.txt --out job.cfoil --size 124M --weights model.safetensors
+    --tokenizer tokenizer.json
+    """
+    shape = {"layers": layers, "heads": heads, "width": width, "context": context}
+    given = {name: number for name, number in shape.items() if number is not None}
+    if size is not None and given:
+        raise typer.BadParameter(f"--size decides --{' and --'.join(given)} already; give one or the other.")
+    data = read_input(text, "a text to learn from", DataError, most=MAX_TEXT_BYTES)
+    from counterfoil.training.recipes.gpt2 import PREFIX, SIZES, Gpt2Size, order_gpt2
+    from counterfoil.training.tokens import tokenize
+    from counterfoil.training.weights import read_weights
+
+    tokens = None if tokenizer is None else tokenize(data, tokenizer)
+    chosen = Gpt2Size() if size is None else SIZES[size.value]
+    if size is None or weights is None:
+        # Only public weights of a public size bring a vocabulary of their own; the text must fit it then.
+        given["vocabulary"] = Gpt2Size().vocabulary if tokens is None else tokens.vocabulary
+    draft = order_gpt2(
+        data if tokens is None else tokens,
+        size=replace(chosen, dropout=dropout, **given),
+        sequence=sequence if size is None else sequence or DEFAULT_SEQUENCE,
+        weights=None if weights is None else read_weights(weights, prefix=PREFIX),
+        batch_size=batch_size,
+        steps=steps,
+        warmup=warmup,
+        learning_rate=learning_rate if learning_rate is not None else 1e-3 if weights is None else 5e-5,
+        **options.settings,
+    )
+    options.write(draft)

@@ -1,0 +1,18 @@
+"""Files that a command is going to write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from counterfoil import terminal, wholefiles
+from counterfoil.errors import FileWriteError
+from counterfoil.terminal import shown
+
+
+def check_target(path: Path, force: bool) -> None:
+    """Refuse a file that cannot be written, before hours of work rather than after."""
+    wholefiles.check_target(path, what="the file")
+    if path.exists() and not force:
+        raise FileWriteError(f"{path} exists already.", remedy="Choose another name, or add --force to replace it.")
+    for part in wholefiles.remove_leftovers(path):
+        terminal.console(stderr=True).print(f"Removed {shown(str(part))}, which a stopped process left behind.")

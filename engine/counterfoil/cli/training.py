@@ -1,0 +1,180 @@
+"""Commands that compute an order: measure its margins, and carry it out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from counterfoil import terminal
+from counterfoil.cli.interrupt import cancel_on_interrupt
+from counterfoil.cli.keys import open_key
+from counterfoil.cli.options import (
+    AllowLargeOption,
+    DataOption,
+    DeviceOption,
+    ForceOption,
+    JsonOption,
+    KeyOption,
+    OutOption,
+    ThreadsOption,
+)
+from counterfoil.cli.targets import check_target
+from counterfoil.terminal import shown
+
+
+def calibrate(
+    order: Annotated[Path, typer.Argument(help="An order, a .cfoil file.", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Write the order with the measured margins to this file.", show_default="only measure"
+        ),
+    ] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Steps to measure, from the first.")] = 3,
+    data: DataOption = None,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
+    json: JsonOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Client: measure how far other hardware would differ on an order, and set its margins by that.
+
+    Each operator is computed again in other orders of summation. The margin of an operator kind becomes the largest
+    difference, with 6 bits of headroom.
+
+    Example: counterfoil calibrate job.cfoil --out calibrated.cfoil
+    """
+    if out is not None:
+        check_target(out, force)
+    console = terminal.console(stderr=json)
+    with cancel_on_interrupt() as cancel, terminal.progress("Calibrating", console) as bar:
+        from counterfoil.program.limits import limits_for
+        from counterfoil.training import calibration
+
+        events = calibration.calibrate(
+            order,
+            out,
+            steps=steps,
+            data=data,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            limits=limits_for(allow_large),
+        )
+        for event in events:
+            match event:
+                case calibration.CalibrationStarted():
+                    bar.start(event.steps)
+                case calibration.CalibrationProgress():
+                    bar.update(event.done)
+                case calibration.Calibration():
+                    found = event
+    if json:
+        terminal.print_json(found)
+    else:
+        terminal.show_calibration(console, found)
+    if found.order is not None:
+        console.print(f"Order digest {found.order.hex}")
+        console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")
+
+
+def train(
+    order: Annotated[Path, typer.Argument(help="The client's order, a .cfoil file.", show_default=False)],
+    out: OutOption,
+    key: KeyOption,
+    data: DataOption = None,
+    heads: Annotated[
+        Path | None,
+        typer.Option(
+            help="Append signed tree heads to this file (.jsonl) while training goes on; publish its lines, and nobody "
+            "can say that history was rewritten.",
+            show_default=False,
+        ),
+    ] = None,
+    heads_every: Annotated[int, typer.Option(min=1, help="Sign a tree head after so many steps.")] = 10,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with the recording that was stopped, if there is one; else begin from the start."
+        ),
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Throw away the recording that was stopped, if there is one.")
+    ] = False,
+    allow_large: AllowLargeOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Trainer: carry out an order, record every step, and sign the run.
+
+    Finished steps lie in a folder beside the run (.NAME.recording) until it is complete. Ctrl-C, a full disk or a power
+    loss leave them there, and --resume goes on with them.
+
+    Example: counterfoil train job.cfoil --out run.cfoil --key trainer.pem
+    """
+    if resume and fresh:
+        raise typer.BadParameter("--resume goes on with what --fresh throws away; give one or the other.")
+    from counterfoil.training.recording import has_published
+
+    published = has_published(out)
+    check_target(out, force)
+    if heads is not None:
+        # The heads that a recording published are added to when it goes on.
+        check_target(heads, force or (resume and published))
+    signing_key = open_key(key, "train")
+    console = terminal.console()
+    if fresh and published:
+        console.print(
+            "[bold yellow]WARNING[/]  Tree heads of the recording that is thrown away were published. On another "
+            "machine the new one will contradict them.",
+            soft_wrap=True,
+        )
+    with signing_key, cancel_on_interrupt() as cancel, terminal.progress("Training", console) as bar:
+        from counterfoil.program.limits import limits_for
+        from counterfoil.training import recorder, recording
+
+        events = recorder.record(
+            order,
+            out,
+            signing_key,
+            data=data,
+            device=device,
+            threads=threads,
+            cancel=cancel,
+            heads=heads,
+            heads_every=heads_every,
+            resume=resume,
+            fresh=fresh,
+            limits=limits_for(allow_large),
+        )
+        for event in events:
+            match event:
+                case recorder.RecordStarted():
+                    bar.start(event.steps)
+                case recorder.DataChecked():
+                    bar.update(0, f"data file checked: {100 * event.done // max(event.total, 1)} %")
+                case recording.RecordingChecked():
+                    bar.update(0, f"recording checked: {100 * event.done // max(event.total, 1)} %")
+                case recorder.RecordingResumed():
+                    console.print(
+                        f"Going on after step {event.steps}; the steps after {event.state}, whose state is stored, are "
+                        "computed again first."
+                        if event.steps > event.state
+                        else f"Going on after step {event.steps}."
+                    )
+                case recorder.StepRestored():
+                    bar.update(event.step, "computed again")
+                case recorder.RunAssembled():
+                    bar.update(event.total, f"run written: {100 * event.done // event.total} %")
+                case recorder.OperatorRecorded():
+                    bar.update(event.step - 1 + event.done / event.total)
+                case recorder.StepRecorded():
+                    bar.update(event.step, f"loss {event.loss:.4f}")
+                case recorder.RecordFinished():
+                    finished = event
+    console.print(f"Run root {finished.run_root.hex}")
+    console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")

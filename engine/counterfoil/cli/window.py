@@ -1,0 +1,53 @@
+"""Commands that show the window."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from counterfoil.cli.exits import Done
+from counterfoil.cli.options import ClientOrderOption
+from counterfoil.errors import CounterfoilError
+
+
+def gui(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(help="A bundle to open, or several to replay one after the other, or a verdict to read."),
+    ] = None,
+    order: ClientOrderOption = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start without your stored settings.")] = False,
+) -> None:
+    """Auditor: open the window.
+
+    Example: counterfoil gui run.cfoil --order job.cfoil
+    """
+    window = _window_module("main")
+    raise Done(window.run(files or [], order, fresh=fresh))
+
+
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where the demo's files go.")] = Path("counterfoil-demo"),
+) -> None:
+    """Newcomer: see the whole job on handwritten digits, in about two minutes.
+
+    Orders a training, records an honest and a tampered run of it, replays both in the window, and writes the signed
+    verdicts. Without a display the window is drawn off screen and saved as pictures.
+
+    Example: counterfoil demo
+    """
+    raise Done(_window_module("demo").run(folder))
+
+
+def _window_module(name: str) -> Any:
+    """Import a module of the window's package, which need not be installed."""
+    try:
+        return importlib.import_module(f"counterfoil_app.{name}")
+    except ModuleNotFoundError as error:
+        raise CounterfoilError(
+            f"The window cannot be shown, because {error.name} is not installed.",
+            remedy="Install it with: pip install 'counterfoil[gui]'",
+        ) from error
