@@ -44,6 +44,12 @@ from .audit.statement.verdict import (
 )
 from .audit.table import write_steps_csv as write_steps_csv
 from .audit.timing import plan_audit as plan_audit
+from .audit.values.adjudication import (
+    AdjudicationOutcome as AdjudicationOutcome,
+)
+from .audit.values.adjudication import (
+    AdjudicationReport as AdjudicationReport,
+)
 from .audit.values.dispute import (
     Dispute as Dispute,
 )
@@ -139,12 +145,6 @@ from .audit.values.report import (
 )
 from .audit.values.report import (
     StepRow as StepRow,
-)
-from .audit.values.ruling import (
-    AdjudicationOutcome as AdjudicationOutcome,
-)
-from .audit.values.ruling import (
-    AdjudicationReport as AdjudicationReport,
 )
 from .audit.values.sampling import (
     Sample as Sample,

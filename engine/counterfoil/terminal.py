@@ -23,10 +23,10 @@ from rich.table import Table
 from rich.text import Text
 
 from counterfoil.audit.statement.model import Adjudication, Verdict
+from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.values.dispute import Dispute, Finding
 from counterfoil.audit.values.outcome import Check, CheckState, Outcome
 from counterfoil.audit.values.report import AuditReport, Steering
-from counterfoil.audit.values.ruling import AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.values.sampling import probability_text
 from counterfoil.audit.values.summary import BundleSummary
 from counterfoil.bundle.schema import HEADROOM_BITS

@@ -16,8 +16,8 @@ import torch
 from counterfoil.audit import inspection as checks
 from counterfoil.audit import replay
 from counterfoil.audit.statement.verdict import sign_verdict
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.ruling import AdjudicationOutcome
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.bundle.capsule import CapsuleReader
 from counterfoil.bundle.reader import BundleReader

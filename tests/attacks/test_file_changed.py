@@ -20,9 +20,9 @@ from counterfoil.audit import inspection as checks
 from counterfoil.audit import replay
 from counterfoil.audit.inspection import inspect_stages
 from counterfoil.audit.statement.verdict import sign_verdict
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.events import AuditStarted, CheckChanged
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.ruling import AdjudicationOutcome
 from counterfoil.bundle import steady
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken

@@ -17,9 +17,9 @@ from counterfoil.audit import replay
 from counterfoil.audit.inspection import inspect
 from counterfoil.audit.panel import run_panel
 from counterfoil.audit.step import replayer as audit_steps
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.events import StepReplayed
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.ruling import AdjudicationOutcome
 from counterfoil.bundle import steady
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cli import main

@@ -22,9 +22,9 @@ from counterfoil.audit.selftest import run_selftest
 from counterfoil.audit.step.judgement import Judgement, dispute_of, judge
 from counterfoil.audit.step.replayer import State, step_replayer
 from counterfoil.audit.tally import StepTally, conclude_adjudication, replay_checks
+from counterfoil.audit.values.adjudication import AdjudicationReport
 from counterfoil.audit.values.events import CheckChanged, Event
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
-from counterfoil.audit.values.ruling import AdjudicationReport
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.schema import RunClaim
 from counterfoil.bundle.steady import SteadyFile

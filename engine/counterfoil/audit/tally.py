@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Dispute, Right
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
-from counterfoil.audit.values.ruling import AdjudicationOutcome
 from counterfoil.errors import CancelledError, CounterfoilError, NonFiniteError, ObstacleError, RefusedError
 
 

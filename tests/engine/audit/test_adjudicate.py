@@ -9,8 +9,8 @@ import pytest
 
 from counterfoil.audit.adjudicator import adjudicate
 from counterfoil.audit.tally import StepTally, conclude_adjudication
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.outcome import CheckNumber, CheckState
-from counterfoil.audit.values.ruling import AdjudicationOutcome
 from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.merkle import verify_inclusion

@@ -19,7 +19,7 @@ from counterfoil.audit.statement.verdict import (
     verify_signed,
     verify_verdict,
 )
-from counterfoil.audit.values.ruling import AdjudicationOutcome, AdjudicationReport
+from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil.errors import SignatureError
 from counterfoil.signing import SigningKey, generate_key, load_private_key, sign_statement
 from support.capsules import DISPUTED, adjudicated, crafted, evidence_of, record_cheat, save

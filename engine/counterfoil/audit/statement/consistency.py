@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.ruling import AdjudicationOutcome
 from counterfoil.errors import SignatureError
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.outcome import Check, Outcome
 from counterfoil.audit.values.report import Steering
-from counterfoil.audit.values.ruling import AdjudicationOutcome
 from counterfoil.audit.values.sampling import Sample, headline
 from counterfoil.commit.digest import Digest
 

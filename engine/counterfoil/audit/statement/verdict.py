@@ -29,9 +29,9 @@ from counterfoil.audit.statement.read import (
 )
 from counterfoil.audit.statement.steering_fields import read_steering
 from counterfoil.audit.statement.write import COUNTS, LOG_COUNTS, adjudication_statement, verdict_statement
+from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
-from counterfoil.audit.values.ruling import AdjudicationOutcome, AdjudicationReport
 from counterfoil.bundle.schema import MAX_STEPS
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest

@@ -14,10 +14,10 @@ from urllib.parse import quote
 
 from counterfoil import __version__
 from counterfoil.audit.statement.steering_fields import steering_fields
+from counterfoil.audit.values.adjudication import AdjudicationReport
 from counterfoil.audit.values.dispute import Dispute, DisputedOperator, Finding, TensorDivergence
 from counterfoil.audit.values.outcome import Check
 from counterfoil.audit.values.report import AuditReport
-from counterfoil.audit.values.ruling import AdjudicationReport
 from counterfoil.audit.values.sampling import Sample, ranges
 from counterfoil.canonical import float_text
 from counterfoil.commit.digest import Digest
