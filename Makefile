@@ -7,12 +7,13 @@ DEMO ?= counterfoil-demo
 # One process for each core, with one thread each; a file's tests stay together, since they share recorded runs.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
-.PHONY: help setup demo screenshots translations lint test test-all bench bench-paper bench-accuracy clean
+.PHONY: help setup demo screenshots translations lint test test-all coverage bench bench-paper bench-accuracy clean
 
 help:
 	@echo "make demo         order, record and replay an honest and a tampered run of digit training"
 	@echo "make test         format, lint, types, import contracts and tests, as CI runs them"
 	@echo "make test-all     the same with the slow tests"
+	@echo "make coverage     the tests once more, with the lines and branches that none of them reaches"
 	@echo "make lint         format, lint, types and import contracts only"
 	@echo "make bench        measure step time, log size, memory, and the pauses of the window"
 	@echo "make bench-paper  measure the paper's experiments and write docs/paper-experiments.md"
@@ -47,10 +48,13 @@ lint: setup
 	$(BIN)/lint-imports
 
 test: lint
-	$(PYTEST) -m "not slow" --cov --cov-report=term
+	$(PYTEST) -m "not slow"
 
 test-all: lint
-	$(PYTEST) --cov --cov-report=term
+	$(PYTEST)
+
+coverage: setup
+	$(PYTEST) -m "not slow" --cov --cov-report=term
 
 bench: setup
 	$(BIN)/python -m benchmarks

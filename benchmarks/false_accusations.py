@@ -28,7 +28,7 @@ from pathlib import Path
 import torch
 
 from benchmarks.honest_jobs import JOBS
-from counterfoil.audit.replay import AuditRequest, run_audit
+from counterfoil.audit.replay import AuditRequest, imitated_audit, run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
@@ -141,10 +141,9 @@ def replay(job: str, order: Path, run: Path, machine: Machine) -> Replay:
     """Audit a run on a machine."""
     if machine.instruction_set is not None:
         return _replay_in_a_process(job, order, run, machine)
-    request = AuditRequest(
-        run, order, device=machine.device, threads=machine.threads, perturbation=machine.perturbation
-    )
-    *_, last = run_audit(request)
+    request = AuditRequest(run, order, device=machine.device, threads=machine.threads)
+    name = machine.perturbation
+    *_, last = run_audit(request) if name is None else imitated_audit(request, name)
     assert isinstance(last, AuditFinished)
     return _account(job, machine, last.report)
 

@@ -45,11 +45,11 @@ class Fields:
         """Take a SHA-256 digest written as 64 lower-case hexadecimal digits."""
         return self.as_digest(self.take(key, str), f"field {key!r} of the {self._what}")
 
-    def as_digest(self, text: Any, what: str) -> Digest:
-        """Read the text of a digest that stands somewhere inside a field."""
+    def as_digest(self, text: object, what: str) -> Digest:
+        """Read the text of a digest that stands somewhere inside a field; ``text`` may be any JSON value."""
         try:
             return Digest.from_hex(text)
-        except (ValueError, TypeError) as error:
+        except ValueError as error:
             raise self._error(f"The {what} is not a SHA-256 digest.") from error
 
     def end(self) -> None:

@@ -113,7 +113,12 @@ def test_whole_run_is_the_default(dialog: PlanDialog, opened: MainWindow, engine
 
 @pytest.mark.parametrize(
     ("typed", "numbers"),
-    [("1,4,7-9", (1, 4, 7, 8, 9)), (" 3 ", (3,)), ("12", (12,)), ("", None), ("0", None), ("13", None), ("x", None)],
+    [
+        ("1,4,7-9", (1, 4, 7, 8, 9)),
+        (" 3 ", (3,)),
+        ("12", (12,)),
+        *((typed, None) for typed in ("", "0", "13", "x", "All", "all,1", "\u00b2")),
+    ],
 )
 def test_listed_segments(dialog: PlanDialog, typed: str, numbers: tuple[int, ...] | None) -> None:
     dialog.listed.setChecked(True)
@@ -126,6 +131,15 @@ def test_listed_segments(dialog: PlanDialog, typed: str, numbers: tuple[int, ...
     else:
         assert dialog.request().numbers == numbers
         assert "says nothing about the others" in dialog.meaning.text()
+
+
+def test_all_among_the_listed_segments_is_the_whole_run(dialog: PlanDialog, opened: MainWindow) -> None:
+    dialog.listed.setChecked(True)
+    dialog.numbers.setText("all")
+    assert dialog.ok.isEnabled()
+    assert dialog.meaning.text() == "All 60 steps are replayed: a clean replay is a proof."
+    dialog.accept()
+    assert opened.session.segments == SegmentRequest()
 
 
 def test_measuring_can_be_stopped_and_fails_in_a_sentence(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from counterfoil import canonical
+from counterfoil.bundle import layout
 from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.commit.digest import Digest
 from support.capsules import refused, save
+from support.jobs import replace_bytes
 
 EXTRA = Digest.of(b"one more")
 
@@ -36,3 +40,14 @@ def test_of_a_chunk(sparse_evidence: CapsuleContents, tmp_path: Path, change: st
     )
     spoiled = save(replace(sparse_evidence, part=part), tmp_path / "a.cfoil")
     refused(spoiled, "/capsule/data/images does not hold the bytes and the proofs of the chunks that it names")
+
+
+@pytest.mark.parametrize("value", [["0"] * 64, {}, None, 1, "0" * 63], ids=lambda value: type(value).__name__)
+def test_of_something_that_is_no_digest(
+    capsule: Path, evidence: CapsuleContents, tmp_path: Path, value: object
+) -> None:
+    spoiled = tmp_path / "a.cfoil"
+    shutil.copyfile(capsule, spoiled)
+    leaves = [{"record": leaf.record.to_json(), "proof": [value]} for leaf in evidence.leaves]
+    replace_bytes(spoiled, f"/{layout.CAPSULE_LEAVES}", canonical.encode(leaves))
+    refused(spoiled, "The inclusion proof of a leaf is not a SHA-256 digest")

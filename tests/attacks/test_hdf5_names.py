@@ -19,4 +19,4 @@ def test_a_hostile_name_is_refused(tmp_path: Path, name: bytes) -> None:
         space = h5py.h5s.create_simple((3,))
         dataset = h5py.h5d.create(file["order/initial"].id, name, h5py.h5t.IEEE_F32LE, space)
         dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, np.zeros(3, np.float32))
-    refuse(path, "cannot stand in a bundle")
+    refuse(path, "is not allowed in a bundle")

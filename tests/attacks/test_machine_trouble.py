@@ -7,7 +7,6 @@ import io
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -227,13 +226,19 @@ def test_the_disk_fails_under_the_checks(digits_job, monkeypatch, lost, capsys):
 
 
 def test_the_share_is_gone_when_the_file_is_opened(digits_job, monkeypatch):
-    def gone(*_, **__):
-        raise OSError(errno.EHOSTDOWN, "Host is down")
+    opened = os.open
 
-    monkeypatch.setattr(Path, "open", gone)
+    def gone(path, *arguments, **settings):
+        if path == digits_job.run:
+            raise OSError(errno.EHOSTDOWN, "Host is down")
+        return opened(path, *arguments, **settings)
+
+    monkeypatch.setattr(os, "open", gone)
     report = audited(digits_job.run).report
     assert report.outcome is Outcome.INCONCLUSIVE, report.reason
     assert "says nothing about the file itself" in report.reason
+    monkeypatch.undo()
+    assert audited(digits_job.run).report.outcome is Outcome.VERIFIED, "the control"
 
 
 def test_an_order_that_no_machine_can_hold(digits_job, monkeypatch):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.audit.replay import AuditRequest, run_audit
+from counterfoil.audit.replay import AuditRequest, imitated_audit, run_audit
 from counterfoil.audit.values.events import AuditFinished, Event
 from counterfoil.audit.values.outcome import Check, CheckNumber
 from counterfoil.audit.values.report import AuditReport
@@ -146,9 +146,19 @@ class Audited:
         return self.report.checks[number - 1]
 
 
-def audited(run: Path, order: Path | None = None, *, cancel: CancelToken | None = None, **settings: Any) -> Audited:
-    """Audit a run to its end; on one thread unless told otherwise."""
-    events = tuple(run_audit(AuditRequest(run, order, **({"threads": 1} | settings)), cancel))
+def audited(
+    run: Path,
+    order: Path | None = None,
+    *,
+    cancel: CancelToken | None = None,
+    perturbation: str | None = None,
+    **settings: Any,
+) -> Audited:
+    """Audit a run to its end, on imitated hardware if told so; on one thread unless told otherwise."""
+    request = AuditRequest(run, order, **({"threads": 1} | settings))
+    events = tuple(
+        run_audit(request, cancel) if perturbation is None else imitated_audit(request, perturbation, cancel)
+    )
     assert isinstance(events[-1], AuditFinished)
     return Audited(events[-1].report, events)
 

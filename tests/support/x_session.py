@@ -34,7 +34,7 @@ def until(done: Callable[[], bool], what: str) -> None:
         if time.monotonic() > deadline:
             picture = Path(sys.argv[1]) / "failed.png"
             QApplication.primaryScreen().grabWindow(0).save(str(picture))
-            sys.exit(f"waited in vain: {what}; the screen is in {picture}")
+            sys.exit(f"gave up waiting for {what}; the screen is in {picture}")
     print(what, flush=True)
 
 

@@ -91,4 +91,4 @@ def _wait(done: Callable[[], bool], what: str, timeout_seconds: float, failures:
     if failures:
         raise CounterfoilError(failures[0].sentence, remedy=failures[0].remedy, detail=failures[0].detail)
     if not ended:
-        raise CounterfoilError(f"Waited {timeout_seconds:.0f} seconds for {what}, in vain.")
+        raise CounterfoilError(f"Gave up after {timeout_seconds:.0f} seconds of waiting for {what}.")

@@ -194,6 +194,8 @@ class PlanDialog(QDialog):
             return SegmentRequest(confidence=self.confidence.currentData(), bad_fraction=self._bad_fraction())
         typed = self.numbers.text().replace(" ", "")
         found = SegmentRequest.parse(f"{typed}-{typed}" if typed.isdigit() else typed or "-")
+        if not found.numbers:  # all
+            return found
         if not 1 <= min(found.numbers) <= max(found.numbers) <= self._total:
             raise CounterfoilError(self.tr("The run has the segments 1 to {0}.").format(self._total))
         return SegmentRequest(numbers=tuple(sorted(set(found.numbers))))
@@ -349,7 +351,7 @@ class PlanDialog(QDialog):
             return self.tr("{0} of {1} segments are replayed. A clean replay says nothing about the others.").format(
                 text.count(len(request.numbers)), text.count(self._total)
             ), "info"
-        if self.whole.isChecked():
+        if request == SegmentRequest():
             return self.tr("All {0} steps are replayed: a clean replay is a proof.").format(
                 text.count(self._steps)
             ) + takes, "info"

@@ -48,7 +48,6 @@ _NAMED = {
     "device": "the device",
     "segments": "the segments that are asked for",
     "continue_after_dispute": "whether it goes on after a dispute",
-    "perturbation": "the imitated hardware",
 }
 
 
@@ -65,7 +64,6 @@ class Basis:
         device: Name of the device, its model, and what vector instructions torch uses.
         segments: Which segments were asked for.
         continue_after_dispute: Whether later steps are judged after a dispute.
-        perturbation: The hardware that was imitated.
     """
 
     file: Digest
@@ -76,7 +74,6 @@ class Basis:
     device: str
     segments: SegmentRequest
     continue_after_dispute: bool = True
-    perturbation: str | None = None
 
     @classmethod
     def of(
@@ -88,7 +85,6 @@ class Basis:
         environment: Mapping[str, str],
         segments: SegmentRequest,
         continue_after_dispute: bool,
-        perturbation: str | None,
     ) -> Basis:
         """Return the basis of an audit on a machine with this environment; the number of threads does not matter."""
         return cls(
@@ -100,7 +96,6 @@ class Basis:
             device=f"{environment['device']}: {environment['device_title']}, {environment['cpu_capability']}",
             segments=segments,
             continue_after_dispute=continue_after_dispute,
-            perturbation=perturbation,
         )
 
     @property

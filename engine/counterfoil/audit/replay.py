@@ -49,6 +49,7 @@ from counterfoil.audit.step.replayer import (
 from counterfoil.audit.step.steering import SteeringAccount
 from counterfoil.audit.values.dispute import TensorDivergence
 from counterfoil.audit.values.events import (
+    IMITATION,
     AuditFinished,
     AuditStarted,
     CheckChanged,
@@ -82,6 +83,7 @@ from counterfoil.errors import (
 )
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
+from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.program.limits import Limits
 from counterfoil.rounding.guaranteed import kinds_without_bound
@@ -107,7 +109,6 @@ class AuditRequest:
         continue_after_dispute: Go on from the trainer's next checkpoint after a dispute, to judge later steps too.
         trainer_key: The trainer's public key, when it is known.
         data: The data file, for an order that keeps data outside.
-        perturbation: Imitate other hardware while replaying (:mod:`counterfoil.execution.perturbed`).
         segments: Which segments to replay.
         heads: Tree heads that the trainer published while training.
         limits: How large the program may be that is replayed.
@@ -123,7 +124,6 @@ class AuditRequest:
     continue_after_dispute: bool = True
     trainer_key: PublicKey | None = None
     data: Path | None = None
-    perturbation: str | None = None
     segments: SegmentRequest = field(default_factory=SegmentRequest)
     heads: Path | None = None
     limits: Limits = field(default_factory=Limits)
@@ -139,8 +139,30 @@ def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Itera
     Yields:
         AuditStarted, then what happens, then AuditFinished. Before that, for a large file, how far it is hashed.
     """
-    token = cancel or CancelToken()
-    progress = _Progress(request)
+    yield from _run(_Progress(request), cancel or CancelToken())
+
+
+def imitated_audit(request: AuditRequest, perturbation: str, cancel: CancelToken | None = None) -> Iterator[Event]:
+    """Audit as :func:`run_audit` does, on imitated hardware, to measure what honest machines do to a replay.
+
+    The report's environment names the perturbation, and no verdict can be made of it. Nothing is kept of its progress.
+
+    Args:
+        request: What to audit.
+        perturbation: The hardware to imitate (:mod:`counterfoil.execution.perturbed`).
+        cancel: Stops it.
+
+    Raises:
+        ValueError: There is no such perturbation, or the request asks for progress to be kept.
+    """
+    perturbed(perturbation)
+    if request.progress is not None or request.resume:
+        raise ValueError("no progress is kept of an audit on imitated hardware")
+    return _run(_Progress(request, imitation=perturbation), cancel or CancelToken())
+
+
+def _run(progress: _Progress, token: CancelToken) -> Iterator[Event]:
+    request = progress.request
     try:
         with obstacles_noticed(), SteadyFile.open(request.run) as file:
             # Before a byte is looked at: whatever is judged from here on is what the verdict names.
@@ -204,6 +226,7 @@ class _Progress:
     later_checks: dict[CheckNumber, Check] = field(default_factory=dict)
     keeper: Keeper | None = None
     basis: Basis | None = None
+    imitation: str | None = None
 
     @property
     def interrupted(self) -> bool:
@@ -308,6 +331,8 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
     device = open_device(request.device)
     threads = set_determinism(request.threads)
     progress.environment = environment(device)
+    if progress.imitation is not None:
+        progress.environment = tuple(sorted((*progress.environment, (IMITATION, progress.imitation))))
     check_memory(device, order.program.least_memory(COMPUTE_DTYPES[order.manifest.precision.compute].itemsize))
     manifest = order.manifest
     assert inspection.claim is not None
@@ -357,7 +382,6 @@ def _basis(
         environment=dict(machine),
         segments=request.segments,
         continue_after_dispute=request.continue_after_dispute,
-        perturbation=request.perturbation,
     )
 
 
@@ -442,7 +466,7 @@ def _judge(
         yield progress.note(number, CheckState.RUNNING, "")
     begun = time.perf_counter()
     try:
-        with step_replayer(order, device, threads, perturbation=request.perturbation, cancel=cancel) as steps:
+        with step_replayer(order, device, threads, perturbation=progress.imitation, cancel=cancel) as steps:
             progress.account = SteeringAccount(order.program, order.manifest.precision.significand_bits)
             replay = _Replay(request, inspection, order, progress, progress.account, steps)
             if kept is not None:

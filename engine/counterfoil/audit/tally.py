@@ -12,7 +12,7 @@ from counterfoil.errors import CancelledError, CounterfoilError, NonFiniteError,
 
 @dataclass
 class StepTally:
-    """What the replay of a capsule's steps brought to light. The log is judged on matching steps only.
+    """What the replay of a capsule's steps showed. The log is judged on matching steps only.
 
     Attributes:
         replayed: Steps replayed and judged.

@@ -1,4 +1,4 @@
-"""A file of ours that may come from a stranger: opened once, its structure checked, and read through the same handle.
+"""A file that may come from a stranger: opened once, its structure checked, and read through the same handle.
 
 Nothing but this package reads it: no library parses a byte of it.
 """

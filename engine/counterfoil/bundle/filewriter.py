@@ -1,4 +1,4 @@
-"""Writes an HDF5 file of ours: to a temporary file beside its target, renamed into place when it is complete."""
+"""Writes an HDF5 file: to a temporary file beside its target, renamed into place when it is complete."""
 
 from __future__ import annotations
 

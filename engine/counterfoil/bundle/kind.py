@@ -48,7 +48,7 @@ def check_mark(attributes: Sequence[bytes], wanted: FileKind) -> None:
         wanted: What kind of file it must be.
 
     Raises:
-        BundleError: The file lacks the mark of one of ours, or is of another kind or format.
+        BundleError: The file lacks the mark of a file of Counterfoil's, or is of another kind or format.
     """
     found = [parse_text_attribute(body, FORMAT_BYTES) for body in attributes]
     mark = found[0] if len(found) == 1 else None

@@ -100,7 +100,7 @@ def _parts(datasets: Mapping[str, _Part], groups: Iterable[str]) -> _Parts:
 
 
 def check_manifest_part(inventory: Inventory) -> None:
-    """Check that the manifest is there and of a bearable size, so that it can be read first; raises BundleError."""
+    """Check that the manifest is there and not too large, so that it can be read first; raises BundleError."""
     found = inventory.find(MANIFEST)
     if found is None:
         raise BundleError(f"The file lacks {MANIFEST}.")

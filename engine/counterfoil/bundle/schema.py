@@ -38,7 +38,7 @@ def check_name(name: str) -> str:
         BundleError: It cannot: it is empty, long, or holds a character that could be a path.
     """
     if not isinstance(name, str) or not NAME_PATTERN.fullmatch(name) or name in (".", ".."):
-        raise BundleError(f"The name {name!r} cannot stand in a bundle.")
+        raise BundleError(f"The name {name!r} is not allowed in a bundle.")
     return name
 
 

@@ -15,4 +15,6 @@ def check_target(path: Path, force: bool) -> None:
     if path.exists() and not force:
         raise FileWriteError(f"{path} exists already.", remedy="Choose another name, or add --force to replace it.")
     for part in wholefiles.remove_leftovers(path):
-        terminal.console(stderr=True).print(f"Removed {shown(str(part))}, which a stopped process left behind.")
+        terminal.console(stderr=True).print(
+            f"Removed {shown(str(part))}, which a stopped process left behind.", soft_wrap=True
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from counterfoil.inputs import open_plain
 DIGEST_BYTES = 32
 PIECE_BYTES = 4 * 2**20
 """How much of a file is hashed at a time."""
+_HEX = re.compile(f"[0-9a-f]{{{2 * DIGEST_BYTES}}}")
 
 
 @dataclass(frozen=True, order=True)
@@ -66,13 +68,13 @@ class Digest:
         return cls(digest.digest())
 
     @classmethod
-    def from_hex(cls, text: str) -> Digest:
-        """Read 64 lower-case hexadecimal digits.
+    def from_hex(cls, text: object) -> Digest:
+        """Read 64 lower-case hexadecimal digits, out of a file of a stranger's: ``text`` may be of any type.
 
         Raises:
             ValueError: ``text`` is anything else.
         """
-        if len(text) != 2 * DIGEST_BYTES or text != text.lower():
+        if not isinstance(text, str) or not _HEX.fullmatch(text):
             raise ValueError("a SHA-256 digest is 64 lower-case hexadecimal digits")
         return cls(bytes.fromhex(text))
 

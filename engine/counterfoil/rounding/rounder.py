@@ -113,7 +113,7 @@ class Watched:
 
 @dataclass
 class SiteCounts:
-    """What following the trainer's log at one rounding site brought to light.
+    """What following the trainer's log at one rounding site showed.
 
     Attributes:
         corrections: Entries whose direction differed from the own rounding.

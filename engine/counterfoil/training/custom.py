@@ -161,7 +161,7 @@ def _check_name(name: str, what: str) -> None:
         check_name(name)
     except BundleError as error:
         raise DataError(
-            f"The {what} named {name!r} cannot stand in an order.",
+            f"The {what} named {name!r} is not allowed in an order.",
             remedy="Use at most 200 letters, digits and the characters _ . - : in names.",
         ) from error
 

@@ -105,7 +105,7 @@ class OrderDraft:
 
         Raises:
             TrialError: The first step fails, or nobody could read the program; nothing was written.
-            DataError: The name of the data file cannot stand in an order.
+            DataError: The name of the data file is not allowed in an order.
             FileWriteError: A file cannot be written.
         """
         manifest, inside = self.manifest, self.data

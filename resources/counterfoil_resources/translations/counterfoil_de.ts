@@ -2452,8 +2452,12 @@
             <translation>Ein B-Baum der Datei hat mehr Einträge, als er angibt.</translation>
         </message>
         <message>
-            <source>A confidence of {0} cannot be had.</source>
-            <translation>Eine Sicherheit von {0} ist nicht zu haben.</translation>
+            <source>A bad fraction is more than 0 and at most 1; {0} is not.</source>
+            <translation>Ein schlechter Anteil ist größer als 0 und höchstens 1; {0} ist es nicht.</translation>
+        </message>
+        <message>
+            <source>A confidence lies between 0 and 1; {0} does not.</source>
+            <translation>Eine Sicherheit liegt zwischen 0 und 1; {0} nicht.</translation>
         </message>
         <message>
             <source>A nonce draws a sample.</source>
@@ -2862,10 +2866,6 @@
         <message>
             <source>The audit was stopped after {0} of {1} steps; all of these match.</source>
             <translation>Die Prüfung wurde nach {0} von {1} Schritten abgebrochen; diese stimmen alle überein.</translation>
-        </message>
-        <message>
-            <source>The bad fraction {0} is no share.</source>
-            <translation>Der schlechte Anteil {0} ist kein Anteil.</translation>
         </message>
         <message>
             <source>The bundle</source>
@@ -3760,8 +3760,8 @@
             <translation>{0} enthält einen privaten Schlüssel; gebraucht wird ein öffentlicher.</translation>
         </message>
         <message>
-            <source>{0} holds an object with the name {1}, which cannot stand in a bundle.</source>
-            <translation>{0} enthält ein Objekt mit dem Namen {1}, das in keinem Bündel stehen kann.</translation>
+            <source>{0} holds an object with the name {1}, which is not allowed in a bundle.</source>
+            <translation>{0} enthält ein Objekt mit dem Namen {1}, der in einem Bündel nicht erlaubt ist.</translation>
         </message>
         <message>
             <source>{0} holds no Ed25519 public key in PEM form.</source>
@@ -3792,7 +3792,7 @@
             <translation>{0} ist weder Gruppe noch Datensatz.</translation>
         </message>
         <message>
-            <source>{0} is no range of segments.</source>
+            <source>{0} is not a range of segments.</source>
             <translation>{0} ist kein Bereich von Segmenten.</translation>
         </message>
         <message>

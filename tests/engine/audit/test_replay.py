@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import fields
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,8 @@ import pytest
 import torch
 
 from counterfoil.audit import selftest
-from counterfoil.audit.replay import AuditRequest, run_audit
+from counterfoil.audit.replay import AuditRequest, imitated_audit, run_audit
+from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.step import replayer as steps
 from counterfoil.audit.values.events import AuditStarted, CheckChanged, DisputeLocated, DivergenceMeasured, StepReplayed
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
@@ -21,10 +24,12 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root
+from counterfoil.errors import SignatureError
 from counterfoil.execution.interpreter import Interpreter, native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.rounding.log import SiteLog, decode
 from counterfoil.rounding.rounder import Kernels, ReplayingRounder, step_key
+from counterfoil.signing import SigningKey
 from counterfoil.training.order import load_order
 from counterfoil.training.recipes.gpt2 import Gpt2Size
 from support.jobs import Job, audited, digits_order, gpt2_order, record_job
@@ -294,3 +299,20 @@ def test_an_order_that_nobody_ran_is_refused(digits_job):
     report = audited(digits_job.order, digits_job.order).report
     assert report.outcome is Outcome.REFUSED
     assert "nobody has run" in report.reason
+
+
+def test_no_verdict_is_made_on_imitated_hardware(digits_job: Job, trainer_key: SigningKey, tmp_path: Path) -> None:
+    """It alters the arithmetic, so nobody can ask for it in a request, and the report says so."""
+    assert "perturbation" not in {item.name for item in fields(AuditRequest)}
+    now = datetime(2026, 1, 31, tzinfo=UTC)
+    honest = audited(digits_job.run, digits_job.order).report
+    assert "imitation" not in dict(honest.environment)
+    sign_verdict(honest, trainer_key, now)
+    imitated = audited(digits_job.run, digits_job.order, perturbation="reversed+jitter").report
+    assert dict(imitated.environment)["imitation"] == "reversed+jitter"
+    with pytest.raises(SignatureError, match="imitated hardware"):
+        sign_verdict(imitated, trainer_key, now)
+    with pytest.raises(ValueError, match="There is no perturbation"):
+        imitated_audit(AuditRequest(digits_job.run), "sideways")
+    with pytest.raises(ValueError, match="no progress is kept"):
+        imitated_audit(AuditRequest(digits_job.run, progress=tmp_path), "reversed")

@@ -231,7 +231,7 @@ def named(name: str) -> dict[str, Any]:
         ({"data": {"x": np.array(1, np.float32)}}, "'x' is float32 of shape ()"),
         ({"data": {"x": torch.ones(20, 3)}}, "'x' is of the type Tensor"),
         ({"data": {"x": np.ones((20, 3), np.float32), "y": np.ones(9, np.int64)}}, "x 20, y 9"),
-        (named("a/b"), "'a/b' cannot stand in an order"),
+        (named("a/b"), "'a/b' is not allowed in an order"),
         ({"learning_rate": -0.1}, "learning rate of step 1 is -0.1"),
         ({"learning_rate": [0.1]}, "1 learning rates for 2 steps"),
         ({"learning_rate": [0.1, float("nan")]}, "learning rate of step 2 is nan"),

@@ -58,7 +58,8 @@ def preview_verdict(report: AuditReport, signed_at: datetime) -> bytes:
         An in-toto Statement v1 as canonical JSON.
 
     Raises:
-        SignatureError: The audit could not read the bundle file, so that there is nothing to make a statement about.
+        SignatureError: There is nothing to make a statement about: the audit could not read the bundle file, or
+            imitated other hardware.
     """
     return canonical.encode(verdict_statement(report, signed_at))
 

@@ -16,6 +16,7 @@ from counterfoil import __version__
 from counterfoil.audit.statement.steering_fields import steering_fields
 from counterfoil.audit.values.adjudication import AdjudicationReport
 from counterfoil.audit.values.dispute import Dispute, DisputedOperator, Finding, TensorDivergence
+from counterfoil.audit.values.events import IMITATION
 from counterfoil.audit.values.outcome import Check
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.sampling import Sample, ranges
@@ -41,6 +42,11 @@ def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any
         raise SignatureError(
             "There is no verdict to sign: the bundle file could not be read, or changed while it was read.",
             remedy="Look at the reason that the audit gave.",
+        )
+    if IMITATION in dict(report.environment):
+        raise SignatureError(
+            "There is no verdict to sign: the run was replayed on imitated hardware.",
+            remedy="Audit it on the hardware that there is.",
         )
     subjects = _subjects(report.bundle_name, report.bundle_digest, report.run_root)
     return make_statement(subjects, VERDICT_PREDICATE, _predicate(report, signed_at))

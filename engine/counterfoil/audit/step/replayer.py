@@ -65,7 +65,7 @@ class ReplayedStep:
         record: The record of the Merkle leaf that the trainer should have committed to; the digest of the log is the
             trainer's own.
         arrays: The new state in memory, at steps whose state is digested; else empty.
-        counts: What following the log brought to light, for each rounding site.
+        counts: What following the log showed, for each rounding site.
         entries: Number of entries of the log.
         fingerprints: uint64 ``[places]``.
         own_log: The own log of each site, if it was kept.

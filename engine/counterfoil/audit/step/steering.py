@@ -56,7 +56,7 @@ _SUMS = frozenset(_SUM_NAMES.split())
 
 
 class SteeringAccount:
-    """Adds up, for each rounding site, what following the log of matching steps brought to light.
+    """Adds up, for each rounding site, what following the log of matching steps showed.
 
     Args:
         program: The program of a step.

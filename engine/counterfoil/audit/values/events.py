@@ -106,6 +106,9 @@ class ResumedFromCheckpoint:
     step: int
 
 
+IMITATION = "imitation"
+
+
 @dataclass(frozen=True)
 class AuditFinished:
     """Last event of every audit.

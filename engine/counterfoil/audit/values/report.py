@@ -161,7 +161,8 @@ class AuditReport:
         log_bytes: Sum over the replayed steps whose leaf matched.
         rounded_values: Sum over the replayed steps whose leaf matched.
         seconds: Wall-clock time of the replay.
-        environment: Device, library versions and switches of this machine.
+        environment: Device, library versions and switches of this machine; under :data:`IMITATION` the hardware that
+            the replay imitated, if it did.
         trainer_environment: The same of the trainer's, as the trainer signed it.
         sample: The segments that were chosen; None when the audit ended before it could choose.
         steering: How far the trainer could have steered the matching steps; None when nothing was replayed.

@@ -164,9 +164,14 @@ class SegmentRequest:
         if self.count is not None and self.count < 1:
             raise DataError("A sample has at least one segment.", remedy=_FEW)
         if self.confidence is not None and not 0 < self.confidence < 1:
-            raise DataError(f"A confidence of {self.confidence} cannot be had.", remedy="Choose one such as 0.99.")
+            raise DataError(
+                f"A confidence lies between 0 and 1; {self.confidence} does not.", remedy="Choose one such as 0.99."
+            )
         if not 0 < self.bad_fraction <= 1:
-            raise DataError(f"The bad fraction {self.bad_fraction} is no share.", remedy="Choose one such as 0.01.")
+            raise DataError(
+                f"A bad fraction is more than 0 and at most 1; {self.bad_fraction} is not.",
+                remedy="Choose one such as 0.01.",
+            )
         if self.nonce and not NONCE.fullmatch(self.nonce):
             raise DataError("A nonce is 64 lower-case hexadecimal digits.", remedy="Leave it out to have one drawn.")
         if self.nonce and self.count is None and self.confidence is None:
@@ -234,7 +239,7 @@ def _listed(text: str) -> Iterator[int]:
         first, _, last = part.partition("-")
         low, high = int(first), int(last or first)
         if not 1 <= low <= high < 10**9 or high - low >= 10**7:
-            raise DataError(f"{part!r} is no range of segments.", remedy=_FEW)
+            raise DataError(f"{part!r} is not a range of segments.", remedy=_FEW)
         yield from range(low, high + 1)
 
 

@@ -25,7 +25,7 @@ class Names:
         """Read the content of a link message of the group ``path``.
 
         Raises:
-            BundleError: It is no hard link as Counterfoil writes it, or its name cannot stand in a bundle.
+            BundleError: It is no hard link as Counterfoil writes it, or its name is not allowed in a bundle.
         """
         start = body[:-ADDRESS_BYTES]
         name = self._names.get(start)
@@ -44,5 +44,5 @@ class Names:
 def _name(name: bytes, path: str) -> str:
     shown = name.decode("ascii", "backslashreplace")
     if not NAME_PATTERN.fullmatch(shown) or shown in (".", ".."):
-        raise BundleError(f"{path} holds an object with the name {shown!r}, which cannot stand in a bundle.")
+        raise BundleError(f"{path} holds an object with the name {shown!r}, which is not allowed in a bundle.")
     return shown
