@@ -28,9 +28,10 @@ from pathlib import Path
 import torch
 
 from benchmarks.honest_jobs import JOBS
-from counterfoil.audit.events import AuditFinished, AuditReport
-from counterfoil.audit.outcome import Outcome
 from counterfoil.audit.replay import AuditRequest, imitated_audit, run_audit
+from counterfoil.audit.values.events import AuditFinished
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.report import AuditReport
 from counterfoil.benchmark.paper import machine_name
 from counterfoil.execution.perturbed import IMITATIONS
 from counterfoil.signing import generate_key, load_private_key

@@ -23,11 +23,11 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QSettings
 
 from benchmarks.heartbeat import Heartbeat
+from counterfoil_app.driver.waiting import settle, wait_until
 from counterfoil_app.main import make_window, spare_the_collector
-from counterfoil_app.session import Phase
-from counterfoil_app.settings import Settings
-from counterfoil_app.verdict_export import SigningRequest
-from counterfoil_app.waiting import settle, wait_until
+from counterfoil_app.model.session import Phase
+from counterfoil_app.model.settings import Settings
+from counterfoil_app.verdict.export import SigningRequest
 from counterfoil_app.window import MainWindow
 
 LIMIT_SECONDS = 0.050

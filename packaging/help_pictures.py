@@ -17,11 +17,11 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QWidget
 
 from counterfoil_app.demo import DemoFiles
+from counterfoil_app.driver.waiting import settle, wait_until
+from counterfoil_app.looks.language import LANGUAGES
 from counterfoil_app.main import make_window
-from counterfoil_app.session import Phase
-from counterfoil_app.settings import Settings, ThemeChoice
-from counterfoil_app.shell.language import LANGUAGES
-from counterfoil_app.waiting import settle, wait_until
+from counterfoil_app.model.session import Phase
+from counterfoil_app.model.settings import Settings, ThemeChoice
 from counterfoil_app.window import MainWindow
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -25,12 +25,12 @@ CATALOGUES = ROOT / "resources" / "counterfoil_resources" / "translations"
 LANGUAGES = ("de",)
 ENGINE_MODULES = (
     "audit/conclusion.py",
-    "audit/findings.py",
+    "audit/step/findings.py",
     "audit/inspection.py",
     "audit/kept.py",
-    "audit/outcome.py",
+    "audit/values/outcome.py",
     "audit/replay.py",
-    "audit/sampling.py",
+    "audit/values/sampling.py",
     "audit/selftest.py",
     "bundle/hdf5/dense.py",
     "bundle/hdf5/format.py",
@@ -188,7 +188,7 @@ def _literal(call: ast.Call, position: int, name: str) -> str:
 
 def engine_texts(folder: Path = ENGINE) -> list[str]:
     """The engine's sentences as templates with ``{0}``, ``{1}`` for their values; sorted, each once."""
-    found = {*ENGINE_TEXTS, *sentences((APP / "worker.py").read_text("utf-8"))}
+    found = {*ENGINE_TEXTS, *sentences((APP / "engine" / "worker.py").read_text("utf-8"))}
     for name in ENGINE_MODULES:
         found.update(sentences((folder / name).read_text("utf-8")))
     return sorted(found)

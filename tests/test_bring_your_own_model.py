@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import counterfoil
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli import main
 from counterfoil.training.custom import CustomJob
 from support.bundles import test_key

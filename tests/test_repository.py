@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import counterfoil
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 
 ROOT = Path(__file__).parents[1]
 

@@ -13,10 +13,10 @@ from PySide6.QtCore import QMessageLogContext, QSettings, QTimer, QtMsgType, qIn
 
 import counterfoil
 from counterfoil import AuditReport, CounterfoilError, Outcome
-from counterfoil_app import startup
-from counterfoil_app.capture import replay_and_capture
+from counterfoil_app.desktop import startup
+from counterfoil_app.driver.capture import replay_and_capture
 from counterfoil_app.main import application, make_window
-from counterfoil_app.settings import Settings
+from counterfoil_app.model.settings import Settings
 from counterfoil_resources.digits import load_digits
 
 STEPS = 60

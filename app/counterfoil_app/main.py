@@ -12,14 +12,14 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from counterfoil import __version__
-from counterfoil_app import startup
-from counterfoil_app.engine_port import Engine
-from counterfoil_app.engine_process import ProcessEngine
-from counterfoil_app.settings import Settings
-from counterfoil_app.shell.language import Translations, choose_language
+from counterfoil_app.desktop import startup
+from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.process import ProcessEngine
+from counterfoil_app.looks.language import Translations, choose_language
+from counterfoil_app.looks.text_size import apply_text_size
+from counterfoil_app.looks.theme import Theme
+from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.shell import DESKTOP_ID
-from counterfoil_app.shell.text_size import apply_text_size
-from counterfoil_app.theme import Theme
 from counterfoil_app.window import MainWindow
 
 TRANSLATIONS = Translations()

@@ -30,31 +30,31 @@ from PySide6.QtWidgets import (
 )
 
 from counterfoil import SegmentRequest
-from counterfoil_app import icons, strangers
-from counterfoil_app.address_book import open_address_book
-from counterfoil_app.bundle_queue import BundleQueue
-from counterfoil_app.dialogs import ask_to_stop, show_failure
-from counterfoil_app.engine_port import Engine
-from counterfoil_app.engine_words import translated
-from counterfoil_app.plan_dialog import PlanDialog
-from counterfoil_app.session import Phase, Session
-from counterfoil_app.settings import Settings, ThemeChoice
+from counterfoil_app.engine import strangers
+from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.strangers import beside, name_of
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks import icons, words
+from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.theme import Theme
+from counterfoil_app.model.address_book import open_address_book
+from counterfoil_app.model.bundle_queue import BundleQueue
+from counterfoil_app.model.session import Phase, Session
+from counterfoil_app.model.settings import Settings, ThemeChoice
 from counterfoil_app.shell.shell import Shell
-from counterfoil_app.strangers import beside, name_of
-from counterfoil_app.theme import Theme
-from counterfoil_app.verdict_desk import VerdictDesk
-from counterfoil_app.views import words
+from counterfoil_app.verdict.desk import VerdictDesk
+from counterfoil_app.views.dialogs import ask_to_stop, show_failure
 from counterfoil_app.views.dispute import DisputeView
 from counterfoil_app.views.divergence import DivergenceView
 from counterfoil_app.views.header import HeaderActions, HeaderView
 from counterfoil_app.views.merkle import MerkleView
 from counterfoil_app.views.overview import OverviewView
 from counterfoil_app.views.parts import label
+from counterfoil_app.views.plan_dialog import PlanDialog
 from counterfoil_app.views.queue import QueueView
 from counterfoil_app.views.steps import StepsView
 from counterfoil_app.views.strip import StepStrip
 from counterfoil_app.views.welcome import WelcomeView
-from counterfoil_app.worker import Failure
 
 FIRST_SIZE = (1366, 768)
 LAYOUT_VERSION = 3

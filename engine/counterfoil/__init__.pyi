@@ -1,94 +1,13 @@
 """The public names of Counterfoil: this stub is the one list of them, for type checkers and at run time alike."""
 
-from .audit.adjudicate import (
+from .audit.adjudicator import (
     AdjudicationFinished as AdjudicationFinished,
 )
-from .audit.adjudicate import (
+from .audit.adjudicator import (
     AdjudicationStarted as AdjudicationStarted,
 )
-from .audit.adjudicate import (
+from .audit.adjudicator import (
     adjudicate as adjudicate,
-)
-from .audit.adjudication import (
-    AdjudicationOutcome as AdjudicationOutcome,
-)
-from .audit.adjudication import (
-    AdjudicationReport as AdjudicationReport,
-)
-from .audit.events import (
-    AuditFinished as AuditFinished,
-)
-from .audit.events import (
-    AuditReport as AuditReport,
-)
-from .audit.events import (
-    AuditStarted as AuditStarted,
-)
-from .audit.events import (
-    CheckChanged as CheckChanged,
-)
-from .audit.events import (
-    Dispute as Dispute,
-)
-from .audit.events import (
-    DisputedElement as DisputedElement,
-)
-from .audit.events import (
-    DisputedOperator as DisputedOperator,
-)
-from .audit.events import (
-    DisputeLocated as DisputeLocated,
-)
-from .audit.events import (
-    DivergenceMeasured as DivergenceMeasured,
-)
-from .audit.events import (
-    ElementComparison as ElementComparison,
-)
-from .audit.events import (
-    Event as Event,
-)
-from .audit.events import (
-    Finding as Finding,
-)
-from .audit.events import (
-    Kept as Kept,
-)
-from .audit.events import (
-    NeighbourOperator as NeighbourOperator,
-)
-from .audit.events import (
-    OperatorDone as OperatorDone,
-)
-from .audit.events import (
-    ProgressRestored as ProgressRestored,
-)
-from .audit.events import (
-    ResumedFromCheckpoint as ResumedFromCheckpoint,
-)
-from .audit.events import (
-    Right as Right,
-)
-from .audit.events import (
-    Steering as Steering,
-)
-from .audit.events import (
-    SteeringRow as SteeringRow,
-)
-from .audit.events import (
-    StepMatch as StepMatch,
-)
-from .audit.events import (
-    StepReplayed as StepReplayed,
-)
-from .audit.events import (
-    StepRow as StepRow,
-)
-from .audit.events import (
-    TensorDetail as TensorDetail,
-)
-from .audit.events import (
-    TensorDivergence as TensorDivergence,
 )
 from .audit.inspection import (
     inspect as inspect,
@@ -99,28 +18,6 @@ from .audit.inspection import (
 from .audit.kept import (
     state_folder as state_folder,
 )
-from .audit.outcome import (
-    Check as Check,
-)
-from .audit.outcome import (
-    CheckNumber as CheckNumber,
-)
-from .audit.outcome import (
-    CheckState as CheckState,
-)
-from .audit.outcome import (
-    Outcome as Outcome,
-)
-from .audit.plan import (
-    Plan as Plan,
-)
-from .audit.plan import (
-    PlanProgress as PlanProgress,
-)
-from .audit.plan import (
-    PlanRow as PlanRow,
-)
-from .audit.planner import plan_audit as plan_audit
 from .audit.replay import (
     AuditRequest as AuditRequest,
 )
@@ -130,35 +27,138 @@ from .audit.replay import (
 from .audit.replay import (
     run_audit as run_audit,
 )
-from .audit.sampling import (
-    Sample as Sample,
-)
-from .audit.sampling import (
-    SegmentRequest as SegmentRequest,
-)
-from .audit.sampling import (
-    Selection as Selection,
-)
-from .audit.sampling import (
-    ranges as ranges,
-)
-from .audit.summary import BundleSummary as BundleSummary
-from .audit.table import write_steps_csv as write_steps_csv
-from .audit.verdict import (
+from .audit.statement.model import (
     Verdict as Verdict,
 )
-from .audit.verdict import (
+from .audit.statement.verdict import (
     check_bundle_file as check_bundle_file,
 )
-from .audit.verdict import (
+from .audit.statement.verdict import (
     preview_verdict as preview_verdict,
 )
-from .audit.verdict import (
+from .audit.statement.verdict import (
     sign_verdict as sign_verdict,
 )
-from .audit.verdict import (
+from .audit.statement.verdict import (
     verify_verdict as verify_verdict,
 )
+from .audit.table import write_steps_csv as write_steps_csv
+from .audit.timing import plan_audit as plan_audit
+from .audit.values.adjudication import (
+    AdjudicationOutcome as AdjudicationOutcome,
+)
+from .audit.values.adjudication import (
+    AdjudicationReport as AdjudicationReport,
+)
+from .audit.values.dispute import (
+    Dispute as Dispute,
+)
+from .audit.values.dispute import (
+    DisputedElement as DisputedElement,
+)
+from .audit.values.dispute import (
+    DisputedOperator as DisputedOperator,
+)
+from .audit.values.dispute import (
+    ElementComparison as ElementComparison,
+)
+from .audit.values.dispute import (
+    Finding as Finding,
+)
+from .audit.values.dispute import (
+    NeighbourOperator as NeighbourOperator,
+)
+from .audit.values.dispute import (
+    Right as Right,
+)
+from .audit.values.dispute import (
+    TensorDetail as TensorDetail,
+)
+from .audit.values.dispute import (
+    TensorDivergence as TensorDivergence,
+)
+from .audit.values.events import (
+    AuditFinished as AuditFinished,
+)
+from .audit.values.events import (
+    AuditStarted as AuditStarted,
+)
+from .audit.values.events import (
+    CheckChanged as CheckChanged,
+)
+from .audit.values.events import (
+    DisputeLocated as DisputeLocated,
+)
+from .audit.values.events import (
+    DivergenceMeasured as DivergenceMeasured,
+)
+from .audit.values.events import (
+    Event as Event,
+)
+from .audit.values.events import (
+    OperatorDone as OperatorDone,
+)
+from .audit.values.events import (
+    ProgressRestored as ProgressRestored,
+)
+from .audit.values.events import (
+    ResumedFromCheckpoint as ResumedFromCheckpoint,
+)
+from .audit.values.events import (
+    StepReplayed as StepReplayed,
+)
+from .audit.values.outcome import (
+    Check as Check,
+)
+from .audit.values.outcome import (
+    CheckNumber as CheckNumber,
+)
+from .audit.values.outcome import (
+    CheckState as CheckState,
+)
+from .audit.values.outcome import (
+    Outcome as Outcome,
+)
+from .audit.values.plan import (
+    Plan as Plan,
+)
+from .audit.values.plan import (
+    PlanProgress as PlanProgress,
+)
+from .audit.values.plan import (
+    PlanRow as PlanRow,
+)
+from .audit.values.report import (
+    AuditReport as AuditReport,
+)
+from .audit.values.report import (
+    Kept as Kept,
+)
+from .audit.values.report import (
+    Steering as Steering,
+)
+from .audit.values.report import (
+    SteeringRow as SteeringRow,
+)
+from .audit.values.report import (
+    StepMatch as StepMatch,
+)
+from .audit.values.report import (
+    StepRow as StepRow,
+)
+from .audit.values.sampling import (
+    Sample as Sample,
+)
+from .audit.values.sampling import (
+    SegmentRequest as SegmentRequest,
+)
+from .audit.values.sampling import (
+    Selection as Selection,
+)
+from .audit.values.sampling import (
+    ranges as ranges,
+)
+from .audit.values.summary import BundleSummary as BundleSummary
 from .bundle.capsule import (
     CapsuleContents as CapsuleContents,
 )

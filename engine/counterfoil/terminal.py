@@ -22,12 +22,13 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
-from counterfoil.audit.adjudication import AdjudicationOutcome, AdjudicationReport
-from counterfoil.audit.events import AuditReport, Dispute, Finding, Steering
-from counterfoil.audit.outcome import Check, CheckState, Outcome
-from counterfoil.audit.sampling import probability_text
-from counterfoil.audit.summary import BundleSummary
-from counterfoil.audit.verdict import Adjudication, Verdict
+from counterfoil.audit.statement.model import Adjudication, Verdict
+from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
+from counterfoil.audit.values.dispute import Dispute, Finding
+from counterfoil.audit.values.outcome import Check, CheckState, Outcome
+from counterfoil.audit.values.report import AuditReport, Steering
+from counterfoil.audit.values.sampling import probability_text
+from counterfoil.audit.values.summary import BundleSummary
 from counterfoil.bundle.schema import HEADROOM_BITS
 from counterfoil.canonical import MAX_EXACT_INTEGER
 from counterfoil.commit.digest import Digest
@@ -35,8 +36,8 @@ from counterfoil.plaintext import SENTENCE_CHARACTERS, one_line
 
 if TYPE_CHECKING:
     from counterfoil.audit.panel import PanelReport
-    from counterfoil.audit.plan import Plan
     from counterfoil.audit.referee import Parting
+    from counterfoil.audit.values.plan import Plan
     from counterfoil.program.limits import Estimate
     from counterfoil.training.calibration import Calibration
 

@@ -15,10 +15,10 @@ from PySide6.QtCore import QCoreApplication, QEvent, QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from counterfoil_app.engine_port import Engine
+from counterfoil_app.engine.port import Engine
 from counterfoil_app.main import make_window
-from counterfoil_app.session import Phase
-from counterfoil_app.settings import Settings
+from counterfoil_app.model.session import Phase
+from counterfoil_app.model.settings import Settings
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.waiting import reached

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pytestqt.qtbot import QtBot
 
-from counterfoil_app.comparison import compared_fields
-from counterfoil_app.session import Phase
+from counterfoil_app.model.session import Phase
+from counterfoil_app.views.comparison import compared_fields
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine, digest
 from support.waiting import reached

@@ -26,8 +26,8 @@ from counterfoil_app.desktop.sleep import (
     systemd_command,
 )
 from counterfoil_app.desktop.taskbar import BadgeTaskBar, LauncherEntry, NoTaskBar, task_bar
-from counterfoil_app.session import Phase
-from counterfoil_app.settings import Settings
+from counterfoil_app.model.session import Phase
+from counterfoil_app.model.settings import Settings
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.waiting import reached

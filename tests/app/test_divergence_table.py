@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil import DivergenceMeasured, TensorDivergence
-from counterfoil_app.divergence import DivergenceTable, Scale, module_and_tensor
-from counterfoil_app.theme import DARK, LIGHT, Tokens
-from counterfoil_app.thinning import group_rows, thin_to_view
+from counterfoil_app.looks.theme import DARK, LIGHT, Tokens
+from counterfoil_app.model.divergence_table import DivergenceTable, Scale, module_and_tensor
+from counterfoil_app.model.thinning import group_rows, thin_to_view
 from counterfoil_app.views import colours
 
 

@@ -25,11 +25,11 @@ from counterfoil import (
     Plan,
     StepReplayed,
 )
-from counterfoil_app.engine_child import Item, Outbox, Returned
-from counterfoil_app.engine_port import ReplayPlan
-from counterfoil_app.engine_process import ProcessEngine
-from counterfoil_app.messages import loads
-from counterfoil_app.worker import Failure, ReportedError
+from counterfoil_app.engine.child import Item, Outbox, Returned
+from counterfoil_app.engine.messages import loads
+from counterfoil_app.engine.port import ReplayPlan
+from counterfoil_app.engine.process import ProcessEngine
+from counterfoil_app.engine.worker import Failure, ReportedError
 from support.fake_engine import FakeEngine
 from support.memory import holds
 
@@ -153,8 +153,8 @@ def test_the_window_process_stays_free_of_torch(run: Path) -> None:
         "import sys\n"
         "from pathlib import Path\n"
         "from counterfoil import CancelToken\n"
-        "from counterfoil_app.engine_port import ReplayPlan\n"
-        "from counterfoil_app.engine_process import ProcessEngine\n"
+        "from counterfoil_app.engine.port import ReplayPlan\n"
+        "from counterfoil_app.engine.process import ProcessEngine\n"
         "if __name__ == '__main__':\n"
         "    engine, run = ProcessEngine(), Path(sys.argv[1])\n"
         "    engine.devices()\n"

@@ -12,8 +12,8 @@ from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
 from counterfoil import CancelToken, Event, OperatorDone, StepReplayed
-from counterfoil_app.engine_port import ReplayPlan
-from counterfoil_app.session import ROWS_PER_POLL, Phase
+from counterfoil_app.engine.port import ReplayPlan
+from counterfoil_app.model.session import ROWS_PER_POLL, Phase
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.waiting import reached

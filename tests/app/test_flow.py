@@ -15,11 +15,11 @@ from pytestqt.qtbot import QtBot
 
 import counterfoil
 from counterfoil import CheckNumber, CounterfoilError, Outcome
-from counterfoil_app.capture import replay_and_capture
-from counterfoil_app.session import Phase
-from counterfoil_app.settings import Settings
+from counterfoil_app.driver.capture import replay_and_capture
+from counterfoil_app.model.session import Phase
+from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.crash import ExceptionDialog
-from counterfoil_app.signing_dialog import SigningDialog
+from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.tables import RecordTable
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine

@@ -16,12 +16,13 @@ from PySide6.QtWidgets import QAbstractItemView, QLabel, QLineEdit, QPlainTextEd
 from pytestqt.qtbot import QtBot
 
 from counterfoil import BundleSummary, CounterfoilError, Dispute, Event, one_line
-from counterfoil_app import report_document, strangers
-from counterfoil_app.report_document import Contents, Curves
-from counterfoil_app.session import Phase
-from counterfoil_app.signing_dialog import SigningDialog
+from counterfoil_app.engine import strangers
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.model.session import Phase
+from counterfoil_app.verdict import report_document
+from counterfoil_app.verdict.report_document import Contents, Curves
+from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.window import MainWindow
-from counterfoil_app.worker import Failure
 from support.fake_engine import FakeEngine, envelope_of
 from support.waiting import reached
 
@@ -153,7 +154,7 @@ def test_a_failure_from_the_engines_process() -> None:
 def test_the_report_to_print(qapp: object) -> None:
     engine = Hostile(disputed=37)
     from counterfoil import AuditFinished, CancelToken
-    from counterfoil_app.engine_port import ReplayPlan
+    from counterfoil_app.engine.port import ReplayPlan
 
     *_, last = engine.audit(ReplayPlan(Path("honest.cfoil"), None, "cpu"), CancelToken())
     assert isinstance(last, AuditFinished)

@@ -22,16 +22,17 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from counterfoil import CounterfoilError, Outcome
-from counterfoil_app import icons, startup
-from counterfoil_app.engine_port import ReplayPlan
-from counterfoil_app.session import Phase
-from counterfoil_app.settings import MAX_RECENT, Settings, ThemeChoice
-from counterfoil_app.signing_dialog import SigningDialog
-from counterfoil_app.theme import DARK, LIGHT, Theme, Tokens, Tone, style_sheet
-from counterfoil_app.verdict_export import now
+from counterfoil_app.desktop import startup
+from counterfoil_app.engine.port import ReplayPlan
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks import icons
+from counterfoil_app.looks.theme import DARK, LIGHT, Theme, Tokens, Tone, style_sheet
+from counterfoil_app.model.session import Phase
+from counterfoil_app.model.settings import MAX_RECENT, Settings, ThemeChoice
+from counterfoil_app.verdict.export import now
+from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.parts import fixed_font
 from counterfoil_app.window import MainWindow
-from counterfoil_app.worker import Failure
 from support.fake_engine import FakeEngine
 
 

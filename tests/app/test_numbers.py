@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QLocale
 
-from counterfoil_app import text
-from counterfoil_app.rate import RateMeter
+from counterfoil_app.looks import text
+from counterfoil_app.model.rate import RateMeter
 from counterfoil_app.views.axes import CountAxis
 
 

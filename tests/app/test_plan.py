@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from counterfoil import CounterfoilError, SegmentRequest
-from counterfoil_app.plan_dialog import PlanDialog
-from counterfoil_app.session import Phase
-from counterfoil_app.views import words
+from counterfoil_app.looks import words
+from counterfoil_app.model.session import Phase
+from counterfoil_app.views.plan_dialog import PlanDialog
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.waiting import reached

@@ -9,8 +9,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from counterfoil import CounterfoilError, Outcome, SegmentRequest
-from counterfoil_app.bundle_queue import EntryState
-from counterfoil_app.session import Phase
+from counterfoil_app.model.bundle_queue import EntryState
+from counterfoil_app.model.session import Phase
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
 

@@ -26,10 +26,10 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from counterfoil_app.looks.text_size import apply_text_size
 from counterfoil_app.main import make_window
-from counterfoil_app.session import Phase
-from counterfoil_app.settings import Settings
-from counterfoil_app.shell.text_size import apply_text_size
+from counterfoil_app.model.session import Phase
+from counterfoil_app.model.settings import Settings
 from counterfoil_app.views.parts import ElidedLabel
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine

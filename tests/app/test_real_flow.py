@@ -12,11 +12,11 @@ from pytestqt.qtbot import QtBot
 
 import counterfoil
 from counterfoil import AdjudicationOutcome, CheckNumber, CheckState, LabelFlip, Outcome
-from counterfoil_app import sample
-from counterfoil_app.engine_port import Engine
-from counterfoil_app.engine_process import ProcessEngine
-from counterfoil_app.session import Phase
-from counterfoil_app.signing_dialog import SigningDialog
+from counterfoil_app.engine import sample
+from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.process import ProcessEngine
+from counterfoil_app.model.session import Phase
+from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.window import MainWindow
 from counterfoil_resources.digits import load_digits
 from support.waiting import reached

@@ -12,10 +12,10 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from counterfoil import Outcome, SegmentRequest
-from counterfoil_app.engine_port import Engine
-from counterfoil_app.engine_process import ProcessEngine
-from counterfoil_app.rate import AwakeClock, RateMeter
-from counterfoil_app.session import Phase
+from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.process import ProcessEngine
+from counterfoil_app.model.rate import AwakeClock, RateMeter
+from counterfoil_app.model.session import Phase
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.job_fixtures import trainer_key

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from counterfoil import Digest
 from counterfoil.commit.merkle import MerkleTree, first_difference, split
-from counterfoil_app.search_tree import Finding, left_size, levels_to, search_levels
+from counterfoil_app.model.search_tree import Finding, left_size, levels_to, search_levels
 
 
 def trees(size: int, differing: int) -> tuple[MerkleTree, MerkleTree]:

@@ -16,10 +16,12 @@ from pytestqt.exceptions import capture_exceptions
 from pytestqt.qtbot import QtBot
 
 from counterfoil import CounterfoilError, Outcome
-from counterfoil_app.journal import Journal, Kind
-from counterfoil_app.sample import SampleKind
-from counterfoil_app.session import Phase
-from counterfoil_app.settings import Settings, ThemeChoice
+from counterfoil_app.engine.sample import SampleKind
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks.theme import DARK
+from counterfoil_app.model.journal import Journal, Kind
+from counterfoil_app.model.session import Phase
+from counterfoil_app.model.settings import Settings, ThemeChoice
 from counterfoil_app.shell.about import AboutDialog
 from counterfoil_app.shell.crash import ExceptionDialog, ExceptionGuard, failure_of
 from counterfoil_app.shell.help import HelpWindow
@@ -27,10 +29,8 @@ from counterfoil_app.shell.preferences import PreferencesDialog
 from counterfoil_app.shell.shell import FIRST_HELP_PAGE, HELP_PAGES
 from counterfoil_app.shell.shortcuts import ShortcutSheet
 from counterfoil_app.shell.versions import versions_text
-from counterfoil_app.theme import DARK
 from counterfoil_app.views.log import LogView
 from counterfoil_app.window import MainWindow
-from counterfoil_app.worker import Failure
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil import CancelToken, CheckNumber, OperatorDone, StepReplayed
-from counterfoil_app.engine_port import ReplayPlan
-from counterfoil_app.snapshot import ReplaySink
+from counterfoil_app.engine.port import ReplayPlan
+from counterfoil_app.engine.snapshot import ReplaySink
 from support.fake_engine import FakeEngine
 
 

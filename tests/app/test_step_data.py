@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from counterfoil_app.step_data import StepData, StepFilter, StepState, merge_equal, worst_per_place
+from counterfoil_app.model.step_data import StepData, StepFilter, StepState, merge_equal, worst_per_place
 from support.fake_engine import FakeEngine
 
 STATES = hnp.arrays(np.uint8, st.integers(1, 300), elements=st.integers(0, len(StepState) - 1))

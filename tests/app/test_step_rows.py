@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil import Digest, StepMatch, StepRow
-from counterfoil_app.step_rows import StepRows
+from counterfoil_app.model.step_rows import StepRows
 
 counts = st.integers(0, 2**62)
 digests = st.binary(min_size=32, max_size=32).map(Digest)

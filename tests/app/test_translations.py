@@ -29,12 +29,12 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from counterfoil import CheckNumber
-from counterfoil_app import engine_words
+from counterfoil_app.looks import engine_words
+from counterfoil_app.looks.language import LANGUAGES, choose_language
 from counterfoil_app.main import TRANSLATIONS, make_window
-from counterfoil_app.session import Phase
-from counterfoil_app.settings import Settings
+from counterfoil_app.model.session import Phase
+from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.help import HelpWindow, help_pages
-from counterfoil_app.shell.language import LANGUAGES, choose_language
 from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.waiting import reached

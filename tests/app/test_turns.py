@@ -8,8 +8,8 @@ from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 from tests.app.conftest import MakeWindow
 
-from counterfoil_app.session import Phase
-from counterfoil_app.turns import INTERVAL_MILLISECONDS, Turns
+from counterfoil_app.model.session import Phase
+from counterfoil_app.model.turns import INTERVAL_MILLISECONDS, Turns
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 

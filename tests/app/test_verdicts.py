@@ -32,18 +32,18 @@ from counterfoil import (
     generate_key,
     start_signer,
 )
-from counterfoil_app import chart, passphrases, report_document, verdict_export
-from counterfoil_app.chart import Series
-from counterfoil_app.engine_port import ReplayPlan
-from counterfoil_app.report_document import Contents, Curves
-from counterfoil_app.report_process import print_report
-from counterfoil_app.session import Phase
-from counterfoil_app.settings import Settings
-from counterfoil_app.signing_dialog import SigningDialog
-from counterfoil_app.theme import LIGHT
-from counterfoil_app.verdict_export import SigningRequest, VerdictMaterial
-from counterfoil_app.verdict_viewer import VerdictViewer
-from counterfoil_app.views import words
+from counterfoil_app.engine.port import ReplayPlan
+from counterfoil_app.looks import chart, words
+from counterfoil_app.looks.chart import Series
+from counterfoil_app.looks.theme import LIGHT
+from counterfoil_app.model.session import Phase, VerdictMaterial
+from counterfoil_app.model.settings import Settings
+from counterfoil_app.verdict import export, passphrases, report_document
+from counterfoil_app.verdict.export import SigningRequest
+from counterfoil_app.verdict.report_document import Contents, Curves
+from counterfoil_app.verdict.report_process import print_report
+from counterfoil_app.verdict.signing_dialog import SigningDialog
+from counterfoil_app.verdict.viewer import VerdictViewer
 from counterfoil_app.window import MainWindow
 from support.fake_engine import KEY_ID, FakeEngine, envelope_of
 from support.waiting import reached
@@ -131,7 +131,7 @@ def test_a_signer_that_dies_costs_nothing(
 
     report = concluded(opened, qtbot)
     generate_key(tmp_path / "auditor.pem", None)
-    monkeypatch.setattr(verdict_export, "start_signer", dying)
+    monkeypatch.setattr(export, "start_signer", dying)
     dialog = signing(opened, qtbot)
     dialog.use_existing.setChecked(True)
     dialog.key.setText(str(tmp_path / "auditor.pem"))
@@ -361,9 +361,9 @@ def test_a_report_that_cannot_be_made_leaves_the_old_file_and_nothing_else(
     def fail(_page: object) -> bytes:
         raise CounterfoilError("The report could not be printed.")
 
-    monkeypatch.setattr(verdict_export, "print_report", fail)
+    monkeypatch.setattr(export, "print_report", fail)
     with pytest.raises(CounterfoilError, match="could not be printed"):
-        verdict_export.export_verdict(engine, material, request)
+        export.export_verdict(engine, material, request)
     assert (tmp_path / "r.pdf").read_bytes() == b"old"
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 

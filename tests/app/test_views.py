@@ -16,9 +16,9 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
-from counterfoil_app.session import Phase
-from counterfoil_app.step_data import StepFilter, StepState
-from counterfoil_app.theme import ThemeChoice
+from counterfoil_app.looks.theme import ThemeChoice
+from counterfoil_app.model.session import Phase
+from counterfoil_app.model.step_data import StepFilter, StepState
 from counterfoil_app.views import colours
 from counterfoil_app.views.parts import ElidedLabel
 from counterfoil_app.window import MainWindow

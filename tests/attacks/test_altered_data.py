@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterfoil.audit.outcome import CheckNumber
+from counterfoil.audit.values.outcome import CheckNumber
 from counterfoil.training.recipes.digits import order_digits
 from counterfoil_resources.digits import load_digits
 from support.bundles import change

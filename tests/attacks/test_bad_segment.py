@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.audit.outcome import Outcome
-from counterfoil.audit.sampling import SegmentRequest, draw_segments
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.sampling import SegmentRequest, draw_segments
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.signing import open_claim
 from counterfoil.training.tamper import LabelFlip

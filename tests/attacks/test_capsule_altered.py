@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterfoil.audit.adjudication import AdjudicationOutcome, AdjudicationReport
+from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from support.bundles import flip_bit
 from support.capsules import adjudicated
 

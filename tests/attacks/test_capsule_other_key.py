@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.signing import SigningKey
 from support.bundles import test_key as key_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.bundle.capsule import CapsuleContents
 from support.capsules import DISPUTED, adjudicated, crafted, refused, save
 from support.jobs import Job

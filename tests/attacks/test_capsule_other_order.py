@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from counterfoil.audit.outcome import CheckNumber, CheckState
+from counterfoil.audit.values.outcome import CheckNumber, CheckState
 from counterfoil.bundle.capsule import CapsuleContents
 from support.capsules import refused, save
 from support.jobs import digits_order

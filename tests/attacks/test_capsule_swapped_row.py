@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.audit.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.bundle.capsule import CapsuleContents, OrderPart
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.state import ChunkProof, chunk_count, chunk_proofs, tensor_digest

@@ -15,10 +15,10 @@ import torch
 
 from counterfoil.audit import inspection as checks
 from counterfoil.audit import replay
-from counterfoil.audit.adjudication import AdjudicationOutcome
-from counterfoil.audit.outcome import Outcome
-from counterfoil.audit.sampling import SegmentRequest
-from counterfoil.audit.verdict import sign_verdict
+from counterfoil.audit.statement.verdict import sign_verdict
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.bundle.capsule import CapsuleReader
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.state import state_root

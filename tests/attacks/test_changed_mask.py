@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterfoil.audit.events import Right
+from counterfoil.audit.values.dispute import Right
 from counterfoil.signing import SigningKey
 from counterfoil.training import recorder
 from support.bent_recorder import bent, rounding_site

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.outcome import Outcome
-from counterfoil.audit.verdict import sign_verdict, verify_signed
+from counterfoil.audit.statement.verdict import sign_verdict, verify_signed
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli import main
 from counterfoil.errors import SignatureError
 from counterfoil.signing import SigningKey, sign_statement
@@ -35,7 +35,7 @@ def verified_statement(digits_job, trainer_key):
 
 @pytest.fixture(scope="module")
 def sample_statement(digits_job, trainer_key):
-    from counterfoil.audit.sampling import SegmentRequest
+    from counterfoil.audit.values.sampling import SegmentRequest
 
     report = audited(digits_job.run, segments=SegmentRequest(numbers=(2,))).report
     return statement_of(sign_verdict(report, trainer_key))
@@ -199,7 +199,7 @@ CONFIRMED: dict[str, Change] = {
 
 
 def adjudication(report, key: SigningKey) -> dict[str, Any]:
-    from counterfoil.audit.verdict import sign_adjudication
+    from counterfoil.audit.statement.verdict import sign_adjudication
 
     return statement_of(sign_adjudication(report, key))
 

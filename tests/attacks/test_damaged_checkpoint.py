@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from counterfoil.audit.inspection import inspect, inspect_stages
-from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.cli import main
 from support.jobs import Job, opened_for_change
 

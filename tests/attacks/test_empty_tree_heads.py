@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.audit.outcome import CheckNumber
+from counterfoil.audit.values.outcome import CheckNumber
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import TreeHead, run_tree
 from counterfoil.signing import sign_tree_head

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit import adjudicate as hearing
+from counterfoil.audit import adjudicator as hearing
 from counterfoil.audit import inspection as checks
 from counterfoil.audit import replay
-from counterfoil.audit.adjudication import AdjudicationOutcome
-from counterfoil.audit.events import AuditStarted, CheckChanged
 from counterfoil.audit.inspection import inspect_stages
-from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.verdict import sign_verdict
+from counterfoil.audit.statement.verdict import sign_verdict
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.events import AuditStarted, CheckChanged
+from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.bundle import steady
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterfoil.audit.outcome import CheckNumber
+from counterfoil.audit.values.outcome import CheckNumber
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.training.order import load_order
 from support.bundles import opened_for_change

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.events import StepReplayed
-from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.events import StepReplayed
+from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from support.bundles import flip_bit
 from support.jobs import audited
 

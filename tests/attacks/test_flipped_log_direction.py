@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.rounding.log import SiteLog
 from support.forgery import rewrite_log
 from support.jobs import audited

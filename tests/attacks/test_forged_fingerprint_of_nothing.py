@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from counterfoil.audit.events import Right
+from counterfoil.audit.values.dispute import Right
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.rounding.grid import ZERO_SCALE
 from counterfoil.training.order import load_order

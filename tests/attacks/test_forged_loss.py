@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from counterfoil.audit.events import ResumedFromCheckpoint, StepMatch, StepReplayed
+from counterfoil.audit.values.events import ResumedFromCheckpoint, StepReplayed
+from counterfoil.audit.values.report import StepMatch
 from support.bundles import change
 from support.expectations import disputed
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from torch import Tensor
 
-from counterfoil.audit.events import DisputeLocated, Right
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.dispute import Right
+from counterfoil.audit.values.events import DisputeLocated
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.rounding.rounder import RecordingRounder
 from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip

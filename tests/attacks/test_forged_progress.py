@@ -11,8 +11,8 @@ import pytest
 from counterfoil.audit import kept as keeping
 from counterfoil.audit import replay
 from counterfoil.audit.kept import MARK, capsule_of, encode, load
-from counterfoil.audit.outcome import Outcome
-from counterfoil.audit.sampling import SegmentRequest
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.sampling import SegmentRequest
 from support.expectations import run_root, verified
 from support.jobs import Job, sign_again
 from support.resuming import ended, progress_of, refused, request_of, whole

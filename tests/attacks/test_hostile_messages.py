@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 from counterfoil import Digest
-from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.cli import main
 from counterfoil.errors import CounterfoilError
-from counterfoil_app import engine_process
-from counterfoil_app.engine_child import Item, Returned
-from counterfoil_app.engine_process import ProcessEngine
-from counterfoil_app.messages import MessageError, dumps, loads
+from counterfoil_app.engine import process as engine_process
+from counterfoil_app.engine.child import Item, Returned
+from counterfoil_app.engine.messages import MessageError, dumps, loads
+from counterfoil_app.engine.process import ProcessEngine
 
 
 class Runs:
@@ -69,7 +69,7 @@ def test_control_any_other_reader_would_run_it(tmp_path: Path, monkeypatch: pyte
 
 
 def test_dotted_names_and_junk() -> None:
-    dotted = b"\x80\x04\x8c\x19counterfoil.audit.outcome\x8c\x0fOutcome.__doc__\x93."
+    dotted = b"\x80\x04\x8c\x20counterfoil.audit.values.outcome\x8c\x0fOutcome.__doc__\x93."
     for data in (dotted, b"", b"junk", pickle.dumps([1])[:-3], b"\x80\x04\x8c\x01xQ."):
         with pytest.raises(MessageError):
             loads(data)

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from counterfoil import terminal
 from counterfoil.audit.inspection import inspect
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli import main
 from counterfoil.errors import ProgramError
 from counterfoil.signing import VERDICT_PREDICATE, SigningKey, make_statement, sign_statement

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from counterfoil import canonical
-from counterfoil.audit.heads import read_tree_heads
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.published_heads import read_tree_heads
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.schema import TreeHead
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import SignatureError

@@ -15,8 +15,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from counterfoil.audit.outcome import Outcome
-from counterfoil.audit.verdict import verify_verdict
+from counterfoil.audit.statement.verdict import verify_verdict
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli import main
 from counterfoil.signer.environment import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil.signing import generate_key, load_public_key

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from counterfoil.audit.inspection import inspect
-from counterfoil.audit.outcome import CheckNumber, CheckState
+from counterfoil.audit.values.outcome import CheckNumber, CheckState
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import PROFILES
 from counterfoil.commit.digest import Digest

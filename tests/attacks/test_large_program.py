@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.errors import LimitError
 from counterfoil.execution.admission import read_program
 from counterfoil.program.limits import LARGE

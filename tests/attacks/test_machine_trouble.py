@@ -13,12 +13,12 @@ import pytest
 import torch
 
 from counterfoil.audit import replay
-from counterfoil.audit import steps as audit_steps
-from counterfoil.audit.adjudication import AdjudicationOutcome
-from counterfoil.audit.events import StepReplayed
 from counterfoil.audit.inspection import inspect
-from counterfoil.audit.outcome import Outcome
 from counterfoil.audit.panel import run_panel
+from counterfoil.audit.step import replayer as audit_steps
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.events import StepReplayed
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle import steady
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cli import main
@@ -138,7 +138,7 @@ PROGRAM = """
 import resource, sys
 from pathlib import Path
 from support.jobs import audited
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 run, order, spare = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 report = audited(run, order).report
 assert report.outcome is Outcome.VERIFIED, report.reason

@@ -7,13 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from counterfoil.audit.adjudication import AdjudicationOutcome
-from counterfoil.audit.events import Right, StepMatch, StepReplayed
-from counterfoil.audit.outcome import Outcome
 from counterfoil.audit.panel import PanelFinished, PanelOutcome, Standing, run_panel
-from counterfoil.audit.plan import Plan
-from counterfoil.audit.planner import plan_audit
-from counterfoil.audit.verdict import sign_verdict, verify_verdict
+from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
+from counterfoil.audit.timing import plan_audit
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.dispute import Right
+from counterfoil.audit.values.events import StepReplayed
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.plan import Plan
+from counterfoil.audit.values.report import StepMatch
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from support.bundles import change

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli import main
 from counterfoil.execution.admission import read_program
 from support.hostile_programs import order_of, single

@@ -27,8 +27,8 @@ from benchmarks.false_accusations import (
 )
 from benchmarks.honest_jobs import JOBS
 
-from counterfoil.audit import steps
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.step import replayer
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.execution.interpreter import native
 from counterfoil.execution.perturbed import IMITATIONS
 from counterfoil.program.operators import OperatorClass
@@ -111,7 +111,7 @@ def test_control_a_machine_beyond_the_margin_is_noticed(recorded, job):
             return result
         return result * (1 + 2.0**-12)
 
-    with replaced(steps, "perturbed", lambda name: unsound):
+    with replaced(replayer, "perturbed", lambda name: unsound):
         found = replay(job, *recorded(job), Machine("unsound", perturbation="reversed"))
     assert not found.clean
     assert found.disputed > 0 or found.contradictions > 0 or found.outcome != Outcome.VERIFIED.value

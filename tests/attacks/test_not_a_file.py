@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli import main
 from counterfoil.errors import DataError
 from counterfoil.inputs import open_input, read_input

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.events import AuditReport, Right
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.dispute import Right
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.report import AuditReport
 from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, nearest_midpoint, rounding_site

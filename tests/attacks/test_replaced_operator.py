@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from counterfoil.audit.outcome import CheckNumber
+from counterfoil.audit.values.outcome import CheckNumber
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.execution.interpreter import native
 from support.expectations import disputed, operator_of, refused

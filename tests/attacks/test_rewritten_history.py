@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.commit.digest import Digest
 from counterfoil.signing import generate_key, load_private_key
 from counterfoil.training.tamper import LabelFlip

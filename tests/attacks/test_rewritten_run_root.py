@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from counterfoil.audit.outcome import CheckNumber
+from counterfoil.audit.values.outcome import CheckNumber
 from counterfoil.commit.digest import Digest
 from support.expectations import refused, run_root, verified
 from support.jobs import digits_order, record_job, sign_again

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.execution.interpreter import native
 from support.expectations import operator_of
 from support.jobs import Job, audited, own_order, record_job

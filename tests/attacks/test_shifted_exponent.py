@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.rounding.grid import ZERO_SCALE
 from counterfoil.rounding.log import SiteLog
 from support.expectations import disputed, inconclusive, operator_of

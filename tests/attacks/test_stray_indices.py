@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.errors import ProgramError
 from counterfoil.execution import interpreter
 from counterfoil.execution.bounds import check_indices

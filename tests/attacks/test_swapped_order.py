@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.commit.digest import Digest
 from support.expectations import refused, verified
 from support.jobs import audited, digits_order, record_job, sign_again

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.false_accusations import END, START
 
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 
 HERE = Path(__file__).parent
 PAGE = (HERE.parents[1] / "docs" / "threat-model.md").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import counterfoil.program.graph as graph
-from counterfoil.audit.outcome import CheckNumber
+from counterfoil.audit.values.outcome import CheckNumber
 from counterfoil.errors import ProgramError
 from counterfoil.program.graph import Argument, Node
 from counterfoil.signing import SigningKey

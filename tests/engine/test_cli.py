@@ -358,7 +358,8 @@ def test_a_full_disk_leaves_the_old_file(
 def test_an_interrupted_replay_is_inconclusive(
     job: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from counterfoil.audit import events, replay
+    from counterfoil.audit import replay
+    from counterfoil.audit.values import events
 
     original = replay.run_audit
 

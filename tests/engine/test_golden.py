@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.execution.perturbed import PERTURBATIONS
 from support.jobs import audited, record_run

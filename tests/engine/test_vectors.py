@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from counterfoil import cli
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.vectors import write_vectors
 from support.jobs import audited

@@ -18,13 +18,13 @@ import msgspec
 import numpy as np
 
 from counterfoil.audit import kept
-from counterfoil.audit.capsule import load_job, prove_leaves, prove_part
-from counterfoil.audit.heads import read_tree_heads
+from counterfoil.audit.evidence import load_job, prove_leaves, prove_part
 from counterfoil.audit.inspection import Inspection, check_claim, make_checks
-from counterfoil.audit.outcome import CheckState
-from counterfoil.audit.sampling import Sample, SegmentRequest, Selection
-from counterfoil.audit.steps import read_log
-from counterfoil.audit.verdict import preview_verdict, sign_verdict, verify_signed
+from counterfoil.audit.published_heads import read_tree_heads
+from counterfoil.audit.statement.verdict import preview_verdict, sign_verdict, verify_signed
+from counterfoil.audit.step.replayer import read_log
+from counterfoil.audit.values.outcome import CheckState
+from counterfoil.audit.values.sampling import Sample, SegmentRequest, Selection
 from counterfoil.bundle.capsule import CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.datafile import DataFile

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from counterfoil.audit.adjudicate import AdjudicationFinished, adjudicate
-from counterfoil.audit.adjudication import AdjudicationOutcome, AdjudicationReport
-from counterfoil.audit.capsule import agreed_step, gather
-from counterfoil.audit.events import AuditFinished
+from counterfoil.audit.adjudicator import AdjudicationFinished, adjudicate
+from counterfoil.audit.evidence import agreed_step, gather
 from counterfoil.audit.inspection import open_inspection
-from counterfoil.audit.steps import State, read_log, step_replayer
+from counterfoil.audit.step.replayer import State, read_log, step_replayer
+from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
+from counterfoil.audit.values.events import AuditFinished
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.execution.devices import open_device, set_determinism

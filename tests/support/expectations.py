@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from counterfoil.audit.events import AuditReport, StepReplayed
-from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.events import StepReplayed
+from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.report import AuditReport
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import verify_inclusion

@@ -52,12 +52,12 @@ from counterfoil import (
     TensorDivergence,
     canonical,
 )
-from counterfoil.audit.compare import detail_difference
-from counterfoil.audit.summary import ArraySummary, OrderSummary, RunSummary
+from counterfoil.audit.step.compare import detail_difference
+from counterfoil.audit.values.summary import ArraySummary, OrderSummary, RunSummary
 from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil.signing import VERDICT_PREDICATE, make_statement
-from counterfoil_app.engine_port import DeviceInfo, ReplayPlan, SignedVerdict, VerdictReading
-from counterfoil_app.sample import SampleKind, SampleProgress, sample_files
+from counterfoil_app.engine.port import DeviceInfo, ReplayPlan, SignedVerdict, VerdictReading
+from counterfoil_app.engine.sample import SampleKind, SampleProgress, sample_files
 
 ESTIMATE = Estimate(412, 520, 3 * 2**20, 2_500_000_000, 9 * 2**20)
 TENSORS = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from counterfoil.audit.heads import read_tree_heads
+from counterfoil.audit.published_heads import read_tree_heads
 from counterfoil.bundle.schema import TreeHead
 from counterfoil.signing import PublicKey, SigningKey, sign_tree_head
 from support.jobs import record_run

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 
 from counterfoil import canonical
-from counterfoil.audit.outcome import Outcome
 from counterfoil.audit.selftest import tiny_program
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.schema import Precision
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import LimitError, NonFiniteError, RefusedError

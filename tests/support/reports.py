@@ -5,20 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from counterfoil.audit.events import (
-    AuditReport,
-    Dispute,
-    DisputedOperator,
-    Finding,
-    Right,
-    Steering,
-    SteeringRow,
-    StepMatch,
-    StepRow,
-    TensorDivergence,
-)
-from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
-from counterfoil.audit.sampling import Sample, Selection
+from counterfoil.audit.values.dispute import Dispute, DisputedOperator, Finding, Right, TensorDivergence
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.report import AuditReport, Steering, SteeringRow, StepMatch, StepRow
+from counterfoil.audit.values.sampling import Sample, Selection
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, first_difference, leaf_hash
 

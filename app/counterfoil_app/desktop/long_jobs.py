@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QApplication, QWidget
 from counterfoil_app.desktop.notification import Notifier
 from counterfoil_app.desktop.sleep import SleepInhibitor
 from counterfoil_app.desktop.taskbar import TaskBar
-from counterfoil_app.engine_words import translated
-from counterfoil_app.session import RUNNING, Phase, Session
-from counterfoil_app.settings import Settings
-from counterfoil_app.strangers import name_of
+from counterfoil_app.engine.strangers import name_of
+from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.model.session import RUNNING, Phase, Session
+from counterfoil_app.model.settings import Settings
 
 
 class LongJobs(QObject):

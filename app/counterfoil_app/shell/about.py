@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from counterfoil import __version__
-from counterfoil_app import icons
+from counterfoil_app.looks import icons
 from counterfoil_app.shell.versions import versions, versions_text
 from counterfoil_app.views.parts import Field, FieldGrid, label
 

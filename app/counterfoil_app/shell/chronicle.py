@@ -7,13 +7,12 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 
 from counterfoil import CheckNumber, CheckState, Outcome
-from counterfoil_app import text
-from counterfoil_app.engine_words import failure_text, translated
-from counterfoil_app.journal import Journal, Kind
-from counterfoil_app.session import Phase, Session
-from counterfoil_app.strangers import name_of
-from counterfoil_app.views import words
-from counterfoil_app.worker import Failure
+from counterfoil_app.engine.strangers import name_of
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks import text, words
+from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.model.journal import Journal, Kind
+from counterfoil_app.model.session import Phase, Session
 
 _OUTCOME_KINDS = {Outcome.VERIFIED: Kind.GOOD, Outcome.ERROR: Kind.ERROR}
 _CHECK_KINDS = {

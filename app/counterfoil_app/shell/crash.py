@@ -24,10 +24,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from counterfoil_app import strangers
+from counterfoil_app.engine import strangers
+from counterfoil_app.engine.worker import Failure
 from counterfoil_app.shell.versions import versions_text
 from counterfoil_app.views.parts import label
-from counterfoil_app.worker import Failure
 
 QT_KINDS = {
     QtMsgType.QtWarningMsg: "warning",

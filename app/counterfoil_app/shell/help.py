@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from counterfoil_app.shell.language import SOURCE_LANGUAGE
+from counterfoil_app.looks.language import SOURCE_LANGUAGE
 
 PAGE_MARGIN = 20
 """Pixels around the text of a page."""

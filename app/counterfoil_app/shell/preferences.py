@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from counterfoil_app.session import Session
-from counterfoil_app.settings import MAX_THREADS, TEXT_PERCENTS, Settings, ThemeChoice
-from counterfoil_app.shell.language import LANGUAGES
+from counterfoil_app.looks.language import LANGUAGES
+from counterfoil_app.model.session import Session
+from counterfoil_app.model.settings import MAX_THREADS, TEXT_PERCENTS, Settings, ThemeChoice
 from counterfoil_app.views.parts import caption, label
 
 

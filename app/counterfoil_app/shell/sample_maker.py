@@ -8,10 +8,10 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QStandardPaths, QTimer, Signal
 
 from counterfoil import CancelToken
-from counterfoil_app.engine_port import Engine
-from counterfoil_app.sample import SampleFiles, SampleKind, sample_files
-from counterfoil_app.session import Session
-from counterfoil_app.worker import Failure, JobResult
+from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.sample import SampleFiles, SampleKind, sample_files
+from counterfoil_app.engine.worker import Failure, JobResult
+from counterfoil_app.model.session import Session
 
 LOOK_MILLISECONDS = 100
 

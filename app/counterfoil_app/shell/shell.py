@@ -17,23 +17,23 @@ from counterfoil_app.desktop.long_jobs import LongJobs
 from counterfoil_app.desktop.notification import notifier
 from counterfoil_app.desktop.sleep import sleep_inhibitor
 from counterfoil_app.desktop.taskbar import task_bar
-from counterfoil_app.engine_port import Engine
-from counterfoil_app.journal import Journal, Kind
-from counterfoil_app.sample import SampleKind
-from counterfoil_app.session import Phase, Session
-from counterfoil_app.settings import Settings
+from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.sample import SampleKind
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks.language import choose_language
+from counterfoil_app.looks.theme import Theme
+from counterfoil_app.model.journal import Journal, Kind
+from counterfoil_app.model.session import Phase, Session
+from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.about import AboutDialog
 from counterfoil_app.shell.chronicle import Chronicle
 from counterfoil_app.shell.crash import ExceptionDialog, ExceptionGuard
 from counterfoil_app.shell.help import HelpWindow
-from counterfoil_app.shell.language import choose_language
 from counterfoil_app.shell.layout import LayoutHistory
 from counterfoil_app.shell.preferences import PreferencesDialog
 from counterfoil_app.shell.sample_maker import SampleMaker, user_sample_folder
 from counterfoil_app.shell.shortcuts import Shortcut, ShortcutSheet
-from counterfoil_app.theme import Theme
 from counterfoil_app.views.log import LogView
-from counterfoil_app.worker import Failure
 
 DESKTOP_ID = "counterfoil"
 HELP_PAGES = {

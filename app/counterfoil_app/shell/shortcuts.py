@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QMenuBar, QVBoxLayout, QWidget
 
-from counterfoil_app.theme import Theme
+from counterfoil_app.looks.theme import Theme
 from counterfoil_app.views.tables import Column, RecordTable, table_view
 
 

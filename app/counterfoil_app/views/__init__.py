@@ -1,1 +1,1 @@
-"""The window's views; each shows one side of a :class:`~counterfoil_app.session.Session`."""
+"""The window's views; each shows one side of a :class:`~counterfoil_app.model.session.Session`."""

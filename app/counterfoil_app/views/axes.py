@@ -9,7 +9,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QLocale, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter
 
-from counterfoil_app.thinning import RowGroup
+from counterfoil_app.model.thinning import RowGroup
 
 NAME_CHARACTERS = 33
 LEAST_ROW = 13

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtGui import QColor
 
-from counterfoil_app.divergence import Floats, Scale
-from counterfoil_app.theme import LIGHT, Tokens
+from counterfoil_app.looks.theme import LIGHT, Tokens
+from counterfoil_app.model.divergence_table import Floats, Scale
 
 Pixels = npt.NDArray[np.uint8]
 _LIGHT_STOPS = ("#fbd9a5", "#f59d56", "#d9542f", "#9c1f1f", "#4a0511")

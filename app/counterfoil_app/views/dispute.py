@@ -9,15 +9,14 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QStackedWidget, QTableView, QVBoxLayout, QWidget
 
 from counterfoil import Dispute, ElementComparison, NeighbourOperator, TensorDivergence
-from counterfoil_app import text
-from counterfoil_app.session import Phase, Session
-from counterfoil_app.theme import Theme, Tone
-from counterfoil_app.views import words
+from counterfoil_app.looks import text, words
+from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.words import Look
+from counterfoil_app.model.session import Phase, Session
 from counterfoil_app.views.finding import FindingView
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, label
 from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
-from counterfoil_app.views.words import Look
 
 
 class DisputeView(QWidget):

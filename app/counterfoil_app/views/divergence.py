@@ -16,16 +16,16 @@ from PySide6.QtCore import QCoreApplication, QPointF, Qt, QTimer
 from PySide6.QtGui import QAction, QColor, QFont, QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from counterfoil_app import plot_export, text
-from counterfoil_app.divergence import Floats
-from counterfoil_app.plot_export import PlotNumbers
-from counterfoil_app.session import Session
-from counterfoil_app.strangers import beside
-from counterfoil_app.theme import Theme
-from counterfoil_app.thinning import RowGroup, group_rows, thin_to_view
-from counterfoil_app.views import colours, words
+from counterfoil_app.engine.strangers import beside
+from counterfoil_app.looks import text, words
+from counterfoil_app.looks.theme import Theme
+from counterfoil_app.model.divergence_table import Floats
+from counterfoil_app.model.session import Session
+from counterfoil_app.model.thinning import RowGroup, group_rows, thin_to_view
+from counterfoil_app.views import colours, plot_export
 from counterfoil_app.views.axes import LEAST_ROW, CountAxis, NameAxis, StepAxis, TitleItem, name_width
 from counterfoil_app.views.parts import label
+from counterfoil_app.views.plot_export import PlotNumbers
 
 REDRAW_MILLISECONDS = 100
 """Plots are redrawn at most ten times a second, however fast steps come in."""

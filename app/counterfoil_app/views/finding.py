@@ -5,10 +5,9 @@ from __future__ import annotations
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from counterfoil import DisputedElement, Finding
-from counterfoil_app import text
-from counterfoil_app.engine_words import translated
-from counterfoil_app.theme import Theme
-from counterfoil_app.views import words
+from counterfoil_app.looks import text, words
+from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.theme import Theme
 from counterfoil_app.views.parts import caption, label
 from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
 

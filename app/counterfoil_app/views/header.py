@@ -9,14 +9,13 @@ from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
 from counterfoil import SegmentRequest
-from counterfoil_app import icons, text
-from counterfoil_app.engine_words import failure_text, translated
-from counterfoil_app.session import Phase, Session
-from counterfoil_app.strangers import name_of
-from counterfoil_app.theme import Theme, Tone
-from counterfoil_app.views import words
+from counterfoil_app.engine.strangers import name_of
+from counterfoil_app.looks import icons, text, words
+from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.words import Look
+from counterfoil_app.model.session import Phase, Session
 from counterfoil_app.views.parts import label, restyle
-from counterfoil_app.views.words import Look
 
 ICON_PIXELS = 44
 SENTENCE_CHARACTERS = 60

@@ -6,12 +6,12 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QMenu, QPushButton, QTableView, QVBoxLayout, QWidget
 
-from counterfoil_app import text
-from counterfoil_app.journal import Entry, Journal, Kind
-from counterfoil_app.theme import Theme, Tone
+from counterfoil_app.looks import text
+from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.words import Look
+from counterfoil_app.model.journal import Entry, Journal, Kind
 from counterfoil_app.views.parts import label
 from counterfoil_app.views.tables import AnyIndex, Column, RecordTable, table_view
-from counterfoil_app.views.words import Look
 
 
 class LogTable(RecordTable[Entry]):

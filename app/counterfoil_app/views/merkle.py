@@ -17,16 +17,15 @@ from PySide6.QtWidgets import (
 )
 
 from counterfoil import Digest, Dispute, TensorDetail, TensorDivergence
-from counterfoil_app import text
-from counterfoil_app.search_tree import Finding, Level, TreeNode, levels_to, search_levels
-from counterfoil_app.session import Session
-from counterfoil_app.step_data import StepState
-from counterfoil_app.theme import Theme, Tone
-from counterfoil_app.views import words
+from counterfoil_app.looks import text, words
+from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.words import Look
+from counterfoil_app.model.search_tree import Finding, Level, TreeNode, levels_to, search_levels
+from counterfoil_app.model.session import Session
+from counterfoil_app.model.step_data import StepState
 from counterfoil_app.views.parts import Field, FieldGrid, caption, digest_field, label
 from counterfoil_app.views.tables import Column, RecordTable, table_view
 from counterfoil_app.views.tree_scene import Box, Row, TreeScene
-from counterfoil_app.views.words import Look
 
 SHOWN_ELEMENTS = 8
 REDRAW_MILLISECONDS = 500

@@ -9,13 +9,12 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from counterfoil import BundleSummary, Check, CheckNumber, CheckState
-from counterfoil_app import icons, text
-from counterfoil_app.address_book import AddressBook
-from counterfoil_app.comparison import ComparedField, compared_fields
-from counterfoil_app.engine_words import translated
-from counterfoil_app.session import Session
-from counterfoil_app.theme import Theme, Tone
-from counterfoil_app.views import words
+from counterfoil_app.looks import icons, text, words
+from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.model.address_book import AddressBook
+from counterfoil_app.model.session import Session
+from counterfoil_app.views.comparison import ComparedField, compared_fields
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import (
     ElidedLabel,

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from counterfoil import Digest
-from counterfoil_app import icons
+from counterfoil_app.looks import icons
 
 
 def caption(text: str = "", role: str = "", *, wrap: bool = True, parent: QWidget | None = None) -> QLabel:

@@ -15,14 +15,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from counterfoil_app import icons
-from counterfoil_app.bundle_queue import BundleQueue, Entry, EntryState
-from counterfoil_app.strangers import name_of
-from counterfoil_app.theme import Theme, Tone
-from counterfoil_app.views import words
+from counterfoil_app.engine.strangers import name_of
+from counterfoil_app.looks import icons, words
+from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.words import Look
+from counterfoil_app.model.bundle_queue import BundleQueue, Entry, EntryState
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import label
-from counterfoil_app.views.words import Look
 
 ICON_PIXELS = 18
 

@@ -22,14 +22,13 @@ from PySide6.QtWidgets import (
 )
 
 from counterfoil import StepMatch, StepRow
-from counterfoil_app import text
-from counterfoil_app.session import Session
-from counterfoil_app.step_data import StepFilter, StepState
-from counterfoil_app.theme import Theme, Tone
-from counterfoil_app.views import words
+from counterfoil_app.looks import text, words
+from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.words import Look
+from counterfoil_app.model.session import Session
+from counterfoil_app.model.step_data import StepFilter, StepState
 from counterfoil_app.views.parts import label
 from counterfoil_app.views.tables import AnyIndex, Column, RecordTable, table_view
-from counterfoil_app.views.words import Look
 
 REFILTER_MILLISECONDS = 250
 """A filtered table follows the replay four times a second."""

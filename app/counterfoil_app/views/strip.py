@@ -6,11 +6,10 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from counterfoil_app import text
-from counterfoil_app.session import Session
-from counterfoil_app.step_data import StepState, Stretch, merge_equal, worst_per_place
-from counterfoil_app.theme import Theme
-from counterfoil_app.views import words
+from counterfoil_app.looks import text, words
+from counterfoil_app.looks.theme import Theme
+from counterfoil_app.model.session import Session
+from counterfoil_app.model.step_data import StepState, Stretch, merge_equal, worst_per_place
 
 MARGIN = 12
 BAR_TOP = 9

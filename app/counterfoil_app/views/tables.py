@@ -10,10 +10,10 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QColor, QFontMetrics, QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from counterfoil_app import icons
-from counterfoil_app.theme import Theme, Tone
+from counterfoil_app.looks import icons
+from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.words import Look
 from counterfoil_app.views.parts import fixed_font
-from counterfoil_app.views.words import Look
 
 Record = TypeVar("Record")
 AnyIndex = QModelIndex | QPersistentModelIndex

@@ -10,11 +10,11 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from counterfoil import BundleSummary, CheckNumber, CheckState, CounterfoilError
-from counterfoil_app.address_book import MAX_NAME, AddressBook, KnownKey, Meeting, Standing
-from counterfoil_app.session import Session
-from counterfoil_app.theme import Tone
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks.theme import Tone
+from counterfoil_app.model.address_book import MAX_NAME, AddressBook, KnownKey, Meeting, Standing
+from counterfoil_app.model.session import Session
 from counterfoil_app.views.parts import Field, FieldGrid, label, restyle
-from counterfoil_app.worker import Failure
 
 
 class TrainerKeyPanel(QWidget):

@@ -19,10 +19,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene, QGraphicsView, QStyleOptionGraphicsItem, QWidget
 
-from counterfoil_app import icons
-from counterfoil_app.theme import Theme
+from counterfoil_app.looks import icons
+from counterfoil_app.looks.theme import Theme
+from counterfoil_app.looks.words import Look
 from counterfoil_app.views.parts import fixed_font
-from counterfoil_app.views.words import Look
 
 NODE_CHARACTERS, NOTE_CHARACTERS = 35, 29
 """Widths of a box and of a note in average characters, so that larger text finds room."""

@@ -9,7 +9,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from counterfoil_app import icons, strangers
+from counterfoil_app.engine import strangers
+from counterfoil_app.looks import icons
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import caption, clear_layout, label, restyle
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from counterfoil.audit.events import Dispute, Right, Steering, StepMatch, StepRow
-from counterfoil.audit.outcome import Check, CheckNumber, CheckState, Outcome
-from counterfoil.audit.sampling import Sample
+from counterfoil.audit.values.dispute import Dispute, Right
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.report import Steering, StepMatch, StepRow
+from counterfoil.audit.values.sampling import Sample
 from counterfoil.errors import CounterfoilError, FileChangedError, NonFiniteError, ObstacleError, RefusedError
 
 

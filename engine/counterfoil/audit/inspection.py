@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from counterfoil.audit.heads import check_tree_heads, read_tree_heads
-from counterfoil.audit.outcome import Check, CheckNumber, CheckState
-from counterfoil.audit.summary import ArraySummary, BundleSummary, OrderSummary, RunSummary
+from counterfoil.audit.published_heads import check_tree_heads, read_tree_heads
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
+from counterfoil.audit.values.summary import ArraySummary, BundleSummary, OrderSummary, RunSummary
 from counterfoil.bundle.checked import Progress
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree

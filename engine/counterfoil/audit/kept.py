@@ -19,8 +19,9 @@ from typing import Any, Generic, TypeVar
 import msgspec
 import platformdirs
 
-from counterfoil.audit.events import Dispute, Kept, StepMatch, StepRow, TensorDivergence
-from counterfoil.audit.sampling import Sample, SegmentRequest
+from counterfoil.audit.values.dispute import Dispute, TensorDivergence
+from counterfoil.audit.values.report import Kept, StepMatch, StepRow
+from counterfoil.audit.values.sampling import Sample, SegmentRequest
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.steady import SteadyFile

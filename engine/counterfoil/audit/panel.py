@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from counterfoil.audit.events import Event
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.referee import Parting, Provider, Ruling, StepJudged, find_parting, result_tree, rule
 from counterfoil.audit.selftest import run_selftest
-from counterfoil.audit.steps import StepReplayer, step_replayer
+from counterfoil.audit.step.replayer import StepReplayer, step_replayer
+from counterfoil.audit.values.events import Event
 from counterfoil.bundle.datafile import DataFile, missing_data
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest

@@ -17,10 +17,11 @@ from enum import Enum
 
 import torch
 
-from counterfoil.audit.events import DisputedOperator, Event, Finding
-from counterfoil.audit.judgement import Omissions, judge
-from counterfoil.audit.locate import first_differing_operator
-from counterfoil.audit.steps import State, StepReplayer, differing_parts
+from counterfoil.audit.step.judgement import Omissions, judge
+from counterfoil.audit.step.locate import first_differing_operator
+from counterfoil.audit.step.replayer import State, StepReplayer, differing_parts
+from counterfoil.audit.values.dispute import DisputedOperator, Finding
+from counterfoil.audit.values.events import Event
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest, StepRecord, run_tree
 from counterfoil.commit.digest import Digest

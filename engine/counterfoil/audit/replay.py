@@ -12,30 +12,10 @@ from pathlib import Path
 import torch
 from msgspec import Raw
 
-from counterfoil.audit.capsule import gather
 from counterfoil.audit.chain import Agreed, Drifting, Ended, Lost, Reached, after, match_of
-from counterfoil.audit.compare import compare_states, detail_difference
 from counterfoil.audit.conclusion import Coverage, Tally, conclude
-from counterfoil.audit.events import (
-    IMITATION,
-    AuditFinished,
-    AuditReport,
-    AuditStarted,
-    CheckChanged,
-    DisputeLocated,
-    DivergenceMeasured,
-    Event,
-    Kept,
-    ProgressRestored,
-    ResumedFromCheckpoint,
-    Steering,
-    StepMatch,
-    StepReplayed,
-    StepRow,
-    TensorDivergence,
-)
+from counterfoil.audit.evidence import gather
 from counterfoil.audit.inspection import Inspection, make_checks
-from counterfoil.audit.judgement import Omissions, SecondLook, dispute_of, second_look, unreadable
 from counterfoil.audit.kept import (
     Basis,
     Keeper,
@@ -53,11 +33,10 @@ from counterfoil.audit.kept import (
     misfit,
     place_of,
 )
-from counterfoil.audit.outcome import Check, CheckNumber, CheckState
-from counterfoil.audit.sampling import Sample, Segment, SegmentRequest, planned_steps, segment
 from counterfoil.audit.selftest import run_selftest
-from counterfoil.audit.steering import SteeringAccount
-from counterfoil.audit.steps import (
+from counterfoil.audit.step.compare import compare_states, detail_difference
+from counterfoil.audit.step.judgement import Omissions, SecondLook, dispute_of, second_look, unreadable
+from counterfoil.audit.step.replayer import (
     Arrays,
     Logs,
     ReplayedStep,
@@ -67,6 +46,23 @@ from counterfoil.audit.steps import (
     read_log,
     step_replayer,
 )
+from counterfoil.audit.step.steering import SteeringAccount
+from counterfoil.audit.values.dispute import TensorDivergence
+from counterfoil.audit.values.events import (
+    IMITATION,
+    AuditFinished,
+    AuditStarted,
+    CheckChanged,
+    DisputeLocated,
+    DivergenceMeasured,
+    Event,
+    ProgressRestored,
+    ResumedFromCheckpoint,
+    StepReplayed,
+)
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
+from counterfoil.audit.values.report import AuditReport, Kept, Steering, StepMatch, StepRow
+from counterfoil.audit.values.sampling import Sample, Segment, SegmentRequest, planned_steps, segment
 from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.bundle.datafile import DataFile, missing_data
 from counterfoil.bundle.reader import BundleReader

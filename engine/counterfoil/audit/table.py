@@ -10,7 +10,7 @@ from dataclasses import fields
 from enum import Enum
 from itertools import islice
 
-from counterfoil.audit.events import StepRow
+from counterfoil.audit.values.report import StepRow
 from counterfoil.wholefiles import whole_file
 
 _ROWS_AT_ONCE = 1000

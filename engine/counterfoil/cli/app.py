@@ -13,7 +13,7 @@ import typer
 import typer.core
 
 from counterfoil import __version__, terminal
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli.auditing import audit
 from counterfoil.cli.developer import bench_app, vectors
 from counterfoil.cli.disputes import adjudicate, panel, referee

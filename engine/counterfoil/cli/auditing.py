@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from counterfoil import terminal
-from counterfoil.audit.outcome import CheckState
+from counterfoil.audit.values.outcome import CheckState
 from counterfoil.cli.exits import Done
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import open_key, sign_into
@@ -33,7 +33,8 @@ from counterfoil.signing import load_public_key
 from counterfoil.terminal import shown
 
 if TYPE_CHECKING:
-    from counterfoil.audit.events import AuditFinished, Kept, StepRow
+    from counterfoil.audit.values.events import AuditFinished
+    from counterfoil.audit.values.report import Kept, StepRow
 
 
 def audit(
@@ -122,7 +123,7 @@ def audit(
             check_target(target, force)
     signing_key = open_key(key, "audit", run) if key is not None else None
     public = load_public_key(trainer_key) if trainer_key else None
-    from counterfoil.audit.sampling import SegmentRequest
+    from counterfoil.audit.values.sampling import SegmentRequest
 
     chosen = SegmentRequest.parse(segments, confidence, bad_fraction, nonce)
 
@@ -132,7 +133,8 @@ def audit(
     restoring = resume
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         with cancel.at_once():
-            from counterfoil.audit import events, kept, replay
+            from counterfoil.audit import kept, replay
+            from counterfoil.audit.values import events
             from counterfoil.program.limits import limits_for
 
         request = replay.AuditRequest(
@@ -202,7 +204,7 @@ def audit(
             # There is nothing that a verdict could be about; the exit code says the rest.
             console.print("No verdict was written: the file could not be read as a bundle, or changed meanwhile.")
         else:
-            from counterfoil.audit.verdict import preview_verdict
+            from counterfoil.audit.statement.verdict import preview_verdict
 
             sign_into(preview_verdict(report, datetime.now(UTC)), signing_key, verdict)
             console.print(f"Wrote {shown(str(verdict))}, signed with the key {signing_key.public.key_id}.")

@@ -62,8 +62,8 @@ def adjudicate(
     public = load_public_key(trainer_key) if trainer_key else None
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
-        from counterfoil.audit import adjudicate as hearing
-        from counterfoil.audit import events
+        from counterfoil.audit import adjudicator as hearing
+        from counterfoil.audit.values import events
         from counterfoil.program.limits import limits_for
 
         first = 1
@@ -92,7 +92,7 @@ def adjudicate(
         if report.capsule_digest is None:
             console.print("Nothing was signed: the file could not be read, or changed meanwhile.")
         else:
-            from counterfoil.audit.verdict import preview_adjudication
+            from counterfoil.audit.statement.verdict import preview_adjudication
 
             sign_into(preview_adjudication(report, datetime.now(UTC)), signing_key, verdict)
             console.print(f"Wrote {shown(str(verdict))}, signed with the key {signing_key.public.key_id}.")

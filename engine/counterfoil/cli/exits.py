@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from counterfoil import terminal
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.errors import CancelledError, CounterfoilError, ObstacleError, RefusedError
 from counterfoil.terminal import shown
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from counterfoil import terminal
-from counterfoil.audit.outcome import CheckState, Outcome
+from counterfoil.audit.values.outcome import CheckState, Outcome
 from counterfoil.cli.exits import Done
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.options import (
@@ -84,8 +84,8 @@ def plan(
     """
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Measuring", console) as bar:
-        from counterfoil.audit.plan import Plan, PlanProgress
-        from counterfoil.audit.planner import plan_audit
+        from counterfoil.audit.timing import plan_audit
+        from counterfoil.audit.values.plan import Plan, PlanProgress
         from counterfoil.program.limits import limits_for
 
         for event in plan_audit(

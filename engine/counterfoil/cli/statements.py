@@ -64,7 +64,7 @@ def verify(
 
     Example: counterfoil verify verdict.json --key auditor.pub.pem --bundle run.cfoil
     """
-    from counterfoil.audit.verdict import check_bundle_file, verify_signed
+    from counterfoil.audit.statement.verdict import check_bundle_file, verify_signed
 
     checked = verify_signed(read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES), load_public_key(key))
     if bundle is not None:
@@ -102,7 +102,7 @@ def sign(
     """
     check_target(out, force)
     with open_key(key, "audit") as signing_key:
-        from counterfoil.audit.verdict import verify_signed
+        from counterfoil.audit.statement.verdict import verify_signed
 
         data = read_input(statement, "a statement to sign", DataError, most=MAX_STATEMENT_BYTES)
         envelope = signing_key.sign(data)

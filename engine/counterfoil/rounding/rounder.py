@@ -124,7 +124,7 @@ class SiteCounts:
         steered: Corrections among these.
         ties: Accepted entries whose own value is the midpoint itself, frequent where inputs are small integers.
         broken_ties: Corrections among these. They say nothing alone: where sums are not exact, the direction of a tie
-            honestly depends on the last bit (:mod:`counterfoil.audit.steering`).
+            honestly depends on the last bit (:mod:`counterfoil.audit.step.steering`).
     """
 
     corrections: int = 0

@@ -37,7 +37,6 @@ from counterfoil.program.limits import Limits
 from counterfoil.rounding.log import decode, encode
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, step_key
 from counterfoil.signing import SigningKey, sign_claim
-from counterfoil.training.heads import TreeHeadFile, sign_head
 from counterfoil.training.order import LoadedOrder, prepare_order
 from counterfoil.training.recording import (
     Recording,
@@ -47,6 +46,7 @@ from counterfoil.training.recording import (
 )
 from counterfoil.training.stepfile import StoredStep, stored_step
 from counterfoil.training.tamper import Tamper
+from counterfoil.training.tree_head_file import TreeHeadFile, sign_head
 from counterfoil.wholefiles import check_room, check_target
 
 HEADS_EVERY = 10

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterfoil.audit.adjudicate import adjudicate
-from counterfoil.audit.adjudication import AdjudicationOutcome, StepTally, conclude_adjudication
-from counterfoil.audit.outcome import CheckNumber, CheckState
-from counterfoil.audit.sampling import SegmentRequest
+from counterfoil.audit.adjudicator import adjudicate
+from counterfoil.audit.tally import StepTally, conclude_adjudication
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.outcome import CheckNumber, CheckState
+from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.merkle import verify_inclusion
 from counterfoil.execution.interpreter import Compute, Operation, native
@@ -157,8 +158,8 @@ def test_a_machine_whose_arithmetic_is_off_accuses_nobody(
         return compute
 
     path = save(crafted(digits_job.run, 2), tmp_path / "crafted.cfoil")
-    monkeypatch.setattr("counterfoil.audit.steps.perturbed", lambda name: off(1e-7))
-    monkeypatch.setattr("counterfoil.audit.steps.native", off(1e-6))
+    monkeypatch.setattr("counterfoil.audit.step.replayer.perturbed", lambda name: off(1e-7))
+    monkeypatch.setattr("counterfoil.audit.step.replayer.native", off(1e-6))
     report = adjudicated(path)
     assert report.outcome is AdjudicationOutcome.INCONCLUSIVE, report.reason
     assert "Nobody is accused" in report.reason
@@ -174,8 +175,8 @@ def test_a_machine_that_is_always_off_in_the_same_way_accuses_nobody(
         return result * (1 + 1e-6) if operation.node.operator == "aten.convolution.default" else result
 
     path = save(crafted(digits_job.run, 2), tmp_path / "crafted.cfoil")
-    monkeypatch.setattr("counterfoil.audit.steps.perturbed", lambda name: off)
-    monkeypatch.setattr("counterfoil.audit.steps.native", off)
+    monkeypatch.setattr("counterfoil.audit.step.replayer.perturbed", lambda name: off)
+    monkeypatch.setattr("counterfoil.audit.step.replayer.native", off)
     report = adjudicated(path)
     assert report.outcome is AdjudicationOutcome.INCONCLUSIVE, report.reason
     assert report.dispute is not None

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from counterfoil import canonical
-from counterfoil.audit.adjudication import AdjudicationOutcome, AdjudicationReport
-from counterfoil.audit.verdict import (
-    Adjudication,
+from counterfoil.audit.statement.model import Adjudication
+from counterfoil.audit.statement.verdict import (
     check_bundle_file,
     sign_adjudication,
     sign_verdict,
@@ -20,6 +19,7 @@ from counterfoil.audit.verdict import (
     verify_signed,
     verify_verdict,
 )
+from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil.errors import SignatureError
 from counterfoil.signing import SigningKey, generate_key, load_private_key, sign_statement
 from support.capsules import DISPUTED, adjudicated, crafted, evidence_of, record_cheat, save

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterfoil.audit import arbiter, disputed, explain, steps
-from counterfoil.audit.disputed import is_defined, midpoint_distance, rounded_between, tolerance
-from counterfoil.audit.events import Right
-from counterfoil.audit.outcome import Outcome
-from counterfoil.audit.verdict import sign_verdict, verify_verdict
+from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
+from counterfoil.audit.step import arbiter, elements, explain, replayer
+from counterfoil.audit.step.elements import is_defined, midpoint_distance, rounded_between, tolerance
+from counterfoil.audit.values.dispute import Right
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.exact.numbers import MP
 from counterfoil.execution.interpreter import native
 from counterfoil.rounding.grid import Grid
@@ -146,8 +146,8 @@ def test_rounding_within_the_bound_accuses_nobody(bend, program, calibrated_job)
 
 
 def test_control_if_it_lay_beyond_the_bound_it_would_be_an_accusation(monkeypatch, bend, program, calibrated_job):
-    monkeypatch.setattr(disputed, "midpoint_distance", lambda exact, grid: MP.mpf(1))
-    monkeypatch.setattr(disputed, "rounded_between", lambda exact, bound, grid: (float(exact), float(exact)))
+    monkeypatch.setattr(elements, "midpoint_distance", lambda exact, grid: MP.mpf(1))
+    monkeypatch.setattr(elements, "rounded_between", lambda exact, bound, grid: (float(exact), float(exact)))
     kind = bent("Within", site=rounding_site(program, CONVOLUTION), choose=nearest_midpoint)
     report = bend(kind, calibrated_job).report
     assert report.outcome is Outcome.DISPUTED
@@ -258,8 +258,8 @@ def off(kinds: tuple[str, ...], relative: float) -> Any:
 def test_a_machine_that_is_always_wrong_alike_accuses_nobody(monkeypatch, digits_job, kind):
     """The second replay cannot tell: a function that is wrong is wrong in any order of summation."""
     broken = off((kind,), 1e-7)
-    monkeypatch.setattr(steps, "native", broken)
-    monkeypatch.setattr(steps, "perturbed", lambda name: broken)
+    monkeypatch.setattr(replayer, "native", broken)
+    monkeypatch.setattr(replayer, "perturbed", lambda name: broken)
     report = audited(digits_job.run, digits_job.order).report
     assert report.outcome is Outcome.INCONCLUSIVE
     assert report.dispute.confirmed
@@ -276,8 +276,8 @@ def test_where_one_value_differs_the_trainer_is_shown_to_be_right(monkeypatch, d
             result[1, 2] += 1e-4
         return result
 
-    monkeypatch.setattr(steps, "native", one_wrong)
-    monkeypatch.setattr(steps, "perturbed", lambda name: one_wrong)
+    monkeypatch.setattr(replayer, "native", one_wrong)
+    monkeypatch.setattr(replayer, "perturbed", lambda name: one_wrong)
     report = audited(digits_job.run, digits_job.order).report
     assert report.outcome is Outcome.INCONCLUSIVE
     finding = report.dispute.finding
@@ -298,8 +298,8 @@ def test_the_own_log_carries_a_second_replay_that_differs_by_more_than_the_order
     monkeypatch, tmp_path, calibrated_job, trainer_key, margins, confirmed
 ):
     run = record_pretender(calibrated_job.order, tmp_path / "run.cfoil", trainer_key, step=2)
-    monkeypatch.setattr(steps, "perturbed", lambda name: off(("convolution", "addmm", "mm"), 2.0**-36))
-    monkeypatch.setattr(steps, "own_log_margins", margins)
+    monkeypatch.setattr(replayer, "perturbed", lambda name: off(("convolution", "addmm", "mm"), 2.0**-36))
+    monkeypatch.setattr(replayer, "own_log_margins", margins)
     report = audited(run, calibrated_job.order).report
     assert report.dispute.confirmed is confirmed
     assert (report.outcome is Outcome.DISPUTED) is confirmed

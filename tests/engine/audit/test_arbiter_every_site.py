@@ -12,12 +12,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.audit import arbiter
-from counterfoil.audit.arbiter import arbitrate
-from counterfoil.audit.disputed import Elements
-from counterfoil.audit.events import Right
-from counterfoil.audit.explain import Explanation
-from counterfoil.audit.steps import Logs, State, StepReplayer, read_log, step_replayer
+from counterfoil.audit.step import arbiter
+from counterfoil.audit.step.arbiter import arbitrate
+from counterfoil.audit.step.elements import Elements
+from counterfoil.audit.step.explain import Explanation
+from counterfoil.audit.step.replayer import Logs, State, StepReplayer, read_log, step_replayer
+from counterfoil.audit.values.dispute import Right
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import PROFILES, StepRecord
 from counterfoil.errors import NonFiniteError

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from counterfoil.audit.compare import (
+from counterfoil.audit.step.compare import (
     ELEMENTS_BEFORE,
     ELEMENTS_SHOWN,
     compare_states,

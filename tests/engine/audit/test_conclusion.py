@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from counterfoil.audit.conclusion import Coverage, Tally, conclude
-from counterfoil.audit.events import Steering, SteeringRow, StepMatch
-from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.report import Steering, SteeringRow, StepMatch
 from counterfoil.errors import BundleError, CommitmentError, DeviceError, LogError, NonFiniteError
 from support.reports import dispute, step_row
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterfoil.audit import explain as module
-from counterfoil.audit.explain import explain, mixed, pair_or_triple, subsets, unmixed
+from counterfoil.audit.step import explain as module
+from counterfoil.audit.step.explain import explain, mixed, pair_or_triple, subsets, unmixed
 from counterfoil.rounding.grid import Grid
 from counterfoil.rounding.kernel_cpu import CpuKernel, mix_values
 from counterfoil.rounding.neighbours import neighbours, on_grid, quanta

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from torch import nn
 
-from counterfoil.audit.events import AuditStarted, CheckChanged
 from counterfoil.audit.inspection import inspect
-from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.events import AuditStarted, CheckChanged
+from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.bundle.writer import write_data_file
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from counterfoil.audit.events import StepReplayed
-from counterfoil.audit.heads import MAX_LINE_BYTES, read_tree_heads
 from counterfoil.audit.inspection import inspect
-from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.published_heads import MAX_LINE_BYTES, read_tree_heads
+from counterfoil.audit.values.events import StepReplayed
+from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
 from counterfoil.cancel import CancelToken

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from counterfoil.audit.inspection import inspect, inspect_stages
-from counterfoil.audit.outcome import CheckNumber, CheckState
+from counterfoil.audit.values.outcome import CheckNumber, CheckState
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import BundleError, CancelledError

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from counterfoil.audit.events import StepReplayed
-from counterfoil.audit.locate import first_differing_operator
 from counterfoil.audit.selftest import tiny_program
+from counterfoil.audit.step.locate import first_differing_operator
+from counterfoil.audit.values.events import StepReplayed
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.execution.interpreter import StepInputs

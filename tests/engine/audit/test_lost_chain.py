@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.events import DivergenceMeasured, StepMatch, StepReplayed
-from counterfoil.audit.outcome import Outcome
-from counterfoil.audit.steps import StepReplayer
+from counterfoil.audit.step.replayer import StepReplayer
+from counterfoil.audit.values.events import DivergenceMeasured, StepReplayed
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.report import StepMatch
 from counterfoil.errors import NonFiniteError
 from counterfoil.signing import SigningKey
 from counterfoil.training.tamper import LabelFlip

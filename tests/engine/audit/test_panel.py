@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 import torch
 
-from counterfoil.audit import referee, steps
-from counterfoil.audit.events import Right
-from counterfoil.audit.judgement import SecondLook
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit import referee
 from counterfoil.audit.panel import PanelCompared, PanelFinished, PanelOutcome, PanelReport, Standing, run_panel
 from counterfoil.audit.referee import Blame, StepJudged
+from counterfoil.audit.step import replayer as steps
+from counterfoil.audit.step.judgement import SecondLook
+from counterfoil.audit.values.dispute import Right
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import CancelledError, DataError, DeviceError

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from counterfoil.audit.inspection import inspect
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import Precision
 from counterfoil.program.operators import UNIFORM

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import PROFILES
 from counterfoil.errors import NonFiniteError

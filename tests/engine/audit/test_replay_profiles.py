@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import PROFILES, Precision
 from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter

@@ -15,18 +15,13 @@ import pytest
 import torch
 
 from counterfoil.audit import kept as keeping
-from counterfoil.audit import steps as audit_steps
-from counterfoil.audit.events import (
-    AuditReport,
-    AuditStarted,
-    DivergenceMeasured,
-    Event,
-    ProgressRestored,
-)
 from counterfoil.audit.kept import Keeper, decode, encode, load
-from counterfoil.audit.outcome import Outcome
-from counterfoil.audit.sampling import SegmentRequest
-from counterfoil.audit.statement import verdict_statement
+from counterfoil.audit.statement.write import verdict_statement
+from counterfoil.audit.step import replayer as audit_steps
+from counterfoil.audit.values.events import AuditStarted, DivergenceMeasured, Event, ProgressRestored
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.report import AuditReport
+from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import ProgressError

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterfoil.audit.sampling import (
+from counterfoil.audit.values.sampling import (
     Sample,
     SegmentRequest,
     Selection,

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from counterfoil import canonical
-from counterfoil.audit.events import AuditStarted, ResumedFromCheckpoint, StepReplayed
-from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.plan import Plan, PlanProgress, make_plan
-from counterfoil.audit.planner import plan_audit
-from counterfoil.audit.sampling import SegmentRequest, Selection
-from counterfoil.audit.verdict import sign_verdict, verify_verdict
+from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
+from counterfoil.audit.timing import plan_audit
+from counterfoil.audit.values.events import AuditStarted, ResumedFromCheckpoint, StepReplayed
+from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.plan import Plan, PlanProgress, make_plan
+from counterfoil.audit.values.sampling import SegmentRequest, Selection
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.errors import RefusedError, SignatureError
 from counterfoil.program.limits import Estimate

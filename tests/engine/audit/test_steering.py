@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from counterfoil.audit.outcome import Outcome
-from counterfoil.audit.steering import DOUBT, HONEST_SHARE, NAMED_SITES, SteeringAccount, looks_chosen
+from counterfoil.audit.step.steering import DOUBT, HONEST_SHARE, SteeringAccount, looks_chosen
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.report import NAMED_SITES
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
 from counterfoil.rounding.rounder import SiteCounts
 from support.jobs import audited, own_order, record_job

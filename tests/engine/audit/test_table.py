@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil.audit.events import StepMatch, StepRow
 from counterfoil.audit.table import write_steps_csv
+from counterfoil.audit.values.report import StepMatch, StepRow
 from counterfoil.errors import FileWriteError
 from support.reports import step_row
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from counterfoil import AuditFinished, AuditRequest, Outcome, run_audit, sign_verdict, verify_verdict
-from counterfoil.audit.verdict import check_bundle_file
+from counterfoil.audit.statement.verdict import check_bundle_file
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import SignatureError
 from counterfoil.signing import SigningKey

@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil import canonical
-from counterfoil.audit.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.verdict import (
+from counterfoil.audit.statement.verdict import (
     check_bundle_file,
     preview_verdict,
     sign_verdict,
     verdict_statement,
     verify_verdict,
 )
+from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import BundleError, SignatureError
 from counterfoil.signing import (

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.events import ACCUSING, AuditReport, DisputedElement, Finding, Right
-from counterfoil.audit.outcome import Outcome
-from counterfoil.audit.verdict import verdict_statement, verify_verdict
+from counterfoil.audit.statement.verdict import verdict_statement, verify_verdict
+from counterfoil.audit.values.dispute import ACCUSING, DisputedElement, Finding, Right
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.report import AuditReport
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import SignatureError
 from counterfoil.signing import SigningKey, sign_statement

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import PROFILES, OrderManifest, Precision
 from counterfoil.cli import main

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.audit.explain import mixed
+from counterfoil.audit.step.explain import mixed
 from counterfoil.bundle.schema import Precision
 from counterfoil.errors import NonFiniteError
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value

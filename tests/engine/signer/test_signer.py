@@ -160,7 +160,7 @@ def test_a_passphrase_through_a_descriptor(key: Path, ending: bytes) -> None:
 
 def test_passphrases_are_in_no_repr_and_no_argument(key: Path, tmp_path: Path) -> None:
     assert SECRET not in repr(Passphrase.given(SECRET))
-    from counterfoil_app.verdict_export import SigningRequest
+    from counterfoil_app.verdict.export import SigningRequest
 
     request = SigningRequest(private_key=key, passphrase=SECRET, create=False, target=tmp_path / "v.json")
     assert SECRET not in repr(request)

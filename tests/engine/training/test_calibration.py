@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from counterfoil import terminal
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import PROFILES, Precision
 from counterfoil.cancel import CancelToken

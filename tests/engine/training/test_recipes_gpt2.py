@@ -17,7 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional
 
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.errors import DataError
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.program.capture import capture

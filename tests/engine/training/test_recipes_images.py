@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import nn
 
-from counterfoil.audit.events import DisputeLocated
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.events import DisputeLocated
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.errors import DataError
 from counterfoil.execution.interpreter import Interpreter

@@ -8,8 +8,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from counterfoil.audit.events import DisputeLocated
-from counterfoil.audit.outcome import Outcome
+from counterfoil.audit.values.events import DisputeLocated
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.errors import DataError
 from counterfoil.execution.perturbed import PERTURBATIONS

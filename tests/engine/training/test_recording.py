@@ -275,7 +275,7 @@ def test_heads_lie_there_as_before_until_there_is_one(tmp_path: Path, digits_job
 def test_a_head_that_cannot_be_written_leaves_no_half_of_it(
     tmp_path: Path, digits_job: Job, trainer_key: SigningKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from counterfoil.training import heads as module
+    from counterfoil.training import tree_head_file as module
 
     path = tmp_path / "heads.jsonl"
     with module.TreeHeadFile(path) as file:

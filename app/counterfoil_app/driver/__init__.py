@@ -1,0 +1,1 @@
+"""Drives the window without a user, for the demo and for pictures."""

@@ -1,0 +1,94 @@
+"""Drives the window without a user: opens a bundle, replays it, exports the verdict, and takes a picture.
+
+The same actions and the same session as a user's clicks; the demo and the README's pictures come from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from counterfoil import AuditReport, CounterfoilError, write_whole
+from counterfoil_app.driver.waiting import settle, wait_until
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.model.session import Phase
+from counterfoil_app.verdict.export import SigningRequest, export_verdict
+from counterfoil_app.views.plot_export import png
+from counterfoil_app.window import MainWindow
+
+DEFAULT_TIMEOUT_SECONDS = 600.0
+SETTLE_MILLISECONDS = 300
+"""After the end, time for the plots' last redraw and for fonts and layouts to settle before the picture."""
+
+
+def replay_and_capture(
+    window: MainWindow,
+    bundle: Path,
+    order: Path | None,
+    screenshot: Path,
+    key: Path,
+    verdict: Path,
+    *,
+    passphrase: str | None = None,
+    timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+) -> AuditReport:
+    """Open a bundle in a window, replay it, export the signed verdict, and save a picture of the window.
+
+    Args:
+        window: The window, shown.
+        bundle: The run to replay.
+        order: The client's order file, if any.
+        screenshot: Where the picture goes (PNG).
+        key: The auditor's private key file.
+        verdict: Where the signed verdict goes.
+        passphrase: Passphrase of the key; None when it has none.
+        timeout_seconds: Longest wait for each of opening, replay and export.
+
+    Returns:
+        What the replay found.
+
+    Raises:
+        CounterfoilError: A step of this failed or took too long.
+    """
+    session = window.session
+    failures: list[Failure] = []
+    session.failed.connect(failures.append)
+    try:
+        window.open_bundle(bundle, order)
+        _wait(lambda: session.phase is not Phase.LOADING, "opening the bundle", timeout_seconds, failures)
+        if not window.replay_action.isEnabled():
+            raise CounterfoilError(f"{bundle.name} holds nothing to replay.")
+        window.replay_action.trigger()
+        _wait(lambda: not session.running, "the replay", timeout_seconds, failures)
+        report: AuditReport | None = session.report
+        if report is None:
+            failure = session.failure
+            sentence = failure.sentence if failure is not None else "The replay ended without a report."
+            raise CounterfoilError(sentence, remedy=failure.remedy if failure is not None else "")
+        request = SigningRequest(private_key=key, passphrase=passphrase, create=False, target=verdict)
+        session.export_verdict(partial(export_verdict, request=request))
+        _wait(lambda: session.verdict_file is not None, "signing the verdict", timeout_seconds, failures)
+    finally:
+        session.failed.disconnect(failures.append)
+    capture(window, screenshot)
+    return report
+
+
+def capture(window: MainWindow, screenshot: Path) -> None:
+    """Save a picture of the window (PNG) once it has settled.
+
+    Raises:
+        CounterfoilError: The file cannot be written.
+    """
+    settle(SETTLE_MILLISECONDS)
+    window.divergence.redraw()
+    write_whole(screenshot, png(window.grab().toImage()), what="the picture")
+
+
+def _wait(done: Callable[[], bool], what: str, timeout_seconds: float, failures: list[Failure]) -> None:
+    ended = wait_until(lambda: done() or bool(failures), timeout_seconds)
+    if failures:
+        raise CounterfoilError(failures[0].sentence, remedy=failures[0].remedy, detail=failures[0].detail)
+    if not ended:
+        raise CounterfoilError(f"Gave up after {timeout_seconds:.0f} seconds of waiting for {what}.")

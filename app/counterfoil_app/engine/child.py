@@ -1,0 +1,212 @@
+"""The engine's own process: takes calls from the window through a connection and sends back what they bring.
+
+Why a process: importing torch and compiling kernels hold the interpreter for up to half a second at a time, whatever
+thread does it (docs/adr/0007). It also keeps the window alive when the engine dies.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from typing import Any
+
+from counterfoil import CancelToken, OperatorDone, PlanProgress
+from counterfoil_app.engine.messages import dumps
+from counterfoil_app.engine.port import LibraryEngine
+from counterfoil_app.engine.sample import SampleProgress
+from counterfoil_app.engine.worker import Failure
+
+FLUSH_SECONDS = 0.02
+MOST_MESSAGES = 500
+"""Most messages of one delivery: the window unpickles a delivery in one go, holding its interpreter."""
+PROGRESS = (OperatorDone, PlanProgress, SampleProgress)
+"""Kinds of values of which only the newest matters."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """Asks for a method of the engine.
+
+    Attributes:
+        number: Number of the call; what it brings carries it too.
+        method: Name of the method.
+        arguments: Its arguments, without a cancel token.
+        cancellable: Whether the method takes a cancel token as its last argument.
+    """
+
+    number: int
+    method: str
+    arguments: tuple[Any, ...]
+    cancellable: bool
+
+
+@dataclass(frozen=True)
+class Steer:
+    """Asks a call that runs to stop or to wait; ignored when that call is over.
+
+    Attributes:
+        number: Number of the call.
+        cancelled: Stop for good.
+        paused: Wait.
+    """
+
+    number: int
+    cancelled: bool
+    paused: bool
+
+
+@dataclass(frozen=True)
+class Item:
+    """A value that an iterating call yielded."""
+
+    number: int
+    value: object
+
+
+@dataclass(frozen=True)
+class Returned:
+    """The end of a call, with its result; None for an iterating one."""
+
+    number: int
+    value: object
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The end of a call that failed."""
+
+    number: int
+    failure: Failure
+
+
+Message = Item | Returned | Raised
+
+
+class Outbox:
+    """Sends messages from a thread of its own, several at a time; a slow reader slows the sender down.
+
+    Of neighbouring messages that only say how far the work has come, the newest is sent.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._changed = threading.Condition()
+        self._waiting: list[Message] = []
+        self._closed = False
+        self._thread = threading.Thread(target=self._send, name="outbox", daemon=True)
+        self._thread.start()
+
+    def put(self, message: Message) -> None:
+        """Queue a message; waits while too many are queued."""
+        with self._changed:
+            if self._waiting and _supersedes(message, self._waiting[-1]):
+                self._waiting[-1] = message
+                return
+            self._changed.wait_for(lambda: len(self._waiting) < MOST_MESSAGES or self._closed)
+            self._waiting.append(message)
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Send what is queued and end the thread."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._thread.join()
+
+    def _send(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._closed)
+                batch, self._waiting = self._waiting, []
+                self._changed.notify_all()
+            if not batch:
+                return
+            try:
+                self._connection.send_bytes(dumps(batch))
+            except OSError:  # the window is gone: nobody will read the rest
+                with self._changed:
+                    self._closed = True
+                    self._changed.notify_all()
+                return
+            time.sleep(FLUSH_SECONDS)
+
+
+def _supersedes(new: Message, old: Message) -> bool:
+    return (
+        isinstance(new, Item)
+        and isinstance(old, Item)
+        and isinstance(new.value, PROGRESS)
+        and type(new.value) is type(old.value)
+    )
+
+
+class _Inbox:
+    """Takes calls and steering from a connection, in a thread of its own."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()
+        self._calls: SimpleQueue[Call | None] = SimpleQueue()
+        self._tokens: dict[int, CancelToken] = {}
+        threading.Thread(target=self._receive, name="inbox", daemon=True).start()
+
+    def calls(self) -> Iterator[tuple[Call, CancelToken]]:
+        """Yield calls, each with its token, until the window hangs up."""
+        while (call := self._calls.get()) is not None:
+            yield call, self._tokens[call.number]
+            with self._lock:
+                del self._tokens[call.number]
+
+    def _receive(self) -> None:
+        while True:
+            try:
+                message = self._connection.recv()
+            except (EOFError, OSError):  # the window hung up, or is gone
+                with self._lock:
+                    for token in self._tokens.values():
+                        token.cancel()
+                self._calls.put(None)
+                return
+            with self._lock:
+                if isinstance(message, Call):
+                    self._tokens[message.number] = CancelToken()
+                    self._calls.put(message)
+                elif message.number in self._tokens:
+                    _steer(self._tokens[message.number], message)
+
+
+def _steer(token: CancelToken, wish: Steer) -> None:
+    if wish.cancelled:
+        token.cancel()
+    elif wish.paused:
+        token.pause()
+    else:
+        token.resume()
+
+
+def serve(connection: Connection) -> None:
+    """Carry out calls until the window hangs up; the main function of the engine's process."""
+    # Ctrl+C in a terminal reaches every process of it; the window decides what ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    outbox = Outbox(connection)
+    engine = LibraryEngine()
+    for call, token in _Inbox(connection).calls():
+        outbox.put(_carry_out(engine, call, token, outbox))
+    outbox.close()
+
+
+def _carry_out(engine: LibraryEngine, call: Call, token: CancelToken, outbox: Outbox) -> Message:
+    method = getattr(engine, call.method)
+    try:
+        if not call.cancellable:
+            return Returned(call.number, method(*call.arguments))
+        for value in method(*call.arguments, token):
+            outbox.put(Item(call.number, value))
+        return Returned(call.number, None)
+    except Exception as error:  # the window shows every failure; none may end the process
+        return Raised(call.number, Failure.of(error))

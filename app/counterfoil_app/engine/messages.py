@@ -1,0 +1,113 @@
+"""What the engine's process sends to the window: plain values only.
+
+That process reads files of strangers. Should one of them take it over, its messages must not take over the window,
+where passphrases are typed: a pickle can name any function of any library. So only frozen values of ours are let in,
+by name of their class, and columns of numbers.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from dataclasses import is_dataclass
+from enum import Enum
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterfoil import CounterfoilError
+
+MAX_BYTES = 2**31
+"""Longest message; the overview of ten million steps has 200 MB."""
+_MODULES = (
+    "counterfoil.audit.",
+    "counterfoil.commit.",
+    "counterfoil.execution.devices",
+    "counterfoil.program.limits",
+    "counterfoil_app.engine.child",
+    "counterfoil_app.engine.port",
+    "counterfoil_app.engine.sample",
+    "counterfoil_app.engine.worker",
+)
+"""Where the classes of values are defined that an engine may send."""
+_OTHERS = frozenset(
+    (module, name)
+    for module, names in {
+        "pathlib": ("PosixPath", "WindowsPath"),
+        "pathlib._local": ("PosixPath", "WindowsPath"),
+        "datetime": ("datetime", "timedelta", "timezone"),
+        __name__: ("array", "scalar"),
+    }.items()
+    for name in names
+)
+_KINDS = "biuf"
+"""Kinds of numpy dtypes that hold numbers and nothing else."""
+
+
+class MessageError(CounterfoilError):
+    """A message holds something else than plain values."""
+
+
+def dumps(value: object) -> bytes:
+    """Write a value for :func:`loads`."""
+    out = io.BytesIO()
+    _Writer(out).dump(value)
+    return out.getvalue()
+
+
+def loads(data: bytes) -> Any:
+    """Read a message of a process that may be hostile.
+
+    Raises:
+        MessageError: It names another class or function than those that plain values are made of, or is none.
+    """
+    try:
+        return _Reader(io.BytesIO(data)).load()
+    except MessageError:
+        raise
+    except Exception as error:  # a broken pickle raises anything
+        raise MessageError("A message of the engine's process cannot be read.", detail=repr(error)) from error
+
+
+def array(dtype: str, shape: tuple[int, ...], data: bytes) -> NDArray[Any]:
+    """Return numbers as an array."""
+    kind = np.dtype(str(dtype))
+    if kind.kind not in _KINDS:
+        raise MessageError("A message of the engine's process holds an array of something else than numbers.")
+    return np.frombuffer(bytes(data), kind).reshape([int(length) for length in shape]).copy()
+
+
+def scalar(dtype: str, data: bytes) -> Any:
+    """Return a number of numpy's."""
+    return array(dtype, (1,), data)[0]
+
+
+class _Writer(pickle.Pickler):
+    def reducer_override(self, value: Any) -> Any:
+        """Write arrays without numpy's own functions, which trust what they read."""
+        if type(value) is np.ndarray:
+            return array, (value.dtype.str, value.shape, value.tobytes())
+        if isinstance(value, np.generic):
+            return scalar, (value.dtype.str, value.tobytes())
+        return NotImplemented
+
+
+class _Reader(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        """Return the class of a plain value; raises MessageError for anything else."""
+        if (module, name) in _OTHERS:
+            return super().find_class(module, name)
+        if module.startswith(_MODULES) and name.isidentifier():
+            found = super().find_class(module, name)
+            plain = isinstance(found, type) and (is_dataclass(found) or issubclass(found, Enum))
+            if plain and found.__module__ == module:
+                return found
+        raise MessageError(
+            f"A message of the engine's process names {module}.{name}, which no plain value is made of.",
+            remedy="The process was ended. Do not use its results: the file that was open may have taken it over.",
+        )
+
+    def persistent_load(self, _pid: Any) -> NoReturn:
+        """Refuse references to anything outside of the message."""
+        raise MessageError("A message of the engine's process points outside of itself.")

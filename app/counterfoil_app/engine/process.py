@@ -1,0 +1,205 @@
+"""The engine in a process of its own, as the window sees it."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from typing import Any, TypeVar
+
+from counterfoil import (
+    AuditReport,
+    BundleSummary,
+    CancelToken,
+    CounterfoilError,
+    Digest,
+    Event,
+    Kept,
+    Plan,
+    PlanProgress,
+    StepRow,
+    write_steps_csv,
+)
+from counterfoil_app.engine.child import Call, Item, Raised, Returned, Steer, serve
+from counterfoil_app.engine.messages import MAX_BYTES, MessageError, loads
+from counterfoil_app.engine.port import DeviceInfo, ReplayPlan, VerdictReading
+from counterfoil_app.engine.sample import SampleKind, SampleProgress
+from counterfoil_app.engine.worker import ReportedError
+
+LOOK_SECONDS = 0.02
+"""How often a call looks whether it was cancelled or paused."""
+FAREWELL_SECONDS = 2.0
+"""How long the process may take to end by itself; it only reads, so that nothing is lost when it is ended."""
+T = TypeVar("T")
+
+
+class ProcessEngine:
+    """Carries out each call in another process, which starts with the first call and again after it died.
+
+    To be called from one thread at a time.
+    """
+
+    def __init__(self) -> None:
+        self._process: SpawnProcess | None = None
+        self._connection: Connection | None = None
+        self._last = 0
+
+    @property
+    def process_id(self) -> int | None:
+        """The id of the process; None while there is none."""
+        return self._process.pid if self._process is not None else None
+
+    def devices(self) -> Sequence[DeviceInfo]:
+        """Return the devices of this machine."""
+        return self._call(tuple[DeviceInfo, ...], "devices")
+
+    def outline(self, path: Path) -> BundleSummary:
+        """Say what a bundle says of itself before anything large is read; raises CounterfoilError."""
+        return self._call(BundleSummary, "outline", path)
+
+    def inspect(self, path: Path, order: Path | None, cancel: CancelToken) -> Iterator[BundleSummary]:
+        """Say what a bundle says of itself, more in each summary; raises CounterfoilError."""
+        return self._iterate("inspect", path, order, cancel=cancel)
+
+    def plan(self, plan: ReplayPlan, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
+        """Measure a few steps and say what audits would cost; raises CounterfoilError."""
+        return self._iterate("plan", plan, bad_fraction, cancel=cancel)
+
+    def kept(self, plan: ReplayPlan, order: Digest, run_root: Digest) -> Kept | None:
+        """Return what is kept of an earlier replay of this run, to go on from; raises CounterfoilError."""
+        found = self._call(object, "kept", plan, order, run_root)
+        return found if isinstance(found, Kept) else None
+
+    def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
+        """Replay a run; raises CounterfoilError."""
+        return self._iterate("audit", plan, cancel=cancel)
+
+    def make_sample(self, folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterator[SampleProgress]:
+        """Record a run of the sample; raises CounterfoilError."""
+        return self._iterate("make_sample", folder, kind, cancel=cancel)
+
+    def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
+        """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
+        return self._call(bytes, "preview", report, signed_at)
+
+    def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
+        """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
+        return self._call(VerdictReading, "read_verdict", path, tuple(keys), bundle)
+
+    def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
+        """Write the step table as CSV, here: it needs nothing of the engine's process but the rows, which lie here."""
+        write_steps_csv(rows, path)
+
+    def write_capsule(self, report: AuditReport, path: Path) -> None:
+        """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
+        self._call(type(None), "write_capsule", report, path)
+
+    def close(self) -> None:
+        """End the process; a later call starts it again."""
+        if self._connection is not None:
+            self._connection.close()
+        if self._process is not None:
+            self._process.join(FAREWELL_SECONDS)
+            if self._process.is_alive():
+                self._process.kill()
+                self._process.join()
+            self._process.close()
+        self._process = self._connection = None
+
+    def _call(self, _kind: type[T], method: str, *arguments: Any) -> T:
+        connection = self._connected()
+        self._send(connection, Call(self._next(), method, arguments, cancellable=False))
+        for message in self._messages(connection, None):
+            if isinstance(message, Returned):
+                return message.value  # type: ignore[return-value]
+        raise AssertionError("a call ends by returning or raising")
+
+    def _iterate(self, method: str, *arguments: Any, cancel: CancelToken) -> Iterator[Any]:
+        connection = self._connected()
+        number = self._next()
+        self._send(connection, Call(number, method, arguments, cancellable=True))
+        ended = False
+        try:
+            for message in self._messages(connection, cancel):
+                if isinstance(message, Item):
+                    yield message.value
+            ended = True
+        except CounterfoilError:
+            ended = True
+            raise
+        finally:
+            if not ended and self._connection is connection:  # the caller lost interest
+                self._send(connection, Steer(number, cancelled=True, paused=False))
+
+    def _messages(self, connection: Connection, cancel: CancelToken | None) -> Iterator[Item | Returned]:
+        """Yield what the last call brings, to its end; raises what it raised."""
+        number = self._last
+        known = (False, False)
+        while True:
+            if cancel is not None and (cancel.cancelled, cancel.paused) != known:
+                known = (cancel.cancelled, cancel.paused)
+                self._send(connection, Steer(number, *known))
+            for message in self._receive(connection):
+                if message.number != number:  # of a call that nobody waits for any more
+                    continue
+                if isinstance(message, Raised):
+                    raise ReportedError(message.failure)
+                yield message
+                if isinstance(message, Returned):
+                    return
+
+    def _receive(self, connection: Connection) -> list[Item | Returned | Raised]:
+        try:
+            data = connection.recv_bytes(MAX_BYTES) if connection.poll(LOOK_SECONDS) else None
+        except (EOFError, OSError) as error:
+            raise self._died() from error
+        if data is None:
+            return []
+        try:
+            messages = loads(data)
+            if isinstance(messages, list) and all(isinstance(each, (Item, Returned, Raised)) for each in messages):
+                return messages
+            raise MessageError("The engine's process sent something else than messages.")
+        except MessageError:
+            if self._process is not None:
+                self._process.kill()
+            self.close()
+            raise
+
+    def _send(self, connection: Connection, message: Call | Steer) -> None:
+        try:
+            connection.send(message)
+        except OSError as error:
+            raise self._died() from error
+
+    def _next(self) -> int:
+        self._last += 1
+        return self._last
+
+    def _connected(self) -> Connection:
+        if self._process is None or self._connection is None:
+            # Spawned, not forked: the window's process has threads and a display connection.
+            context = multiprocessing.get_context("spawn")
+            here, there = context.Pipe()
+            self._process = context.Process(target=serve, args=(there,), name="counterfoil-engine", daemon=True)
+            self._process.start()
+            there.close()  # so that the end of the process is seen as the end of the connection
+            self._connection = here
+        return self._connection
+
+    def _died(self) -> CounterfoilError:
+        code: int | None = None
+        if self._process is not None:
+            self._process.join(FAREWELL_SECONDS)
+            code = self._process.exitcode
+        with suppress(OSError):
+            self.close()
+        how = "ended" if code is None else f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
+        return CounterfoilError(
+            f"The engine's process {how} before its work was done. Nothing was concluded.",
+            remedy="Most often the machine ran out of memory. Close other programs, and try again.",
+        )

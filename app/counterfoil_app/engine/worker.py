@@ -1,0 +1,121 @@
+"""The one thread in which the window lets the engine work.
+
+One thread, because the engine does one thing at a time: h5py holds a global lock, and torch's switches belong to the
+process. Results are fetched by the window's timer; nothing here calls into Qt.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from counterfoil import CounterfoilError
+from counterfoil_app.engine import strangers
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a job failed, for people.
+
+    Attributes:
+        sentence: What happened and why.
+        remedy: What to do next; may be empty.
+        detail: What to copy into a report; may be empty.
+        expected: Whether the engine raised it on purpose; otherwise it is a fault of Counterfoil.
+    """
+
+    sentence: str
+    remedy: str
+    detail: str
+    expected: bool
+
+    @classmethod
+    def of(cls, error: Exception) -> Failure:
+        """Describe an exception; to be called while it is handled."""
+        if isinstance(error, ReportedError):
+            return error.failure
+        trace = traceback.format_exc()
+        if isinstance(error, CounterfoilError):
+            sentence, remedy = strangers.sentence(error.sentence), strangers.sentence(error.remedy)
+            return cls(sentence, remedy, strangers.lines(error.detail or trace), expected=True)
+        sentence = f"Counterfoil itself failed: {type(error).__name__}: {error}".rstrip(". ") + "."
+        remedy = "Nothing was concluded. Please report this with the details below."
+        return cls(strangers.sentence(sentence), remedy, strangers.lines(trace), expected=False)
+
+
+class ReportedError(CounterfoilError):
+    """A failure that was described where it happened, in another process."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.sentence, remedy=failure.remedy, detail=failure.detail)
+        self.failure = failure
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """A finished job: its number, and either what it returned or why it failed."""
+
+    job: int
+    value: object
+    failure: Failure | None
+
+
+class Worker:
+    """Runs jobs one after the other in a thread of its own.
+
+    Results are kept until :meth:`poll` takes them. The thread starts with the first job.
+
+    Args:
+        farewell: Called in the thread when it ends.
+    """
+
+    def __init__(self, farewell: Callable[[], None]) -> None:
+        self._farewell = farewell
+        self._jobs: queue.SimpleQueue[tuple[int, Callable[[], object]] | None] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[JobResult] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._last = 0
+        self._open = 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether a result is still to come or to be taken."""
+        return self._open > 0
+
+    def submit(self, function: Callable[[], object]) -> int:
+        """Queue a job and return its number."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="counterfoil-engine", daemon=True)
+            self._thread.start()
+        self._last += 1
+        self._open += 1
+        self._jobs.put((self._last, function))
+        return self._last
+
+    def poll(self) -> list[JobResult]:
+        """Take the results that are ready, oldest first."""
+        results = []
+        while not self._results.empty():
+            results.append(self._results.get())
+        self._open -= len(results)
+        return results
+
+    def shut_down(self) -> None:
+        """Let the queued jobs finish and end the thread; later jobs start a new one."""
+        if self._thread is not None:
+            self._jobs.put(None)
+            self._thread.join()
+            self._thread = None
+
+    def _run(self) -> None:
+        while (item := self._jobs.get()) is not None:
+            job, function = item
+            try:
+                result = JobResult(job, function(), None)
+            except Exception as error:  # the window shows every failure; none may end the thread
+                result = JobResult(job, None, Failure.of(error))
+            self._results.put(result)
+        self._farewell()

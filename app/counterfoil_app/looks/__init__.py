@@ -1,0 +1,1 @@
+"""How things look and read, wherever they are shown: theme, icons, numbers, words."""

@@ -1,0 +1,190 @@
+"""Colours: one set of tokens for light and one for dark, feeding the palette, the style sheet, icons and plot pens."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import Enum
+from importlib import resources
+from string import Template
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication
+
+from counterfoil_app.model.settings import ThemeChoice
+
+
+class Tone(Enum):
+    """The meaning of a colour; the value is the name of its token."""
+
+    OK = "ok"
+    BAD = "bad"
+    WARN = "warn"
+    INFO = "info"
+    MUTED = "muted"
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The colours of a theme as ``#rrggbb``.
+
+    ``*_tint`` is the background that goes with a tone. ``trainer`` and ``replay`` are the two sides in plots.
+    """
+
+    background: str
+    surface: str
+    stripe: str
+    text: str
+    muted: str
+    border: str
+    control: str
+    selection: str
+    accent: str
+    accent_hover: str
+    on_accent: str
+    progress: str
+    ok: str
+    ok_tint: str
+    bad: str
+    bad_tint: str
+    warn: str
+    warn_tint: str
+    info: str
+    info_tint: str
+    trainer: str
+    replay: str
+
+    def tone(self, tone: Tone) -> str:
+        """The foreground of a tone."""
+        return str(getattr(self, tone.value))
+
+    def tint(self, tone: Tone) -> str:
+        """The background of a tone."""
+        return self.surface if tone is Tone.MUTED else str(getattr(self, f"{tone.value}_tint"))
+
+
+LIGHT = Tokens(
+    background="#f3f5f7",
+    surface="#ffffff",
+    stripe="#f8f9fb",
+    text="#1b1f24",
+    muted="#57606a",
+    border="#d5dbe1",
+    control="#8c959f",
+    selection="#cfe3f8",
+    accent="#0b5cad",
+    accent_hover="#094d91",
+    on_accent="#ffffff",
+    progress="#a9cdf0",
+    ok="#176b31",
+    ok_tint="#e7f5ea",
+    bad="#a8201a",
+    bad_tint="#fdebe9",
+    warn="#7d5200",
+    warn_tint="#fdf3d7",
+    info="#0b5cad",
+    info_tint="#e8f1fb",
+    trainer="#b35900",
+    replay="#0b5cad",
+)
+DARK = Tokens(
+    background="#15181c",
+    surface="#1c2025",
+    stripe="#20252b",
+    text="#e7eaee",
+    muted="#a3adb8",
+    border="#343b43",
+    control="#6b7683",
+    selection="#254463",
+    accent="#62aef7",
+    accent_hover="#86c1f9",
+    on_accent="#0c1116",
+    progress="#2c5f94",
+    ok="#5ac978",
+    ok_tint="#162c1d",
+    bad="#ff8a80",
+    bad_tint="#3a1c1b",
+    warn="#e3b74a",
+    warn_tint="#332910",
+    info="#62aef7",
+    info_tint="#15283c",
+    trainer="#f0a14f",
+    replay="#62aef7",
+)
+
+
+def style_sheet(tokens: Tokens) -> str:
+    """The style sheet with the tokens filled in; a token that does not exist is a KeyError."""
+    template = resources.files("counterfoil_resources").joinpath("themes", "window.qss").read_text("utf-8")
+    return Template(template).substitute(asdict(tokens))
+
+
+def palette(tokens: Tokens) -> QPalette:
+    """The Qt palette of a theme."""
+    role = QPalette.ColorRole
+    colours = {
+        role.Window: tokens.background,
+        role.WindowText: tokens.text,
+        role.Base: tokens.surface,
+        role.AlternateBase: tokens.stripe,
+        role.Text: tokens.text,
+        role.PlaceholderText: tokens.muted,
+        role.Button: tokens.surface,
+        role.ButtonText: tokens.text,
+        role.BrightText: tokens.bad,
+        role.ToolTipBase: tokens.surface,
+        role.ToolTipText: tokens.text,
+        role.Highlight: tokens.accent,
+        role.HighlightedText: tokens.on_accent,
+        role.Link: tokens.accent,
+        role.LinkVisited: tokens.accent,
+        # Fusion draws frames, tab bases and scroll bars with these.
+        role.Light: tokens.border,
+        role.Midlight: tokens.border,
+        role.Mid: tokens.border,
+        role.Dark: tokens.control,
+        role.Shadow: tokens.border,
+    }
+    result = QPalette()
+    for name, colour in colours.items():
+        result.setColor(name, QColor(colour))
+    for name in (role.WindowText, role.Text, role.ButtonText):
+        result.setColor(QPalette.ColorGroup.Disabled, name, QColor(tokens.muted))
+    return result
+
+
+class Theme(QObject):
+    """The theme in use. It follows the system unless the user chose one."""
+
+    changed = Signal()
+
+    def __init__(self, application: QApplication, choice: ThemeChoice, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._application = application
+        self._choice = choice
+        self.tokens = self._wanted()
+        application.styleHints().colorSchemeChanged.connect(self._refresh)
+        self._apply()
+
+    def choose(self, choice: ThemeChoice) -> None:
+        """Use another theme from now on."""
+        self._choice = choice
+        self._refresh()
+
+    def _wanted(self) -> Tokens:
+        dark = self._application.styleHints().colorScheme() == Qt.ColorScheme.Dark
+        if self._choice is not ThemeChoice.SYSTEM:
+            dark = self._choice is ThemeChoice.DARK
+        return DARK if dark else LIGHT
+
+    def _refresh(self) -> None:
+        tokens = self._wanted()
+        if tokens != self.tokens:
+            self.tokens = tokens
+            self._apply()
+            self.changed.emit()
+
+    def _apply(self) -> None:
+        self._application.setStyle("Fusion")
+        self._application.setPalette(palette(self.tokens))
+        self._application.setStyleSheet(style_sheet(self.tokens))

@@ -1,0 +1,180 @@
+"""The words, icons and tones for the engine's values, in one place so that all views say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QCoreApplication
+
+from counterfoil import (
+    CheckNumber,
+    CheckState,
+    Dispute,
+    Finding,
+    Kept,
+    Outcome,
+    Sample,
+    SegmentRequest,
+    StepMatch,
+    ranges,
+)
+from counterfoil_app.looks import engine_words, text
+from counterfoil_app.looks.theme import Tone
+from counterfoil_app.model.step_data import StepState
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a value is shown: never by colour alone."""
+
+    word: str
+    icon: str
+    tone: Tone
+
+
+def _tr(source: str) -> str:
+    return QCoreApplication.translate("words", source)
+
+
+def outcome(value: Outcome, sample: Sample | None = None) -> Look:
+    """How an outcome is shown; a clean sample never looks like a whole run that was verified."""
+    if value is Outcome.VERIFIED and sample is not None and not sample.whole:
+        of = _tr("VERIFIED for {0} of {1} segments").format(sample.count, sample.total)
+        return Look(of, "verified-part", Tone.INFO)
+    return {
+        Outcome.VERIFIED: Look("VERIFIED", "verified", Tone.OK),
+        Outcome.DISPUTED: Look("DISPUTED", "disputed", Tone.BAD),
+        Outcome.INCONCLUSIVE: Look("INCONCLUSIVE", "inconclusive", Tone.WARN),
+        Outcome.REFUSED: Look("REFUSED", "refused", Tone.WARN),
+        Outcome.ERROR: Look("ERROR", "error", Tone.WARN),
+    }[value]
+
+
+def segments(request: SegmentRequest) -> str:
+    """Which segments are to be replayed."""
+    if request.numbers:
+        return _tr("the segments {0}").format(number_list(request.numbers))
+    if request.confidence is not None:
+        return _tr("a random sample that finds a run with {0} % of bad segments with a probability of {1} %").format(
+            f"{100 * request.bad_fraction:g}", f"{100 * request.confidence:g}"
+        )
+    if request.count is not None:
+        return _tr("a random sample of {0} segments").format(request.count)
+    return _tr("the whole run")
+
+
+def kept(value: Kept) -> str:
+    """What is kept of a replay that was stopped, as sentences."""
+    return _tr("{0} of {1} segments were judged, up to step {2}. This is kept: Resume goes on from there.").format(
+        text.count(value.segments), text.count(value.chosen), text.count(value.step)
+    )
+
+
+def number_list(numbers: Sequence[int]) -> str:
+    """Ascending numbers with neighbours merged: ``1, 4, 7-9``."""
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges(numbers))
+
+
+def check_state(value: CheckState) -> Look:
+    """How the state of a check is shown."""
+    match value:
+        case CheckState.PENDING:
+            return Look(_tr("not yet checked"), "pending", Tone.MUTED)
+        case CheckState.RUNNING:
+            return Look(_tr("being checked"), "running", Tone.INFO)
+        case CheckState.PASSED:
+            return Look(_tr("passed"), "passed", Tone.OK)
+        case CheckState.FAILED:
+            return Look(_tr("failed"), "failed", Tone.BAD)
+        case CheckState.WARNING:
+            return Look(_tr("passed, with a remark"), "warning", Tone.WARN)
+        case CheckState.SKIPPED:
+            return Look(_tr("not reached"), "skipped", Tone.MUTED)
+
+
+def step_match(value: StepMatch) -> Look:
+    """How the comparison of a step is shown."""
+    match value:
+        case StepMatch.MATCH:
+            return Look(_tr("match"), "passed", Tone.OK)
+        case StepMatch.MISMATCH:
+            return Look(_tr("mismatch"), "failed", Tone.BAD)
+        case StepMatch.UNJUDGED:
+            return Look(_tr("unjudged"), "skipped", Tone.MUTED)
+
+
+def step_state(value: StepState) -> Look:
+    """How the state of a step is shown."""
+    match value:
+        case StepState.LEFT_OUT:
+            return Look(_tr("not chosen"), "skipped", Tone.MUTED)
+        case StepState.MATCH:
+            return Look(_tr("match"), "passed", Tone.OK)
+        case StepState.WAITING:
+            return Look(_tr("not replayed"), "pending", Tone.MUTED)
+        case StepState.UNJUDGED:
+            return Look(_tr("unjudged"), "skipped", Tone.WARN)
+        case StepState.SUSPICIOUS:
+            return Look(_tr("match, suspicious log"), "warning", Tone.BAD)
+        case StepState.MISMATCH:
+            return Look(_tr("mismatch"), "failed", Tone.BAD)
+
+
+def equality(equal: bool) -> Look:
+    """How the comparison of two hashes is shown."""
+    return Look(_tr("equal"), "passed", Tone.OK) if equal else Look(_tr("different"), "failed", Tone.BAD)
+
+
+def dispute_meaning(dispute: Dispute) -> str:
+    """What a dispute means for the trainer, as a plain paragraph."""
+    if not dispute.confirmed:
+        return _tr(
+            "This is not confirmed. A second replay of the step, with every sum taken in another order, has not "
+            "given the same result, so the difference may come from this machine. The trainer is not accused."
+        )
+    if not dispute.accuses:
+        return _tr(
+            "The trainer is not accused. A second replay gave the same result as the first, but nothing proves that "
+            "the trainer's is one that no sound machine gives."
+        )
+    if dispute.replay_leaf is None:
+        return _tr(
+            "The trainer signed a rounding log for step {0} that cannot be read, so nobody can replay the step. The "
+            "trainer answers for what it signed."
+        ).format(text.count(dispute.step))
+    if not dispute.stands_alone:
+        return _tr(
+            "This is confirmed. In several steps, the last of them step {0}, the trainer rounded values the other way "
+            "and left that out of its log, where every sound recorder writes it down."
+        ).format(text.count(dispute.step))
+    return _tr(
+        "This is confirmed. Starting from the state that the trainer signed before step {0}, the ordered step "
+        "gives another result than the trainer signed after it. A second replay, with every sum taken in another "
+        "order, gave the same result as the first, so this machine's arithmetic does not explain the difference: "
+        "what was run in this step is not what was ordered."
+    ).format(text.count(dispute.step))
+
+
+def finding_extent(finding: Finding) -> str:
+    """How much of the disputed operator's output was computed exactly."""
+    return _tr("{0} of {1} elements were computed exactly. The error bound is {2}.").format(
+        text.count(finding.recomputed), text.count(finding.total), text.number(finding.bound)
+    )
+
+
+def check_title(number: CheckNumber) -> str:
+    """What a check asks, with its number."""
+    return f"{int(number)}. {engine_words.translated(number.title)}"
+
+
+def phase(name: str) -> str:
+    """The pass of a step to which an operator belongs."""
+    return {"forward": _tr("forward"), "backward": _tr("backward"), "update": _tr("update")}.get(name, name)
+
+
+def part(name: str) -> str:
+    """A part of a step's record in words."""
+    return {"state": _tr("state"), "loss": _tr("loss"), "fingerprints": _tr("fingerprints"), "log": _tr("log")}.get(
+        name, name
+    )

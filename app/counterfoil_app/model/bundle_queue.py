@@ -1,0 +1,180 @@
+"""Several bundles, replayed one after the other by the one session of the window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from counterfoil import SegmentRequest
+from counterfoil_app.model.session import Finished, Phase, Session
+
+
+class EntryState(Enum):
+    """Where a bundle of the queue stands."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    """The replay came to a report."""
+    FAILED = "failed"
+    """There is no report; :attr:`Entry.sentence` says why."""
+
+
+@dataclass
+class Entry:
+    """One bundle of the queue.
+
+    Attributes:
+        path: The bundle.
+        state: Where it stands.
+        sentence: What was found, or why nothing was.
+        finished: What the replay left, once it ended.
+    """
+
+    path: Path
+    state: EntryState = EntryState.WAITING
+    sentence: str = ""
+    finished: Finished | None = None
+
+
+class BundleQueue(QObject):
+    """The queue. It uses the session as a user would: opens a bundle, replays it, keeps what was found, goes on.
+
+    When the user stops a replay or opens something else, the queue halts; :meth:`start` goes on with what waits.
+    """
+
+    changed = Signal()
+    finished = Signal()
+    """The last waiting bundle is done."""
+
+    def __init__(self, session: Session, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._current: Entry | None = None
+        self._replayed = False
+        self._segments = SegmentRequest()
+        self.entries: list[Entry] = []
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.timeout.connect(self._go_on)
+        session.phase_changed.connect(self._look)
+
+    @property
+    def running(self) -> bool:
+        """Whether the queue works on a bundle."""
+        return self._current is not None
+
+    @property
+    def segments(self) -> SegmentRequest:
+        """What is replayed of each bundle."""
+        return self._segments
+
+    @property
+    def waiting(self) -> int:
+        """How many bundles wait."""
+        return sum(entry.state is EntryState.WAITING for entry in self.entries)
+
+    def add(self, paths: Sequence[Path]) -> None:
+        """Add bundles at the end; one that waits already is not added again."""
+        known = {entry.path.resolve() for entry in self.entries if entry.state is EntryState.WAITING}
+        for path in paths:
+            if path.resolve() not in known:
+                known.add(path.resolve())
+                self.entries.append(Entry(path))
+        self.changed.emit()
+
+    def remove(self, entry: Entry) -> None:
+        """Take a bundle out of the queue, unless it is being worked on."""
+        if entry is not self._current and entry in self.entries:
+            self.entries.remove(entry)
+            self.changed.emit()
+
+    def start(self) -> None:
+        """Begin with the first waiting bundle; a sample that is planned for the open run is used for all."""
+        if not self.running and not self._session.running:
+            planned = self._session.segments
+            # Listed segments are those of one run; a confidence or a count makes sense for every run.
+            self._segments = planned if not planned.numbers else SegmentRequest()
+            self._next()
+
+    def stop(self) -> None:
+        """Stop the replay that runs, and halt."""
+        self._session.stop()
+
+    def open(self, entry: Entry) -> None:
+        """Show what was found in a bundle, or open it when it waits; not while the queue runs."""
+        if self.running:
+            return
+        if entry.finished is not None:
+            self._session.show(entry.finished)
+        else:
+            self._session.open(entry.path)
+
+    def _next(self) -> None:
+        self._current = next((entry for entry in self.entries if entry.state is EntryState.WAITING), None)
+        self._replayed = False
+        if self._current is None:
+            self.changed.emit()
+            self.finished.emit()
+            return
+        self._current.state = EntryState.RUNNING
+        self.changed.emit()
+        self._session.open(self._current.path)
+
+    def _look(self) -> None:
+        """Something about the session changed; act on it once its own announcements are over."""
+        if self._current is None:
+            return
+        if self._session.path != self._current.path:  # the user opened something else
+            self._halt(EntryState.WAITING, "")
+        elif self._session.phase is not Phase.LOADING and not self._session.running:
+            self._later.start(0)
+        self.changed.emit()
+
+    def _go_on(self) -> None:
+        session, entry = self._session, self._current
+        if entry is None or session.running or session.phase is Phase.LOADING:
+            return
+        if session.phase in (Phase.READY, Phase.UNREADABLE) and not self._replayed:
+            self._replay(entry)
+            return
+        if session.phase is Phase.READY:  # the bundle was opened again, for instance with the client's order
+            return
+        report = session.report
+        stopped = session.was_stopped
+        sentence = report.reason if report is not None else session.failure.sentence if session.failure else ""
+        entry.finished = session.keep()
+        if stopped:
+            self._halt(EntryState.DONE if report is not None else EntryState.FAILED, sentence)
+            return
+        entry.state = EntryState.DONE if report is not None else EntryState.FAILED
+        entry.sentence = sentence
+        self._next()
+
+    def _replay(self, entry: Entry) -> None:
+        session = self._session
+        if session.phase is Phase.READY and session.summary is not None:
+            if session.summary.run is None:
+                self._give_up(entry, self.tr("This is an order that nobody has run."))
+                return
+            if session.lacks_data:
+                self._give_up(entry, self.tr("It needs the data file {0}: open it alone.").format(session.data_file))
+                return
+        self._replayed = True
+        session.use_segments(self._segments)
+        session.replay()
+
+    def _give_up(self, entry: Entry, sentence: str) -> None:
+        entry.state, entry.sentence = EntryState.FAILED, sentence
+        self._next()
+
+    def _halt(self, state: EntryState, sentence: str) -> None:
+        assert self._current is not None
+        self._current.state, self._current.sentence = state, sentence
+        self._current = None
+        self._later.stop()
+        self.changed.emit()

@@ -1,0 +1,1 @@
+"""Verdicts: signing one, printing its report, reading one."""

@@ -1,0 +1,146 @@
+"""Brings the dialogs around verdicts together with the session: signing one, and reading one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QDialog, QWidget
+
+from counterfoil import AuditReport
+from counterfoil_app.engine.port import Engine, VerdictReading
+from counterfoil_app.engine.strangers import beside, plain
+from counterfoil_app.engine.worker import JobResult
+from counterfoil_app.looks.theme import Theme
+from counterfoil_app.model.session import Session
+from counterfoil_app.model.settings import Settings
+from counterfoil_app.verdict import passphrases
+from counterfoil_app.verdict.export import export_verdict, now
+from counterfoil_app.verdict.signing_dialog import SigningDialog
+from counterfoil_app.verdict.viewer import VerdictViewer
+
+
+@dataclass(frozen=True)
+class KeyRingAnswer:
+    """Why the system's key ring cannot be used (empty when it can), and the passphrase that it remembers."""
+
+    problem: str
+    passphrase: str | None
+
+
+class VerdictDesk(QObject):
+    """Opens the dialogs, lets the worker answer their questions, and remembers keys in the settings.
+
+    Args:
+        window: The window that the dialogs belong to.
+    """
+
+    def __init__(self, session: Session, settings: Settings, theme: Theme, window: QWidget) -> None:
+        super().__init__(window)
+        self._session = session
+        self._settings = settings
+        self._theme = theme
+        self._window = window
+        self._open: set[QDialog] = set()
+        self._key_in_use: Path | None = None
+        session.export_finished.connect(self._exported)
+
+    # Signing
+
+    def sign(self) -> None:
+        """Ask how to sign the report of the session, then sign it."""
+        report, path = self._session.report, self._session.path
+        if report is None or path is None:
+            return
+        key = self._settings.key_file
+        folder, target = path.resolve().parent, beside(path, ".verdict.json")
+        signed_at = now()
+        dialog = SigningDialog(report, signed_at, key, folder, target, self._theme, self._window)
+        self._show(dialog)
+        dialog.accepted.connect(partial(self._sign, dialog, report))
+        self._ask(dialog, lambda engine: engine.preview(report, signed_at), partial(self._previewed, dialog))
+        self._ask(dialog, lambda _engine: _look_up(key), partial(self._looked_up, dialog))
+
+    def _previewed(self, dialog: SigningDialog, result: JobResult) -> None:
+        if result.failure is not None:
+            dialog.show_no_statement(result.failure)
+        else:
+            assert isinstance(result.value, bytes)
+            dialog.show_statement(result.value)
+
+    def _looked_up(self, dialog: SigningDialog, result: JobResult) -> None:
+        if result.failure is not None:
+            dialog.show_key_ring(result.failure.sentence, None)
+        else:
+            assert isinstance(result.value, KeyRingAnswer)
+            dialog.show_key_ring(result.value.problem, result.value.passphrase)
+
+    def _sign(self, dialog: SigningDialog, report: AuditReport) -> None:
+        # Another bundle may have been opened meanwhile: what was shown is signed, or nothing.
+        if self._session.report is report:
+            request = dialog.request()
+            self._key_in_use = request.private_key
+            self._session.export_verdict(partial(export_verdict, request=request))
+
+    def _exported(self, path: Path) -> None:
+        if path == self._session.verdict_file and self._key_in_use is not None:
+            self._settings.key_file = self._key_in_use
+
+    # Reading
+
+    def read(self, path: Path) -> VerdictViewer:
+        """Open a verdict file and say whether its signature holds."""
+        viewer = VerdictViewer(path, self._theme, self._window)
+        self._show(viewer)
+        viewer.key_chosen.connect(partial(self._take_key, viewer))
+        viewer.bundle_chosen.connect(partial(self._take_bundle, viewer))
+        self._check(viewer)
+        return viewer
+
+    def _check(self, viewer: VerdictViewer) -> None:
+        path, bundle = viewer.path, viewer.bundle
+        keys = self._known_keys() if viewer.key_file is None else (viewer.key_file,)
+        self._ask(viewer, lambda engine: engine.read_verdict(path, keys, bundle), partial(self._checked, viewer))
+
+    def _known_keys(self) -> tuple[Path, ...]:
+        """Public keys that the user signed with or chose, newest first."""
+        own = self._settings.key_file
+        mine = own.with_name(f"{own.stem}.pub.pem") if own is not None else None
+        return tuple(dict.fromkeys([*self._settings.auditor_keys, *([mine] if mine and mine.is_file() else [])]))
+
+    def _take_key(self, viewer: VerdictViewer, key: Path) -> None:
+        viewer.key_file = key
+        self._check(viewer)
+
+    def _take_bundle(self, viewer: VerdictViewer, bundle: Path) -> None:
+        viewer.bundle = bundle
+        self._check(viewer)
+
+    def _checked(self, viewer: VerdictViewer, result: JobResult) -> None:
+        if result.failure is not None:
+            viewer.show_failure(result.failure)
+        else:
+            assert isinstance(result.value, VerdictReading)
+            if result.value.verdict is not None:  # a key that proved its worth is offered again
+                self._settings.add_auditor_key(result.value.verdict.key_file)
+            viewer.show_reading(plain(result.value))
+
+    # Both
+
+    def _show(self, dialog: QDialog) -> None:
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._open.add(dialog)
+        dialog.finished.connect(lambda _result: self._open.discard(dialog))
+        dialog.open()
+
+    def _ask(self, dialog: QDialog, question: Callable[[Engine], object], answer: Callable[[JobResult], None]) -> None:
+        """Ask the worker; an answer that comes after the dialog was closed is dropped."""
+        self._session.ask(question, lambda result: answer(result) if dialog in self._open else None)
+
+
+def _look_up(key: Path | None) -> KeyRingAnswer:
+    problem = passphrases.unavailable()
+    return KeyRingAnswer(problem, passphrases.remembered(key) if key is not None and not problem else None)

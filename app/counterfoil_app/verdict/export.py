@@ -1,0 +1,75 @@
+"""Signs a verdict and writes what the user asked for: the signed file, a report to print, the table of steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from counterfoil import Passphrase, start_signer, write_whole
+from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.strangers import name_of, plain
+from counterfoil_app.model.session import VerdictMaterial
+from counterfoil_app.verdict import passphrases
+from counterfoil_app.verdict.report_document import Contents, Curves
+from counterfoil_app.verdict.report_process import print_report
+
+
+def now() -> datetime:
+    """The time in whole seconds, with its zone, as a verdict states it."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+@dataclass(frozen=True)
+class SigningRequest:
+    """How to sign a verdict, and what else to write.
+
+    Attributes:
+        private_key: The auditor's private key file.
+        passphrase: Its passphrase; None when it has none.
+        create: Create the key first.
+        target: Where the signed verdict goes.
+        signed_at: The time that the verdict states.
+        report: Where the report to print goes (PDF); None for none.
+        table: Where the table of steps goes (CSV); None for none.
+        remember: Remember the passphrase in the system's key ring.
+        statement: What was shown, and is signed byte for byte; None lets the engine make it.
+    """
+
+    private_key: Path
+    passphrase: str | None = field(repr=False)
+    create: bool
+    target: Path
+    signed_at: datetime = field(default_factory=now)
+    report: Path | None = None
+    table: Path | None = None
+    remember: bool = False
+    statement: bytes | None = field(default=None, repr=False)
+
+
+def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRequest) -> Path:
+    """Sign and write; to be called from the worker thread.
+
+    The key and its passphrase go to the signer's process, and never to the engine's, which reads files of strangers.
+
+    Returns:
+        Where the signed verdict lies.
+
+    Raises:
+        CounterfoilError: The key cannot be used or made, or a file cannot be written. What was written before stays.
+    """
+    statement = request.statement or engine.preview(material.report, request.signed_at)
+    about = material.report.bundle_name
+    passphrase = Passphrase.given(request.passphrase)
+    with start_signer(request.private_key, "audit", passphrase, about=about, create=request.create) as signer:
+        envelope = signer.sign(statement)
+    write_whole(request.target, envelope, what="the verdict")
+    if request.report is not None:
+        curves = Curves.of(material.rows)
+        page = Contents(plain(material.report), plain(material.summary), curves, envelope, name_of(request.target))
+        write_whole(request.report, print_report(page), what="the report")
+    if request.table is not None:
+        engine.write_steps(material.rows, request.table)
+    if request.remember and request.passphrase is not None:
+        passphrases.remember(request.private_key, request.passphrase)
+    return request.target

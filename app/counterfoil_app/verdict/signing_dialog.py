@@ -1,0 +1,329 @@
+"""Asks with which key a verdict is signed and what is written, and shows exactly what will be signed."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+
+from PySide6.QtGui import QFontDatabase
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QRadioButton,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from counterfoil import AuditReport
+from counterfoil_app.engine.strangers import plain
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks import icons, text, words
+from counterfoil_app.looks.theme import Theme
+from counterfoil_app.verdict.export import SigningRequest
+from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label
+
+ICON_PIXELS = 32
+SIZE = (860, 680)
+
+
+class SigningDialog(QDialog):
+    """Asks with which key a verdict is signed, and where it goes.
+
+    Args:
+        report: What will be signed.
+        signed_at: The time that the verdict will state.
+        key: A private key file to offer; None offers to create one.
+        folder: Folder for new files.
+        target: Where the verdict goes unless the user says otherwise.
+        theme: The theme of the application.
+    """
+
+    def __init__(
+        self,
+        report: AuditReport,
+        signed_at: datetime,
+        key: Path | None,
+        folder: Path,
+        target: Path,
+        theme: Theme,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Sign the verdict"))
+        self.resize(*SIZE)
+        self._report = plain(report)
+        self._signed_at = signed_at
+        self._theme = theme
+        self._ring_problem = self.tr("Looking for the key ring of the system.")
+        self._preview_problem = ""
+        self._signed: bytes | None = None
+        self.key = self._line(str(key if key is not None else folder / "auditor.pem"), self.tr("Private key file"))
+        self.use_existing = QRadioButton(self.tr("Sign with my &key"))
+        self.create_new = QRadioButton(self.tr("Create a &new key"))
+        self.browse_key = self._browse(self.tr("Choose the private key file"))
+        self.passphrase = self._line("", self.tr("Passphrase"), secret=True)
+        self.repeat = self._line("", self.tr("Passphrase again"), secret=True)
+        self._repeat_label = label(self.tr("Passphrase again"), wrap=False)
+        self.remember = QCheckBox(self.tr("Remember the passphrase in the key &ring of the system"))
+        self.remember.setEnabled(False)
+        self._ring_note = label("", "muted")
+        self.target = self._line(str(target), self.tr("Verdict file"))
+        self.browse_target = self._browse(self.tr("Choose the verdict file"))
+        self.report = QCheckBox(self.tr("A report to &print (PDF)"))
+        self.report.setChecked(True)
+        self.table = QCheckBox(self.tr("The &table of steps (CSV)"))
+        self._beside = label("", "muted")
+        self.hint = label("", "muted")
+        self.statement = QPlainTextEdit()
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
+        self.ok.setText(self.tr("Sign and save"))
+        self.ok.setProperty("primary", True)
+        column = QVBoxLayout(self)
+        column.setSpacing(12)
+        column.addLayout(self._headline())
+        column.addWidget(self._preview(), 1)
+        column.addLayout(self._questions())
+        column.addWidget(self.hint)
+        column.addWidget(self.buttons)
+        self._connect()
+        (self.create_new if key is None else self.use_existing).setChecked(True)
+        self._refresh()
+        self.passphrase.setFocus()
+
+    # Making
+
+    def _headline(self) -> QHBoxLayout:
+        look = words.outcome(self._report.outcome, self._report.sample)
+        icon = QLabel()
+        colour = self._theme.tokens.tone(look.tone)
+        icon.setPixmap(icons.pixmap(look.icon, colour, ICON_PIXELS, self.devicePixelRatioF()))
+        icon.setAccessibleName(look.word)
+        self.what = label(
+            self.tr("You sign that you replayed {0} and found: {1}. {2}").format(
+                self._report.bundle_name, look.word, self._report.reason
+            )
+        )
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        row.addWidget(icon)
+        row.addWidget(self.what, 1)
+        return row
+
+    def _preview(self) -> QTabWidget:
+        readable = Page(self.tr("The statement in words"))
+        grid = FieldGrid()
+        grid.show_fields(self._fields())
+        readable.column.addWidget(grid)
+        readable.column.addStretch(1)
+        self.statement.setReadOnly(True)
+        self.statement.setAccessibleName(self.tr("The statement as JSON"))
+        self.statement.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.statement.setPlaceholderText(self.tr("The statement is being prepared."))
+        tabs = QTabWidget()
+        tabs.addTab(readable, self.tr("What is signed, in &words"))
+        tabs.addTab(self.statement, self.tr("The same as &JSON"))
+        return tabs
+
+    def _fields(self) -> list[Field]:
+        report = self._report
+        source = (
+            self.tr("compared with the client's own file")
+            if report.order_source == "client"
+            else self.tr("taken from the bundle; not compared with the client's own file")
+        )
+        unread = self.tr("could not be read")
+        steps = self.tr("{0} ordered, {1} replayed, {2} different").format(
+            text.count(report.steps_ordered),
+            text.count(report.steps_replayed),
+            text.count(len(report.mismatched_steps)),
+        )
+        fields = [
+            Field(self.tr("Outcome"), report.headline),
+            Field(self.tr("Reason"), report.reason),
+            Field(self.tr("Time"), self._signed_at.strftime("%Y-%m-%d %H:%M:%S UTC")),
+            Field(self.tr("Bundle"), report.bundle_name),
+            digest_field(self.tr("SHA-256"), report.bundle_digest, unread),
+            Field(self.tr("Order"), source),
+            digest_field(self.tr("Order digest"), report.order_digest, unread),
+            digest_field(self.tr("Run root"), report.run_root, unread),
+            Field(self.tr("Trainer's key"), report.trainer_key or unread, exact=bool(report.trainer_key)),
+            Field(self.tr("Steps"), steps),
+        ]
+        if report.sample is not None and not report.sample.whole:
+            fields.append(Field(self.tr("Sample"), report.sample.describe()))
+        if report.dispute is not None:
+            fields.append(Field(self.tr("Disputed step"), text.count(report.dispute.step)))
+        for check in report.checks:
+            state = words.check_state(check.state).word
+            fields.append(Field(words.check_title(check.number), f"{state}. {check.detail}".strip()))
+        fields += [Field(name, value) for name, value in report.environment]
+        return fields
+
+    def _questions(self) -> QGridLayout:
+        choice = QHBoxLayout()
+        choice.setSpacing(24)
+        choice.addWidget(self.use_existing)
+        choice.addWidget(self.create_new)
+        choice.addStretch(1)
+        ring = QHBoxLayout()
+        ring.setSpacing(16)
+        ring.addWidget(self.remember)
+        ring.addWidget(self._ring_note, 1)
+        also = QHBoxLayout()
+        also.setSpacing(24)
+        also.addWidget(self.report)
+        also.addWidget(self.table)
+        also.addWidget(self._beside, 1)
+        grid = QGridLayout()
+        grid.setColumnStretch(1, 1)
+        grid.setVerticalSpacing(7)
+        grid.addLayout(choice, 0, 0, 1, 3)
+        grid.addWidget(label(self.tr("Private key"), wrap=False), 1, 0)
+        grid.addWidget(self.key, 1, 1)
+        grid.addWidget(self.browse_key, 1, 2)
+        grid.addWidget(label(self.tr("Passphrase"), wrap=False), 2, 0)
+        grid.addWidget(self.passphrase, 2, 1, 1, 2)
+        grid.addWidget(self._repeat_label, 3, 0)
+        grid.addWidget(self.repeat, 3, 1, 1, 2)
+        grid.addLayout(ring, 4, 1, 1, 2)
+        grid.addWidget(label(self.tr("Verdict"), wrap=False), 5, 0)
+        grid.addWidget(self.target, 5, 1)
+        grid.addWidget(self.browse_target, 5, 2)
+        grid.addWidget(label(self.tr("Also write"), wrap=False), 6, 0)
+        grid.addLayout(also, 6, 1, 1, 2)
+        return grid
+
+    def _line(self, content: str, name: str, *, secret: bool = False) -> QLineEdit:
+        line = QLineEdit(content)
+        line.setAccessibleName(name)
+        if secret:
+            line.setEchoMode(QLineEdit.EchoMode.Password)
+        return line
+
+    def _browse(self, name: str) -> QPushButton:
+        button = QPushButton(self.tr("Choose\u2026"))
+        button.setAccessibleName(name)
+        return button
+
+    def _connect(self) -> None:
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        self.browse_key.clicked.connect(self._choose_key)
+        self.browse_target.clicked.connect(self._choose_target)
+        for box in (self.use_existing, self.report, self.table):
+            box.toggled.connect(self._refresh)
+        for line in (self.key, self.passphrase, self.repeat, self.target):
+            line.textChanged.connect(self._refresh)
+
+    # What comes from the worker
+
+    def show_statement(self, statement: bytes) -> None:
+        """Show what will be signed; in the file it stands without line breaks."""
+        self._signed = statement
+        self.statement.setPlainText(json.dumps(json.loads(statement), indent=2))
+
+    def show_no_statement(self, failure: Failure) -> None:
+        """Say why nothing can be signed."""
+        self._preview_problem = f"{failure.sentence} {failure.remedy}".strip()
+        self._refresh()
+
+    def show_key_ring(self, problem: str, passphrase: str | None) -> None:
+        """Say whether a passphrase can be remembered, and fill in the one that is."""
+        self._ring_problem = problem
+        if passphrase is not None and not self.passphrase.text() and not self.create_new.isChecked():
+            self.passphrase.setText(passphrase)
+            self.remember.setChecked(True)
+        self._refresh()
+
+    # What the user wants
+
+    def request(self) -> SigningRequest:
+        """What the user asked for."""
+        passphrase = self.passphrase.text() or None
+        return SigningRequest(
+            private_key=Path(self.key.text()).expanduser(),
+            passphrase=passphrase,
+            create=self.create_new.isChecked(),
+            target=self._target(),
+            signed_at=self._signed_at,
+            report=self._companion("report.pdf") if self.report.isChecked() else None,
+            table=self._companion("steps.csv") if self.table.isChecked() else None,
+            remember=self.remember.isChecked() and self.remember.isEnabled() and passphrase is not None,
+            statement=self._signed,
+        )
+
+    def _target(self) -> Path:
+        return Path(self.target.text()).expanduser()
+
+    def _companion(self, ending: str) -> Path:
+        """``run.report.pdf`` beside ``run.verdict.json``."""
+        stem = self._target().stem.removesuffix(".verdict")
+        return self._target().with_name(f"{stem}.{ending}")
+
+    def _refresh(self) -> None:
+        create = self.create_new.isChecked()
+        self.repeat.setVisible(create)
+        self._repeat_label.setVisible(create)
+        self.passphrase.setPlaceholderText(
+            self.tr("recommended; protects the key file") if create else self.tr("empty if the key has none")
+        )
+        self.remember.setEnabled(not self._ring_problem and bool(self.passphrase.text()))
+        self._ring_note.setText(self._ring_problem)
+        names = []
+        if self.target.text():
+            names = [
+                self._companion(ending).name
+                for box, ending in ((self.report, "report.pdf"), (self.table, "steps.csv"))
+                if box.isChecked()
+            ]
+        self._beside.setText(self.tr("beside it: {0}").format(", ".join(names)) if names else "")
+        problem = self._problem()
+        self.ok.setEnabled(not problem)
+        self.hint.setText(problem or self._advice())
+
+    def _problem(self) -> str:
+        if self._preview_problem:
+            return self._preview_problem
+        key = Path(self.key.text()).expanduser()
+        if not self.key.text() or not self.target.text():
+            return self.tr("Say where the key is and where the verdict goes.")
+        if self.create_new.isChecked():
+            if key.exists():
+                return self.tr("There is a file of this name already; a key is never overwritten.")
+            if self.passphrase.text() != self.repeat.text():
+                return self.tr("The two passphrases differ.")
+        elif not key.is_file():
+            return self.tr("There is no such key file.")
+        return ""
+
+    def _advice(self) -> str:
+        key = Path(self.key.text()).expanduser()
+        if self.create_new.isChecked():
+            return self.tr(
+                "The public key is written beside it as {0}. Give it to whoever checks your verdicts."
+            ).format(f"{key.stem}.pub.pem")
+        return self.tr("Whoever checks the verdict needs the public key that belongs to this private key.")
+
+    def _choose_key(self) -> None:
+        if self.create_new.isChecked():
+            name, _ = QFileDialog.getSaveFileName(self, self.tr("New private key"), self.key.text(), "*.pem")
+        else:
+            name, _ = QFileDialog.getOpenFileName(self, self.tr("Private key"), self.key.text(), "*.pem")
+        if name:
+            self.key.setText(name)
+
+    def _choose_target(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(self, self.tr("Verdict"), self.target.text(), "*.json")
+        if name:
+            self.target.setText(name)

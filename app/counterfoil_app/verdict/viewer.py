@@ -1,0 +1,205 @@
+"""Shows a verdict file: whether its signature holds, with which key, for which bundle, and what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from counterfoil_app.engine.port import SignedVerdict, VerdictReading
+from counterfoil_app.engine.strangers import name_of
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks import icons, text, words
+from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.words import Look
+from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle
+
+ICON_PIXELS = 36
+SIZE = (760, 620)
+
+
+class VerdictViewer(QDialog):
+    """One verdict file.
+
+    Args:
+        path: The verdict.
+        theme: The theme of the application.
+
+    Attributes:
+        path: The verdict.
+        bundle: The bundle that it is compared with, once one was chosen.
+        key_file: The public key that it is checked with, once one was chosen; the keys known so far before.
+    """
+
+    key_chosen = Signal(Path)
+    bundle_chosen = Signal(Path)
+
+    def __init__(self, path: Path, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Verdict: {0}").format(name_of(path)))
+        self.resize(*SIZE)
+        self.path = path
+        self.bundle: Path | None = None
+        self.key_file: Path | None = None
+        self._theme = theme
+        self.icon = QLabel()
+        self.headline = label("", "title")
+        self.sentence = label()
+        top = QHBoxLayout()
+        top.setSpacing(12)
+        top.addWidget(self.icon)
+        words_column = QVBoxLayout()
+        words_column.addWidget(self.headline)
+        words_column.addWidget(self.sentence)
+        top.addLayout(words_column, 1)
+        self.about_bundle = label("", "notice")
+        self.page = Page(self.tr("What the verdict says"))
+        self._facts = FieldGrid()
+        self.page.column.addWidget(self._facts)
+        self.page.column.addStretch(1)
+        self.choose_key = QPushButton(self.tr("Choose the auditor's public &key\u2026"))
+        self.choose_bundle = QPushButton(self.tr("Compare with a &bundle\u2026"))
+        self.close_button = QPushButton(self.tr("&Close"))
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.choose_key)
+        buttons.addWidget(self.choose_bundle)
+        buttons.addStretch(1)
+        buttons.addWidget(self.close_button)
+        column = QVBoxLayout(self)
+        column.setSpacing(12)
+        column.addLayout(top)
+        column.addWidget(self.about_bundle)
+        column.addWidget(self.page, 1)
+        column.addStretch(0)
+        column.addLayout(buttons)
+        self.choose_key.clicked.connect(self._ask_key)
+        self.choose_bundle.clicked.connect(self._ask_bundle)
+        self.close_button.clicked.connect(self.close)
+        self._show(Look(self.tr("Being checked"), "waiting", Tone.INFO), self.tr("Reading {0}").format(name_of(path)))
+        self.about_bundle.hide()
+        self.choose_bundle.setEnabled(False)
+
+    def show_reading(self, reading: VerdictReading) -> None:
+        """Show what the file turned out to be."""
+        verdict = reading.verdict
+        if verdict is None:
+            self._show_unknown_key(reading.key_ids)
+            return
+        look = _look(verdict)
+        self._show(
+            Look(self.tr("The signature holds: {0}").format(verdict.headline), look.icon, look.tone),
+            self.tr(
+                "{0} The key is that of the file {1}; that it is the auditor's you must know from elsewhere."
+            ).format(translated(verdict.reason), verdict.key_file),
+        )
+        self._facts.show_fields(self._fields(verdict))
+        self.page.show()
+        self.choose_bundle.setEnabled(True)
+        self._make_primary(self.choose_bundle if reading.bundle_matches is None else self.close_button)
+        self._show_bundle(verdict, reading.bundle_matches)
+
+    def show_failure(self, failure: Failure) -> None:
+        """Say why the file is no verdict that counts."""
+        self._show(
+            Look(self.tr("This verdict does not count"), "failed", Tone.BAD),
+            f"{failure.sentence} {failure.remedy}".strip(),
+        )
+        self.page.hide()
+        self.about_bundle.hide()
+        self.choose_bundle.setEnabled(False)
+        self._make_primary(self.choose_key)
+
+    def _show_unknown_key(self, key_ids: tuple[str, ...]) -> None:
+        self._show(
+            Look(self.tr("Not checked: signed with a key that you have not given"), "inconclusive", Tone.WARN),
+            self.tr(
+                "Get the auditor's public key from the auditor, and choose it. Until then anybody may have made this."
+            ),
+        )
+        self._facts.show_fields([Field(self.tr("Names the key"), key_id, exact=True) for key_id in key_ids])
+        self.page.show()
+        self.about_bundle.hide()
+        self.choose_bundle.setEnabled(False)
+        self._make_primary(self.choose_key)
+
+    def _show(self, look: Look, sentence: str) -> None:
+        colour = self._theme.tokens.tone(look.tone)
+        self.icon.setPixmap(icons.pixmap(look.icon, colour, ICON_PIXELS, self.devicePixelRatioF()))
+        self.icon.setAccessibleName(look.word)
+        self.headline.setText(look.word)
+        self.sentence.setText(sentence)
+
+    def _show_bundle(self, verdict: SignedVerdict, matches: bool | None) -> None:
+        name = name_of(self.bundle)
+        self.about_bundle.show()
+        if matches is None:
+            self.about_bundle.setText(
+                self.tr("It speaks of a file called {0}. Compare it with your bundle: a name proves nothing.").format(
+                    verdict.bundle_name
+                )
+            )
+            restyle(self.about_bundle, "tone", Tone.INFO.value)
+        elif matches:
+            self.about_bundle.setText(self.tr("It speaks of this very file: {0}.").format(name))
+            restyle(self.about_bundle, "tone", Tone.OK.value)
+        else:
+            self.about_bundle.setText(
+                self.tr("It speaks of another file: the SHA-256 of {0} is not the one in the verdict.").format(name)
+            )
+            restyle(self.about_bundle, "tone", Tone.BAD.value)
+
+    def _fields(self, verdict: SignedVerdict) -> list[Field]:
+        unread = self.tr("the audit could not read it")
+        source = (
+            self.tr("compared with the client's own file")
+            if verdict.order_source == "client"
+            else self.tr("taken from the bundle; not compared with the client's own file")
+        )
+        fields = [
+            Field(self.tr("Job"), verdict.title or unread),
+            Field(self.tr("Signed at"), self.tr("{0}, as the auditor says").format(text.moment(verdict.signed_at))),
+            Field(self.tr("Auditor's key"), verdict.key_id, exact=True),
+            Field(self.tr("Bundle"), verdict.bundle_name),
+            digest_field(self.tr("SHA-256"), verdict.bundle_digest, unread),
+            digest_field(self.tr("Run root"), verdict.run_root, unread),
+            Field(self.tr("Order"), source),
+            digest_field(self.tr("Order digest"), verdict.order_digest, unread),
+            Field(
+                self.tr("Steps"),
+                self.tr("{0} ordered, {1} replayed").format(
+                    text.count(verdict.steps_ordered), text.count(verdict.steps_replayed)
+                ),
+            ),
+        ]
+        if verdict.disputed_step is not None:
+            fields.append(Field(self.tr("Disputed step"), text.count(verdict.disputed_step)))
+        for check in verdict.checks:
+            state = words.check_state(check.state).word
+            fields.append(Field(words.check_title(check.number), f"{state}. {translated(check.detail)}".strip()))
+        return fields
+
+    def _make_primary(self, button: QPushButton) -> None:
+        for one in (self.choose_key, self.choose_bundle, self.close_button):
+            restyle(one, "primary", one is button)
+
+    def _ask_key(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(
+            self, self.tr("The auditor's public key"), str(self.path.parent), self.tr("Public keys (*.pub.pem *.pem)")
+        )
+        if name:
+            self.key_chosen.emit(Path(name))
+
+    def _ask_bundle(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(
+            self, self.tr("Compare with a bundle"), str(self.path.parent), self.tr("Counterfoil bundles (*.cfoil)")
+        )
+        if name:
+            self.bundle_chosen.emit(Path(name))
+
+
+def _look(verdict: SignedVerdict) -> Look:
+    look = words.outcome(verdict.outcome)
+    # A verdict on a sample says so in its headline; it must not look like one on the whole run.
+    return Look(look.word, "verified-part", Tone.INFO) if verdict.headline not in ("VERIFIED", look.word) else look

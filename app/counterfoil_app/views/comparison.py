@@ -1,0 +1,79 @@
+"""What was ordered against what was run, line by line. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QCoreApplication
+
+from counterfoil import BundleSummary
+from counterfoil_app.looks import text
+
+
+@dataclass(frozen=True)
+class ComparedField:
+    """One line of the comparison.
+
+    Attributes:
+        name: What is compared.
+        ordered: What was ordered.
+        run: What the run was made for, or says; empty while there is no run.
+        same: Whether both are the same; None where nothing can be said, because the order is the bundle's own.
+        digest: Whether the values are digests.
+    """
+
+    name: str
+    ordered: str
+    run: str
+    same: bool | None
+    digest: bool = False
+
+
+def _tr(source: str) -> str:
+    return QCoreApplication.translate("comparison", source)
+
+
+def compared_fields(bundle: BundleSummary, client: BundleSummary | None) -> list[ComparedField]:
+    """Compare an order with the run in a bundle.
+
+    Args:
+        bundle: The opened bundle: the order that it holds, and the run.
+        client: The client's own order file; None when none was opened. Then the order is what the bundle says, and only
+            what the trainer signed can be compared with it.
+    """
+    ordered, held, run = client.order if client is not None else bundle.order, bundle.order, bundle.run
+    signed = run is not None and run.run_root is not None
+    run_digest = run.order_digest.hex if run is not None else ""
+    lines = [
+        ComparedField(
+            _tr("Order digest"),
+            ordered.digest.hex,
+            run_digest,
+            ordered.digest.hex == run_digest if signed and run is not None else None,
+            digest=True,
+        ),
+        ComparedField(
+            _tr("Steps"),
+            text.count(ordered.steps),
+            text.count(run.steps) if run is not None else "",
+            ordered.steps == run.steps if run is not None else None,
+        ),
+    ]
+    pairs = (
+        (_tr("Title"), ordered.title, held.title, False),
+        (_tr("Rows per step"), text.count(ordered.batch_size), text.count(held.batch_size), False),
+        (_tr("Optimizer"), ordered.optimizer, held.optimizer, False),
+        (_tr("Precision"), ordered.precision, held.precision, False),
+        (_tr("Seed"), str(ordered.seed), str(held.seed), False),
+        (_tr("Program"), ordered.program_digest.hex, held.program_digest.hex, True),
+        (_tr("Data"), ordered.data_root.hex, held.data_root.hex, True),
+        (_tr("Initial state"), ordered.initial_root.hex, held.initial_root.hex, True),
+    )
+    if client is None:
+        return lines  # both sides of the rest would be the bundle's own words
+    held_by = run is not None
+    lines += [
+        ComparedField(name, left, right if held_by else "", left == right if held_by else None, digest)
+        for name, left, right, digest in pairs
+    ]
+    return lines

@@ -1,0 +1,369 @@
+"""The plan: how much of a run is replayed, on which device, and what that costs and proves."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QDoubleSpinBox,
+    QGridLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QRadioButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from counterfoil import CounterfoilError, Plan, PlanProgress, PlanRow, SegmentRequest
+from counterfoil_app.looks import text
+from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.model.session import Session
+from counterfoil_app.views.parts import label, restyle
+
+CONFIDENCES = (0.5, 0.9, 0.95, 0.99, 0.999)
+DEFAULT_CONFIDENCE = 0.99
+TEXT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+NUMBER = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class PlanDialog(QDialog):
+    """Asks how much of the open run is replayed; what is chosen is given to the session on accepting.
+
+    Args:
+        session: The session with the open run.
+    """
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Plan the replay"))
+        self.setMinimumWidth(780)
+        self._session = session
+        self._plans: dict[str, Plan] = {}
+        assert session.summary is not None
+        order = session.summary.order
+        self._steps = order.steps
+        self._total = -(-order.steps // order.checkpoint_every)
+        intro = label(
+            self.tr(
+                "The run has {0} steps in {1} segments, each from one stored state to the next. Each segment can be "
+                "replayed by itself."
+            ).format(text.count(self._steps), text.count(self._total))
+        )
+        self.whole = QRadioButton(self.tr("The &whole run"))
+        self.sample = QRadioButton(self.tr("A &random sample"))
+        self.listed = QRadioButton(self.tr("These &segments"))
+        self.confidence = QComboBox()
+        self.confidence.setAccessibleName(self.tr("Probability of finding a bad run"))
+        for confidence in CONFIDENCES:
+            self.confidence.addItem(f"{100 * confidence:g} %", confidence)
+        self.bad = QDoubleSpinBox()
+        self.bad.setAccessibleName(self.tr("Share of bad segments"))
+        self.bad.setRange(0.1, 100.0)
+        self.bad.setDecimals(1)
+        self.bad.setSuffix(" %")
+        self.bad.setValue(100 * session.segments.bad_fraction)
+        self.numbers = QLineEdit()
+        self.numbers.setAccessibleName(self.tr("Numbers of the segments"))
+        self.numbers.setPlaceholderText(self.tr("for instance 1,4,7-9"))
+        self.device = QComboBox()
+        self.device.setAccessibleName(self.tr("Device of the replay"))
+        self.note = label("", "muted")
+        self.large = QCheckBox(self.tr("Allow a program beyond the &limits"))
+        self.large.setToolTip(
+            self.tr("Limits of operators, memory and computing keep a stranger's program from taking this machine.")
+        )
+        self.large.setChecked(session.allow_large)
+        self.takes = label("", "muted")
+        self.takes.setVisible(order.estimate is not None)
+        if order.estimate is not None:
+            step = text.step(order.estimate.bytes, order.estimate.flops)
+            self.takes.setText(self.tr("A step takes {0}.").format(step))
+        self.measure = QPushButton()
+        self.progress = QProgressBar()
+        self.progress.setAccessibleName(self.tr("Progress of the measurement"))
+        self.table = QTableWidget(0, 0)
+        self.invitation = label(
+            self.tr("Measure on one device or several to compare the plans; a few steps are replayed for it."),
+            "muted",
+        )
+        self.meaning = label("", "notice")
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
+        self.ok.setText(self.tr("Use this plan"))
+        self.ok.setProperty("primary", True)
+        column = QVBoxLayout(self)
+        column.setSpacing(12)
+        column.addWidget(intro)
+        column.addLayout(self._choices())
+        column.addLayout(self._devices())
+        column.addWidget(self.invitation)
+        column.addWidget(self._prepared_table(), 1)
+        column.addWidget(self.meaning)
+        column.addWidget(self.buttons)
+        self._connect()
+        self._start_from(session.segments)
+        self._show_plan()
+        self._refresh()
+
+    # Making
+
+    def _choices(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setVerticalSpacing(8)
+        grid.setColumnStretch(2, 1)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(label(self.tr("that finds a run with"), wrap=False))
+        row.addWidget(self.bad)
+        row.addWidget(label(self.tr("of bad segments, with a probability of"), wrap=False))
+        row.addWidget(self.confidence)
+        row.addStretch(1)
+        grid.addWidget(self.whole, 0, 0)
+        grid.addWidget(self.sample, 1, 0)
+        grid.addLayout(row, 1, 1, 1, 2)
+        grid.addWidget(self.listed, 2, 0)
+        grid.addWidget(self.numbers, 2, 1, 1, 2)
+        return grid
+
+    def _devices(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setColumnStretch(1, 1)
+        for device in self._session.devices:
+            self.device.addItem(f"{device.name}: {device.title}", device.name)
+        if not self._session.devices:
+            self.device.addItem(self._session.device, self._session.device)
+        self.device.setCurrentIndex(max(0, self.device.findData(self._session.device)))
+        grid.addWidget(label(self.tr("Device"), wrap=False), 0, 0)
+        grid.addWidget(self.device, 0, 1)
+        grid.addWidget(self.measure, 0, 2)
+        grid.addWidget(self.note, 1, 1, 1, 2)
+        grid.addWidget(self.progress, 2, 1, 1, 2)
+        grid.addWidget(self.takes, 3, 1, 1, 2)
+        grid.addWidget(self.large, 4, 1, 1, 2)
+        return grid
+
+    def _prepared_table(self) -> QTableWidget:
+        table = self.table
+        table.setAccessibleName(self.tr("What each plan costs and proves"))
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.verticalHeader().hide()
+        table.setShowGrid(False)
+        table.setAlternatingRowColors(True)
+        table.setMinimumHeight(210)
+        return table
+
+    def _connect(self) -> None:
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        for choice in (self.whole, self.sample, self.listed):
+            choice.toggled.connect(self._refresh)
+        self.numbers.textChanged.connect(self._refresh)
+        self.confidence.activated.connect(self._choose_sample)
+        self.bad.valueChanged.connect(self._bad_changed)
+        self.device.activated.connect(self._refresh)
+        self.measure.clicked.connect(self._measure_or_stop)
+        self.table.itemSelectionChanged.connect(self._row_chosen)
+        self._session.plan_changed.connect(self._plan_changed)
+        self.finished.connect(self._session.stop_planning)
+
+    def _start_from(self, request: SegmentRequest) -> None:
+        self._choose_confidence(request.confidence or DEFAULT_CONFIDENCE)
+        if request.numbers:
+            self.numbers.setText(",".join(str(number) for number in request.numbers))
+        chosen = self.listed if request.numbers else self.sample if request.confidence is not None else self.whole
+        chosen.setChecked(True)
+
+    # What is chosen
+
+    def request(self) -> SegmentRequest:
+        """The chosen segments; raises CounterfoilError when what was typed cannot be read."""
+        if self.whole.isChecked():
+            return SegmentRequest()
+        if self.sample.isChecked():
+            return SegmentRequest(confidence=self.confidence.currentData(), bad_fraction=self._bad_fraction())
+        typed = self.numbers.text().replace(" ", "")
+        found = SegmentRequest.parse(f"{typed}-{typed}" if typed.isdigit() else typed or "-")
+        if not found.numbers:  # all
+            return found
+        if not 1 <= min(found.numbers) <= max(found.numbers) <= self._total:
+            raise CounterfoilError(self.tr("The run has the segments 1 to {0}.").format(self._total))
+        return SegmentRequest(numbers=tuple(sorted(set(found.numbers))))
+
+    @property
+    def device_name(self) -> str:
+        """The chosen device."""
+        return str(self.device.currentData())
+
+    def accept(self) -> None:
+        """Give the plan to the session."""
+        self._session.device = self.device_name
+        self._session.allow_large = self.large.isChecked()
+        self._session.use_segments(self.request())
+        super().accept()
+
+    def _bad_fraction(self) -> float:
+        return round(self.bad.value() / 100, 6)
+
+    def _choose_confidence(self, confidence: float) -> None:
+        position = self.confidence.findData(confidence)
+        if position < 0:
+            self.confidence.addItem(f"{100 * confidence:g} %", confidence)
+            position = self.confidence.count() - 1
+        self.confidence.setCurrentIndex(position)
+
+    def _choose_sample(self, _position: int = 0) -> None:
+        self.sample.setChecked(True)
+        self._refresh()
+
+    def _bad_changed(self, _value: float) -> None:
+        # The sizes of samples depend on it, so that what was measured no longer answers the question.
+        self._session.stop_planning()
+        self._plans.clear()
+        self.sample.setChecked(True)
+        self._show_plan()
+        self._refresh()
+
+    def _row_chosen(self) -> None:
+        selected = self.table.selectionModel().selectedRows()
+        plan = next(iter(self._plans.values()), None)
+        if not selected or plan is None:
+            return
+        row = plan.rows[selected[0].row()]
+        if row.confidence < 1.0:
+            self._choose_confidence(row.confidence)
+        (self.sample if row.confidence < 1.0 else self.whole).setChecked(True)
+        self._refresh()
+
+    # Measuring
+
+    def _measure_or_stop(self) -> None:
+        if self._session.planning:
+            self._session.stop_planning()
+        else:
+            self._session.make_plan(self._bad_fraction(), self.device_name, self.large.isChecked())
+
+    def _plan_changed(self) -> None:
+        plan = self._session.plan
+        if isinstance(plan, Plan) and plan.bad_fraction == self._bad_fraction():
+            self._plans[plan.device] = plan
+            self._show_plan()
+        self._refresh()
+
+    # Showing
+
+    def _show_plan(self) -> None:
+        plans = self._plans
+        heads = [self.tr("Finds it with"), self.tr("Segments"), self.tr("Steps"), self.tr("Passes with")]
+        self.table.blockSignals(True)
+        self.table.setColumnCount(len(heads) + len(plans))
+        self.table.setHorizontalHeaderLabels([*heads, *(self.tr("Time on {0}").format(name) for name in plans)])
+        rows = next(iter(plans.values())).rows if plans else ()
+        self.table.setRowCount(len(rows))
+        for place, row in enumerate(rows):
+            whole = row.confidence == 1.0
+            cells = [
+                self.tr("100 % (whole run)") if whole else f"{100 * row.confidence:g} %",
+                text.count(row.segments),
+                text.count(row.steps),
+                "0" if whole else text.number(row.passing),
+                *(text.duration(plan.rows[place].seconds) for plan in plans.values()),
+            ]
+            for position, cell in enumerate(cells):
+                item = QTableWidgetItem(cell)
+                if position:
+                    item.setTextAlignment(NUMBER)
+                self.table.setItem(place, position, item)
+        header = self.table.horizontalHeader()
+        for position in range(self.table.columnCount()):
+            header.setSectionResizeMode(position, QHeaderView.ResizeMode.Stretch)
+            title = self.table.horizontalHeaderItem(position)
+            if title is not None:
+                title.setTextAlignment(NUMBER if position else TEXT)
+        self.table.blockSignals(False)
+        self.table.setVisible(bool(plans))
+        self.invitation.setVisible(not plans)
+
+    def _refresh(self, _value: object = None) -> None:
+        session = self._session
+        self.numbers.setEnabled(self.listed.isChecked())
+        device = next((item for item in session.devices if item.name == self.device_name), None)
+        self.note.setText(translated(device.float64_note) if device is not None else "")
+        self.note.setVisible(bool(self.note.text()))
+        self.measure.setText(self.tr("Stop measuring") if session.planning else self.tr("&Measure the time"))
+        self.measure.setEnabled(not session.running and not session.lacks_data)
+        self.progress.setVisible(session.planning)
+        progress = session.plan
+        if isinstance(progress, PlanProgress):
+            self.progress.setRange(0, max(progress.total, 1))
+            self.progress.setValue(progress.done)
+            self.progress.setFormat(self.tr("step {0} of {1}").format(progress.done, progress.total))
+        else:
+            self.progress.setRange(0, 0)
+        sentence, tone = self._consequence()
+        self.meaning.setText(sentence)
+        restyle(self.meaning, "tone", tone)
+        self.ok.setEnabled(tone != "bad")
+        self._mark_row()
+
+    def _mark_row(self) -> None:
+        plan = next(iter(self._plans.values()), None)
+        wanted = 1.0 if self.whole.isChecked() else self.confidence.currentData() if self.sample.isChecked() else None
+        place = next((n for n, row in enumerate(plan.rows) if row.confidence == wanted), -1) if plan else -1
+        self.table.blockSignals(True)
+        if place < 0:
+            self.table.clearSelection()
+        else:
+            self.table.selectRow(place)
+        self.table.blockSignals(False)
+
+    def _row(self) -> PlanRow | None:
+        plan = self._plans.get(self.device_name)
+        if plan is None or self.listed.isChecked():
+            return None
+        wanted = 1.0 if self.whole.isChecked() else self.confidence.currentData()
+        return next((row for row in plan.rows if row.confidence == wanted), None)
+
+    def _consequence(self) -> tuple[str, str]:
+        """What the choice means, as sentences, and the tone of it."""
+        try:
+            request = self.request()
+        except CounterfoilError as error:
+            return f"{error.sentence} {error.remedy}".strip(), "bad"
+        failure = self._session.plan_failure
+        if failure is not None and not self._session.planning:
+            return f"{failure.sentence} {failure.remedy}".strip(), "warn"
+        row = self._row()
+        takes = (
+            self.tr(" It takes about {0} on {1}.").format(text.duration(row.seconds), self.device_name) if row else ""
+        )
+        if request.numbers:
+            return self.tr("{0} of {1} segments are replayed. A clean replay says nothing about the others.").format(
+                text.count(len(request.numbers)), text.count(self._total)
+            ), "info"
+        if request == SegmentRequest():
+            return self.tr("All {0} steps are replayed: a clean replay is a proof.").format(
+                text.count(self._steps)
+            ) + takes, "info"
+        if row is None:
+            return self.tr(
+                "Which segments are replayed is drawn at random when the replay starts; the trainer cannot know them. "
+                "Measure to see how many they are and how long they take."
+            ), "info"
+        return self.tr(
+            "{0} of {1} segments are drawn at random when the replay starts. A run in which {2} or more of them are "
+            "bad would pass with a probability of {3}."
+        ).format(
+            text.count(row.segments), text.count(self._total), text.count(self._plans[self.device_name].bad),
+            text.number(row.passing),
+        ) + takes, "info"  # fmt: skip

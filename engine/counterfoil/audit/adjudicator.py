@@ -1,0 +1,277 @@
+"""The adjudication: one disputed step, replayed from a capsule by somebody who trusts neither side.
+
+The checks have the numbers and the meaning that they have in an audit. What the capsule holds is proven against the
+order's digest and the trainer's signed run root before anything is computed; then every step of the capsule is judged
+from the state that the run itself commits to.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+
+from counterfoil.audit.evidence import CapsuleJob, load_job, prove_leaves, prove_part
+from counterfoil.audit.inspection import check_claim, compare_order, key_id_of, read_client_order, signed_by
+from counterfoil.audit.selftest import run_selftest
+from counterfoil.audit.step.judgement import Judgement, dispute_of, judge
+from counterfoil.audit.step.replayer import State, step_replayer
+from counterfoil.audit.tally import StepTally, conclude_adjudication, replay_checks
+from counterfoil.audit.values.adjudication import AdjudicationReport
+from counterfoil.audit.values.events import CheckChanged, Event
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
+from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
+from counterfoil.bundle.schema import RunClaim
+from counterfoil.bundle.steady import SteadyFile
+from counterfoil.cancel import CancelToken
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import CounterfoilError, DeviceError, FileChangedError, LimitError, RefusedError
+from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
+from counterfoil.execution.interpreter import COMPUTE_DTYPES
+from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.generators import finish
+from counterfoil.program.limits import Limits
+from counterfoil.signing import PublicKey
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class AdjudicationStarted:
+    """The capsule holds what it should; the steps ``first`` to ``last`` are replayed now."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class AdjudicationFinished:
+    """Last event of every adjudication."""
+
+    report: AdjudicationReport
+
+
+AdjudicationEvent = AdjudicationStarted | Event | AdjudicationFinished
+
+
+def adjudicate(
+    path: str | os.PathLike[str],
+    *,
+    order: str | os.PathLike[str] | None = None,
+    trainer_key: PublicKey | None = None,
+    device: str = "cpu",
+    threads: int | None = None,
+    cancel: CancelToken | None = None,
+    limits: Limits | None = None,
+) -> Iterator[AdjudicationEvent]:
+    """Check a dispute capsule, replay its steps, and say who is right.
+
+    Whatever happens ends in a report, never in an exception of ours.
+
+    Args:
+        path: The capsule.
+        order: The client's own order, to compare with.
+        trainer_key: The trainer's public key, when it is known.
+        device: ``cpu`` or ``cuda:0``.
+        threads: Threads on the CPU; None for torch's choice.
+        cancel: Looked at between operators.
+        limits: How large the program may be; the default limits unless given.
+
+    Yields:
+        CheckChanged and OperatorDone, AdjudicationStarted before the replay, AdjudicationFinished.
+    """
+    case = _Case(Path(path))
+    try:
+        with obstacles_noticed():
+            yield from _hear(case, order, trainer_key, device, threads, cancel, limits)
+    except CounterfoilError as error:
+        case.error = error
+        if isinstance(error, FileChangedError):
+            case.capsule_digest = None
+    yield AdjudicationFinished(case.report())
+
+
+@dataclass
+class _Case:
+    """What is known so far; becomes the report."""
+
+    path: Path
+    checks: dict[CheckNumber, Check] = field(default_factory=dict)
+    capsule_digest: Digest | None = None
+    contents: CapsuleContents | None = None
+    client_order: Digest | None = None
+    claim: RunClaim | None = None
+    environment: tuple[tuple[str, str], ...] = ()
+    tally: StepTally = field(default_factory=StepTally)
+    error: CounterfoilError | None = None
+
+    def note(self, number: CheckNumber, state: CheckState, detail: str) -> CheckChanged:
+        self.checks[number] = Check(number, state, detail)
+        return CheckChanged(self.checks[number])
+
+    def attempt(
+        self, number: CheckNumber, check: Callable[[], Result], sentence: Callable[[Result], str]
+    ) -> Generator[Event, None, Result]:
+        """Run a check and note how it ends."""
+        try:
+            result = check()
+        except (RefusedError, DeviceError) as error:
+            yield self.note(number, CheckState.FAILED, error.sentence)
+            raise
+        except LimitError as error:
+            yield self.note(number, CheckState.SKIPPED, error.sentence)
+            raise
+        yield self.note(number, CheckState.PASSED, sentence(result))
+        return result
+
+    def report(self) -> AdjudicationReport:
+        contents, claim, tally = self.contents, self.claim, self.tally
+        manifest = contents.manifest if contents is not None else None
+        outcome, reason = conclude_adjudication(tally, contents.step if contents is not None else 0, self.error)
+        return AdjudicationReport(
+            outcome=outcome,
+            reason=reason,
+            checks=tuple(self.checks.get(number, Check(number, CheckState.SKIPPED)) for number in CheckNumber),
+            capsule_name=self.path.name,
+            capsule_digest=self.capsule_digest,
+            order_digest=manifest.digest if manifest is not None else None,
+            order_source="bundle" if self.client_order is None else "client",
+            run_root=claim.run_root if claim is not None else None,
+            trainer_key=key_id_of(claim) if claim is not None else "",
+            title=manifest.title if manifest is not None else "",
+            steps_ordered=manifest.steps if manifest is not None else 0,
+            agreed_step=contents.agreed_step if contents is not None else 0,
+            step=contents.step if contents is not None else 0,
+            steps_replayed=tally.replayed,
+            dispute=tally.dispute,
+            corrections=tally.corrections,
+            contradictions=tally.contradictions,
+            omissions=tally.omissions,
+            seconds=tally.seconds,
+            environment=self.environment,
+            trainer_environment=claim.environment if claim is not None else (),
+        )
+
+
+def _hear(
+    case: _Case,
+    order: str | os.PathLike[str] | None,
+    trainer_key: PublicKey | None,
+    device_name: str,
+    threads: int | None,
+    cancel: CancelToken | None,
+    limits: Limits | None,
+) -> Generator[AdjudicationEvent, None, None]:
+    """Checks 1 to 10."""
+    contents = yield from case.attempt(
+        CheckNumber.FORMAT, lambda: _read(case, cancel), lambda _: "Every rule of the format is kept."
+    )
+    case.contents = contents
+    manifest = contents.manifest
+    yield from _compare_order(case, contents, order)
+    part = yield from case.attempt(
+        CheckNumber.ORDER_CONTENTS,
+        lambda: prove_part(contents),
+        lambda found: (
+            f"Program, schedule, scalars and the batch rows of {len(found.data)} data arrays are proven parts of the "
+            "order."
+        ),
+    )
+    job = yield from case.attempt(
+        CheckNumber.PROGRAM,
+        lambda: load_job(contents, part, limits, cancel),
+        lambda found: f"All {len(found.program.nodes)} operators are on the allow-list.",
+    )
+    claim = yield from case.attempt(
+        CheckNumber.SIGNATURE,
+        lambda: check_claim(contents.claim, manifest, trainer_key),
+        lambda found: signed_by(found, trainer_key),
+    )
+    case.claim = claim
+    yield from case.attempt(
+        CheckNumber.COMMITMENTS,
+        lambda: prove_leaves(contents, claim),
+        lambda _: (
+            f"The state after step {contents.agreed_step} and the records of the steps after it, up to step "
+            f"{contents.step}, are proven parts of the run root {claim.run_root.short}."
+        ),
+    )
+    device = open_device(device_name)
+    used_threads = set_determinism(threads)
+    case.environment = environment(device)
+    check_memory(device, job.program.least_memory(COMPUTE_DTYPES[manifest.precision.compute].itemsize))
+    yield from case.attempt(CheckNumber.SELF_TEST, lambda: run_selftest(device_name), str)
+    yield AdjudicationStarted(job.first, contents.step)
+    begun = time.perf_counter()
+    try:
+        yield from _replay(case.tally, contents, job, device, used_threads, cancel)
+    finally:
+        case.tally.seconds = time.perf_counter() - begun
+    for check in replay_checks(case.tally, manifest.steps):
+        yield case.note(check.number, check.state, check.detail)
+
+
+def _read(case: _Case, cancel: CancelToken | None) -> CapsuleContents:
+    with SteadyFile.open(case.path) as file:
+        # Before a byte is looked at, so that a report names what was judged, also when it is no capsule.
+        case.capsule_digest = finish(file.settle(cancel))
+        try:
+            # All that is judged lies in memory from here on.
+            return CapsuleReader(file).contents()
+        finally:
+            file.check_unchanged()
+
+
+def _compare_order(
+    case: _Case, contents: CapsuleContents, order: str | os.PathLike[str] | None
+) -> Generator[Event, None, None]:
+    """Check 2, which without the client's order ends in a warning."""
+    try:
+        case.client_order = read_client_order(order)
+        state, detail = compare_order(contents.manifest, case.client_order)
+    except RefusedError as error:
+        yield case.note(CheckNumber.ORDER, CheckState.FAILED, error.sentence)
+        raise
+    yield case.note(CheckNumber.ORDER, state, detail)
+
+
+def _replay(
+    tally: StepTally,
+    contents: CapsuleContents,
+    job: CapsuleJob,
+    device: torch.device,
+    threads: int,
+    cancel: CancelToken | None,
+) -> Generator[Event, None, None]:
+    """Judge the capsule's steps in turn, to the first that accuses the trainer.
+
+    Where rounding within the margin explains a difference, the steps after it start from the trainer's own state.
+    """
+    state: State = {name: torch.from_numpy(array) for name, array in contents.state.items()}
+    with step_replayer(job, device, threads, cancel=cancel) as steps:
+        for leaf, log, fingerprints in zip(contents.leaves[1:], contents.logs, contents.fingerprints, strict=True):
+            record = leaf.record
+            judgement = yield from judge(steps, record, state, log, fingerprints)
+            _count(tally, judgement)
+            if judgement.look is not None:
+                dispute = dispute_of(job.program, record, leaf.proof, fingerprints, judgement.step, judgement.look)
+                if tally.dispute is None or dispute.accuses:
+                    tally.dispute = dispute
+            if judgement.agreed is None:
+                return
+            state = judgement.agreed.result.state
+
+
+def _count(tally: StepTally, judgement: Judgement) -> None:
+    tally.replayed += 1
+    if judgement.step is not None and judgement.right:
+        tally.matching += 1
+        tally.corrections += judgement.corrections
+        tally.contradictions += judgement.contradictions
+        tally.omissions += sum(count.omissions for count in judgement.step.counts)
+        tally.entries += judgement.step.entries

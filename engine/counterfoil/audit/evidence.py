@@ -1,0 +1,189 @@
+"""What a dispute capsule proves: gathered from an audit's open files, and checked by whoever opens the capsule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+from counterfoil.audit.inspection import Inspection
+from counterfoil.audit.step.replayer import State
+from counterfoil.bundle.capsule import CapsuleContents, ChunkProofs, ProvenLeaf
+from counterfoil.bundle.schema import ArraySpec, OrderManifest, RunClaim
+from counterfoil.cancel import CancelToken
+from counterfoil.commit.digest import Digest
+from counterfoil.commit.merkle import leaf_hash, verify_inclusion
+from counterfoil.commit.rows import ProvenRows
+from counterfoil.commit.state import state_root
+from counterfoil.errors import CommitmentError, ProgramError, ProofError
+from counterfoil.execution.admission import read_program
+from counterfoil.execution.interpreter import StepInputs
+from counterfoil.program.graph import Program
+from counterfoil.program.limits import Limits
+from counterfoil.rounding.guaranteed import site_margins
+from counterfoil.training.order import LoadedOrder, check_inputs, step_inputs
+
+
+def agreed_step(manifest: OrderManifest, step: int) -> int:
+    """Return the last step before ``step`` whose state is committed: where a dispute about ``step`` starts from."""
+    return (step - 1) // manifest.commit_every * manifest.commit_every
+
+
+def gather(inspection: Inspection, order: LoadedOrder, step: int, state: State) -> CapsuleContents:
+    """Gather what a dispute about a step rests on, and nothing else.
+
+    Args:
+        inspection: The audited run, checks 1 to 6 passed, still open.
+        order: Its order with all data.
+        step: The disputed step.
+        state: The agreed state after :func:`agreed_step`; kept by reference where it lies on the CPU.
+
+    Raises:
+        RefusedError: A file is no longer what it was when it was checked.
+    """
+    reader, tree = inspection.reader, inspection.tree
+    assert tree is not None
+    first = agreed_step(order.manifest, step)
+    later = range(first + 1, step + 1)
+    return CapsuleContents(
+        manifest=order.manifest,
+        program=order.program.to_bytes(),
+        claim=reader.claim(),
+        leaves=tuple(
+            ProvenLeaf(inspection.records[number], tree.inclusion_proof(number)) for number in (first, *later)
+        ),
+        state={name: tensor.cpu().numpy() for name, tensor in state.items()},
+        logs=tuple(reader.log(number) for number in later),
+        fingerprints=np.stack([reader.fingerprints(number) for number in later]),
+        part=order.part(later.start, step),
+    )
+
+
+@dataclass(frozen=True)
+class ProvenPart:
+    """The part of an order that a capsule holds, proven against the order's manifest.
+
+    Attributes:
+        schedule: int64 ``[steps, batch_size]`` of the capsule's steps.
+        scalars: float64 ``[steps, scalars]`` of the same.
+        data: The rows of the data arrays that the schedule names for them.
+    """
+
+    schedule: npt.NDArray[np.int64]
+    scalars: npt.NDArray[np.float64]
+    data: Mapping[str, ProvenRows]
+
+
+@dataclass(frozen=True)
+class CapsuleJob:
+    """What the steps of a capsule are replayed from, everything checked.
+
+    Attributes:
+        manifest: What was ordered.
+        program: The program of a step.
+        first: The first step that can be replayed.
+        part: The rows that the steps need.
+    """
+
+    manifest: OrderManifest
+    program: Program
+    first: int
+    part: ProvenPart
+
+    def inputs(self, step: int, state: Mapping[str, Tensor]) -> StepInputs:
+        """Return the inputs of one of the capsule's steps that starts from ``state``."""
+        row = step - self.first
+        part = self.part
+        return step_inputs(self.manifest, step, state, part.schedule[row], part.scalars[row], part.data)
+
+
+def prove_part(contents: CapsuleContents) -> ProvenPart:
+    """Check program, schedule, scalars and data rows against the order's manifest (check 3).
+
+    Raises:
+        CommitmentError: One of them does not belong to the order; the sentence names it.
+    """
+    manifest, part = contents.manifest, contents.part
+    if Digest.of(contents.program) != manifest.program:
+        raise CommitmentError("The program in the capsule is not the one that the order commits to.")
+    steps = np.arange(contents.agreed_step, contents.step)
+    schedule = _prove("schedule", "schedule", manifest.schedule, steps, part.schedule)[steps]
+    scalars = _prove("scalars", "per-step scalars", manifest.scalars, steps, part.scalars)[steps]
+    data = {
+        name: _prove(name, f"data array {name!r}", manifest.data[name], schedule, proofs)
+        for name, proofs in part.data.items()
+    }
+    return ProvenPart(schedule, scalars, data)
+
+
+def _prove(name: str, what: str, spec: ArraySpec, rows: npt.NDArray[np.int64], proofs: ChunkProofs) -> ProvenRows:
+    try:
+        return ProvenRows(name, spec.dtype, spec.shape, spec.digest, rows, proofs)
+    except ProofError as error:
+        raise CommitmentError(
+            f"The capsule does not prove that its rows of the {what} are those of the order.", detail=error.sentence
+        ) from error
+
+
+def load_job(
+    contents: CapsuleContents, part: ProvenPart, limits: Limits | None = None, cancel: CancelToken | None = None
+) -> CapsuleJob:
+    """Check that the program is supported and fits what the capsule holds (check 4).
+
+    Raises:
+        ProgramError: It is malformed, unsupported, or does not fit.
+        LimitError: It is larger than the limits.
+        CancelledError: ``cancel`` was set.
+    """
+    manifest = contents.manifest
+    program = read_program(contents.program, manifest.precision.compute, limits, cancel)
+    check_inputs(manifest, program, contents.state)
+    site_margins(program, manifest.precision, cancel)
+    if {item.name for item in program.inputs if item.kind == "batch"} != part.data.keys():
+        raise ProgramError("The capsule's data arrays are not those that its program reads.")
+    if contents.fingerprints.shape[1] != len(program.places):
+        raise ProgramError("The capsule's fingerprints are not those of its program.")
+    return CapsuleJob(manifest, program, contents.agreed_step + 1, part)
+
+
+def prove_leaves(contents: CapsuleContents, claim: RunClaim) -> None:
+    """Check every leaf against the signed run root, and state, logs and fingerprints against the leaves (check 6).
+
+    Raises:
+        CommitmentError: A proof does not hold, or a part is not what its leaf commits to.
+    """
+    manifest, first = contents.manifest, contents.agreed_step
+    if contents.step > manifest.steps or first != agreed_step(manifest, contents.step):
+        raise CommitmentError(
+            f"A dispute about step {contents.step} starts from the last state before it that the run commits to, "
+            f"and the capsule's starts from step {first}."
+        )
+    for leaf in contents.leaves:
+        record = leaf.record
+        try:
+            verify_inclusion(leaf_hash(record.to_bytes()), record.step, manifest.steps + 1, leaf.proof, claim.run_root)
+        except ProofError as error:
+            raise CommitmentError(
+                f"The capsule does not prove that its leaf of step {record.step} belongs to the signed run.",
+                detail=error.sentence,
+            ) from error
+        if (record.state_root is not None) != manifest.is_committed(record.step):
+            raise CommitmentError(f"The leaf of step {record.step} commits to a state where the order wants none.")
+    if first == 0 and contents.leaves[0].record.state_root != manifest.initial_root:
+        raise CommitmentError(
+            "The run commits to another state before its first step than the initial state that was ordered.",
+            remedy="Ask the trainer for a run of this order.",
+        )
+    if state_root(contents.state) != contents.leaves[0].record.state_root:
+        raise CommitmentError(f"The state in the capsule is not the one that the run commits to after step {first}.")
+    for leaf, log, fingerprints in zip(contents.leaves[1:], contents.logs, contents.fingerprints, strict=True):
+        record = leaf.record
+        if Digest.of(log) != record.log:
+            raise CommitmentError(f"The capsule's log of step {record.step} is not the one that the run commits to.")
+        if Digest.of(fingerprints.astype("<u8").tobytes()) != record.fingerprints or record.loss is None:
+            raise CommitmentError(
+                f"The capsule's fingerprints or loss of step {record.step} are not those that the run commits to."
+            )

@@ -1,0 +1,1 @@
+"""What an auditor signs: written, read strictly, and checked against itself."""

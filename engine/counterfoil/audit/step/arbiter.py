@@ -1,0 +1,242 @@
+"""The arbiter: recomputes elements of the disputed operator exactly, and says who is right.
+
+Fingerprints lead to the first operator whose output differs although its inputs agree. Its exact output follows from
+these inputs, and every conforming machine's value lies within a proven bound of it. So these cases can be told apart:
+
+* This machine's value lies farther from the exact one: its arithmetic is off, and whatever follows accuses nobody.
+* The exact value lies within the bound of a midpoint between two grid points, and the trainer's value is one of both:
+  conforming hardware may round to either side. If the margin is proven, a conforming recorder has logged the decision.
+* The trainer's value is another one: no conforming machine gives it, and the trainer is wrong.
+* The fingerprint does not tell which elements differ. At a proven margin the log holds every decision that conforming
+  machines could take otherwise, so no difference is left that they could have. At a smaller one there may be.
+
+A trainer could try to pass for the second case by forging one early fingerprint. So that case is a hypothesis, which
+counts only if it carries the whole step: the elements are put on the trainer's side, the step is replayed, and where
+the next operator differs the same question is asked again, until the leaf is the trainer's or something is no rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from counterfoil.audit.step import findings
+from counterfoil.audit.step.elements import Elements, is_defined, tolerance
+from counterfoil.audit.step.explain import explain
+from counterfoil.audit.step.replayer import Job, ReplayedStep, State, StepReplayer
+from counterfoil.audit.values.dispute import Finding
+from counterfoil.audit.values.events import Event
+from counterfoil.bundle.schema import StepRecord
+from counterfoil.commit.merkle import leaf_hash
+from counterfoil.errors import NonFiniteError
+from counterfoil.exact import NotExactError, exact_output
+from counterfoil.program.graph import Program
+from counterfoil.program.places import PlaceSort
+from counterfoil.rounding.grid import ACCEPTANCE_FACTOR, is_explained, scale_exponent
+from counterfoil.rounding.guaranteed import error_bound, is_proven, node_bounds
+from counterfoil.rounding.log import SiteLog
+from counterfoil.rounding.neighbours import Neighbours, neighbours
+from counterfoil.rounding.rounder import Observation, Values, Watched
+
+MOST_OMISSIONS = 16
+"""Operators of one step whose decisions may be missing from the log before that alone accuses."""
+BUDGET = 1_000_000
+"""Exact products spent where the fingerprint does not tell which elements differ: a second or two."""
+MOST_ELEMENTS = 4096
+LEAST_ELEMENTS = 8
+SURE = 2**14
+"""Elements among which hardly ever one fits a fingerprint by chance: one in 2^34 does."""
+
+
+@dataclass(frozen=True)
+class Arbitration:
+    """A finding, and the step as the trainer has it, where rounding explains the whole difference."""
+
+    finding: Finding
+    reached: ReplayedStep | None = None
+
+
+def arbitrate(
+    steps: StepReplayer,
+    claimed: StepRecord,
+    state: State,
+    logs: Sequence[SiteLog],
+    outcome: ReplayedStep,
+    fingerprints: npt.NDArray[np.uint64],
+) -> Generator[Event, None, Arbitration]:
+    """Say who is right about a step whose leaf differs.
+
+    Args:
+        steps: Replays the step.
+        claimed: The trainer's record of it.
+        state: The agreed state before it.
+        logs: The trainer's log of it.
+        outcome: The replay of it.
+        fingerprints: uint64 ``[places]``: the trainer's fingerprints.
+
+    Yields:
+        OperatorDone now and then.
+
+    Raises:
+        CancelledError: The replayer's token was cancelled.
+    """
+    current = outcome
+    rounded: list[Elements] = []
+    forced: dict[int, Values] = {}
+    while True:
+        differing = np.flatnonzero(fingerprints != current.fingerprints)
+        if not len(differing):
+            break
+        number = int(differing[0])
+        site = steps.job.program.places[number].site
+        seen = yield from steps.replay(claimed, state, logs, forced=forced, observe=number)
+        if site in forced or seen.fingerprints[number] == fingerprints[number]:
+            # Forced values have the trainer's fingerprint, and the place differed just now.
+            return Arbitration(findings.machine_wavers())
+        if site is None:
+            assert seen.watched is not None
+            return Arbitration(findings.after(_judge_exact(steps.job, seen.watched, claimed.step), rounded))
+        assert seen.observation is not None
+        judged = _judge(steps.job, seen.observation, int(fingerprints[number]), logs[site])
+        if isinstance(judged, Finding):
+            return Arbitration(findings.after(judged, rounded))
+        rounded.append(judged)
+        if sum(elements.proven for elements in rounded) == MOST_OMISSIONS:
+            return Arbitration(findings.too_many_omissions(rounded))
+        assert judged.trainer is not None
+        forced[site] = Values(judged.indices, judged.trainer)
+        try:
+            current = yield from steps.replay(claimed, state, logs, forced=forced)
+        except NonFiniteError:
+            # The step ended well without these values, so they do not lead to what the trainer signed.
+            return Arbitration(findings.leads_elsewhere(rounded))
+    if not rounded:
+        return Arbitration(findings.does_not_follow())
+    if current.leaf != leaf_hash(claimed.to_bytes()):
+        return Arbitration(findings.leads_elsewhere(rounded))
+    return Arbitration(findings.explained(rounded), current)
+
+
+def _judge(job: Job, seen: Observation, trainer: int, log: SiteLog) -> Finding | Elements:
+    """Judge the first site that differs; returns its elements where rounding alone may explain the difference."""
+    if not seen.before.numel():
+        return findings.nothing_can_differ(seen.node)
+    try:
+        elements = _examine(job, seen, trainer, log)
+    except NotExactError as error:
+        return findings.no_exact_value(seen.node, error)
+    if elements is None:
+        return findings.no_bound(seen.node)
+    if elements.off:
+        return findings.machine_is_off(elements)
+    if not is_explained(log.exponent, seen.scale):
+        return findings.wrong_scale(elements)
+    if elements.trainer is None:
+        return findings.undecided(elements) if elements.open else findings.other_values(elements)
+    if not elements.conforming:
+        return findings.wrong_values(elements)
+    return findings.contradiction(elements) if elements.against_log else elements
+
+
+def _judge_exact(job: Job, seen: Watched, step: int) -> Finding:
+    """Judge a place that differs and is not rounded: nothing there hangs on a last bit."""
+    place = seen.place
+    if place.node is None:
+        return findings.other_rows(place.name, step)
+    node = job.program.nodes[place.node]
+    if place.sort is PlaceSort.DRAW:
+        return findings.other_draws(node, step)
+    own = seen.value.double().cpu().numpy()
+    if not len(own):
+        return findings.nothing_can_differ(node)
+    try:
+        exact = exact_output(node, seen.arguments, place.output)
+        count = min(max(BUDGET // max(exact.cost, 1), LEAST_ELEMENTS), MOST_ELEMENTS)
+        indices = np.unique(np.linspace(0, len(own) - 1, count).astype(np.int64))
+        compute = job.manifest.precision.compute
+        right = all(is_defined(float(own[index]), exact.element(int(index)), compute) for index in indices)
+    except NotExactError as error:
+        return findings.no_exact_value(node, error)
+    return findings.not_as_defined(node) if right else findings.machine_is_not_as_defined(node)
+
+
+def _examine(job: Job, seen: Observation, trainer: int, log: SiteLog) -> Elements | None:
+    """Recompute the elements in question; None when there is no bound, NotExactError when there is no exact value."""
+    bounded = _bound(job.program, seen, job.manifest.precision.compute)
+    if bounded is None:
+        return None
+    bound, proven = bounded
+    before, after = (flat.double().cpu().numpy() for flat in (seen.before, seen.after))
+    beside = neighbours(before, after, seen.grid)
+    close = _rounded_either_way(beside, bound, seen.grid.tau, log)
+    explanation = explain(before, after, seen.grid, seen.key, (trainer - seen.fingerprint) % 2**64, close)
+    unsure = 0 if proven or explanation.rounding_excluded else len(close)
+    values = explanation.values
+    if values is not None and unsure and len(before) > SURE:
+        values = None
+    exact = exact_output(seen.node, seen.arguments, seen.output)
+    if values is None:
+        count = min(max(BUDGET // max(exact.cost, 1), LEAST_ELEMENTS), MOST_ELEMENTS)
+        indices = _sample(np.abs(beside.distance), count)
+    else:
+        indices = values.indices
+    described = seen.node.outputs[seen.output]
+    assert described is not None
+    return Elements(
+        node=seen.node,
+        shape=described.shape,
+        grid=seen.grid,
+        bound=bound,
+        proven=proven,
+        indices=indices,
+        exact=[exact.element(int(index)) for index in indices],
+        computed=before[indices],
+        replay=after[indices],
+        trainer=None if values is None else values.values,
+        against_log=values is not None and _against(log, values, after[indices]),
+        open=unsure,
+        total=len(before),
+    )
+
+
+def _bound(program: Program, seen: Observation, compute: str) -> tuple[float, bool] | None:
+    """Return how far conforming machines may err at a site, and whether its margin is proven; None without a bound."""
+    bound = node_bounds(program, seen.node)[seen.output]
+    if bound is None:
+        return None
+    # The exponent of the own scale, not the trainer's: nobody is to narrow the bound by what it logs.
+    exponent = scale_exponent(seen.scale)
+    assert exponent is not None, "a step with a scale that is not finite ends"
+    error = error_bound(bound, exponent, compute)
+    if math.isinf(error):
+        return None
+    return tolerance(error, seen.grid), is_proven(seen.grid.margin_bits, bound, compute)
+
+
+def _rounded_either_way(beside: Neighbours, bound: float, tau: float, log: SiteLog) -> npt.NDArray[np.int64]:
+    """Return the elements that another conforming machine may have rounded otherwise, its log not being followed."""
+    distance = np.abs(beside.distance)
+    followed = log.indices[distance[log.indices] <= ACCEPTANCE_FACTOR * tau]
+    return np.setdiff1d(np.flatnonzero(distance <= 2 * bound), followed, assume_unique=True).astype(np.int64)
+
+
+def _against(log: SiteLog, trainer: Values, replay: npt.NDArray[np.float64]) -> bool:
+    """Return whether the trainer's values, which differ from the replay's, lie on the other side than its log says."""
+    logged = np.isin(trainer.indices, log.indices)
+    ups = log.ups[np.searchsorted(log.indices, trainer.indices[logged])]
+    return bool((ups != (trainer.values > replay)[logged]).any())
+
+
+def _sample(distance: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.int64]:
+    """Choose elements to recompute: the first ones, those closest to a midpoint, and some spread over the rest."""
+    total = len(distance)
+    if total <= count:
+        return np.arange(total, dtype=np.int64)
+    share = count // 4
+    closest = np.argpartition(distance, share)[:share]
+    spread = np.linspace(0, total - 1, count - 2 * share).astype(np.int64)
+    return np.unique(np.concatenate([np.arange(share), closest, spread])).astype(np.int64)

@@ -1,0 +1,187 @@
+"""Judging one step: replay, compare, and look twice before anybody is accused."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from counterfoil.audit.step.arbiter import arbitrate
+from counterfoil.audit.step.findings import repeated_omissions, unreadable_log
+from counterfoil.audit.step.locate import differing_inputs, first_differing_operator
+from counterfoil.audit.step.replayer import ReplayedStep, State, StepReplayer, differing_parts, read_log
+from counterfoil.audit.values.dispute import Dispute, Finding, Right, accuses
+from counterfoil.audit.values.events import Event
+from counterfoil.bundle.schema import StepRecord
+from counterfoil.commit.digest import Digest
+from counterfoil.commit.merkle import MerkleComparison, leaf_hash
+from counterfoil.errors import LogError
+from counterfoil.program.graph import Program
+from counterfoil.rounding.log import SiteLog
+
+Fingerprints = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class SecondLook:
+    """What a closer look at a step whose leaf differs brought.
+
+    Attributes:
+        confirmed: Whether a second replay in another order of summation gave this machine's leaf again; also when the
+            log cannot be read, so that there was nothing to replay.
+        finding: What is proven; None when this machine's result was not confirmed.
+        reached: The step as the trainer has it, where rounding explains the whole difference.
+    """
+
+    confirmed: bool
+    finding: Finding | None
+    reached: ReplayedStep | None = None
+
+    @property
+    def accuses(self) -> bool:
+        """Whether the step is not what was ordered, beyond what any conforming machine gives."""
+        return accuses(self.confirmed, None if self.finding is None else self.finding.right)
+
+
+class Omissions:
+    """The steps of one trainer in whose log decisions are missing that every conforming recorder writes down."""
+
+    def __init__(self, steps: Sequence[int] = ()) -> None:
+        self._steps = list(steps)
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The steps that were noted, ascending."""
+        return tuple(self._steps)
+
+    def note(self, step: int, look: SecondLook) -> SecondLook:
+        """Note what a closer look brought; returns it, or an accusation when it is one omission too many."""
+        if look.finding is None or look.finding.right is not Right.OMISSION:
+            return look
+        self._steps.append(step)
+        return replace(look, finding=repeated_omissions(look.finding, self._steps))
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Whether a step is what was ordered, judged from an agreed state and the trainer's own log.
+
+    Attributes:
+        step: The replayed step; None where the log cannot be read.
+        look: The closer look; None where the replay's leaf is the trainer's.
+    """
+
+    step: ReplayedStep | None
+    look: SecondLook | None
+
+    @property
+    def right(self) -> bool:
+        """Whether the replay's leaf is the trainer's."""
+        return self.look is None
+
+    @property
+    def accuses(self) -> bool:
+        """Whether the step is not what was ordered, beyond what any conforming machine gives."""
+        return self.look is not None and self.look.accuses
+
+    @property
+    def agreed(self) -> ReplayedStep | None:
+        """The step that replay and trainer agree on, rounding apart; None when they do not."""
+        return self.step if self.look is None else self.look.reached
+
+    @property
+    def contradictions(self) -> int:
+        """Contradictions of the log; they count only when the leaves agree."""
+        return sum(count.contradictions for count in self.step.counts) if self.step and self.right else 0
+
+    @property
+    def corrections(self) -> int:
+        """Rounding decisions that this machine took from the log; they count only when the leaves agree."""
+        return sum(count.corrections for count in self.step.counts) if self.step and self.right else 0
+
+
+def judge(
+    steps: StepReplayer, claimed: StepRecord, state: State, log: bytes, fingerprints: Fingerprints
+) -> Generator[Event, None, Judgement]:
+    """Replay a step, compare its leaf with the claimed one, and look closer where it differs.
+
+    Args:
+        steps: Replays the step.
+        claimed: The trainer's record of it.
+        state: The agreed state before it.
+        log: The trainer's log of it.
+        fingerprints: uint64 ``[places]``: the trainer's fingerprints.
+
+    Raises:
+        CancelledError: The replayer's token was cancelled.
+        CommitmentError: The log is not the one that the record commits to.
+        NonFiniteError: The step leads to a value that does not fit float32.
+    """
+    try:
+        logs = read_log(steps.job.program, claimed, log)
+    except LogError as error:
+        return Judgement(None, unreadable(claimed.step, error))
+    outcome = yield from steps.replay(claimed, state, logs)
+    if outcome.leaf == leaf_hash(claimed.to_bytes()):
+        return Judgement(outcome, None)
+    return Judgement(outcome, (yield from second_look(steps, claimed, state, logs, outcome, fingerprints)))
+
+
+def second_look(
+    steps: StepReplayer,
+    claimed: StepRecord,
+    state: State,
+    logs: Sequence[SiteLog],
+    outcome: ReplayedStep,
+    fingerprints: Fingerprints,
+) -> Generator[Event, None, SecondLook]:
+    """Look closer at a step whose leaf differs: a replay in another order of summation, then exact arithmetic."""
+    if not (yield from steps.confirm(claimed, state, logs, outcome)):
+        return SecondLook(False, None)
+    arbitration = yield from arbitrate(steps, claimed, state, logs, outcome, fingerprints)
+    return SecondLook(True, arbitration.finding, arbitration.reached)
+
+
+def unreadable(step: int, error: LogError) -> SecondLook:
+    """What there is to say of a step whose log cannot be read: there is nothing to replay it with."""
+    return SecondLook(True, unreadable_log(step, error.sentence))
+
+
+def dispute_of(
+    program: Program,
+    claimed: StepRecord,
+    proof: Sequence[Digest],
+    fingerprints: Fingerprints,
+    outcome: ReplayedStep | None,
+    look: SecondLook,
+    path: Sequence[MerkleComparison] = (),
+) -> Dispute:
+    """Describe a step that differs.
+
+    Args:
+        program: The program of a step.
+        claimed: The trainer's record of the step.
+        proof: Inclusion proof of its leaf in the signed run root.
+        fingerprints: uint64 ``[places]``: the trainer's fingerprints.
+        outcome: The replay of it; None where the log cannot be read.
+        look: The closer look.
+        path: The comparisons that lead from the run root to the leaf.
+    """
+    return Dispute(
+        step=claimed.step,
+        trainer_leaf=leaf_hash(claimed.to_bytes()),
+        replay_leaf=None if outcome is None else outcome.leaf,
+        parts=("log",) if outcome is None else differing_parts(claimed, outcome.record),
+        path=tuple(path),
+        inclusion_proof=tuple(proof),
+        compared_at=None,
+        tensors=(),
+        trainer_loss=float("nan") if claimed.loss is None else claimed.loss,
+        replay_loss=float("nan") if outcome is None else outcome.result.loss,
+        confirmed=look.confirmed,
+        operator=None if outcome is None else first_differing_operator(program, fingerprints, outcome.fingerprints),
+        finding=look.finding,
+        inputs=() if outcome is None else differing_inputs(program, fingerprints, outcome.fingerprints),
+    )

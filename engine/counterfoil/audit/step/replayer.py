@@ -1,0 +1,246 @@
+"""The replay of one step: executes what was ordered, follows the trainer's log, and gives the Merkle leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from counterfoil.audit.values.events import Event, OperatorDone
+from counterfoil.bundle.schema import OrderManifest, StepRecord
+from counterfoil.cancel import CancelToken
+from counterfoil.commit.digest import Digest
+from counterfoil.commit.merkle import leaf_hash
+from counterfoil.commit.state import state_root
+from counterfoil.errors import FileChangedError
+from counterfoil.execution.interpreter import (
+    COMPUTE_DTYPES,
+    Compute,
+    Interpreter,
+    StepInputs,
+    StepResult,
+    native,
+    with_progress,
+)
+from counterfoil.execution.perturbed import perturbed
+from counterfoil.program.graph import Program
+from counterfoil.rounding.guaranteed import own_log_margins
+from counterfoil.rounding.log import SiteLog, decode
+from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, SiteCounts, Values, Watched, step_key
+
+State = Mapping[str, Tensor]
+Arrays = dict[str, npt.NDArray[Any]]
+Logs = tuple[SiteLog, ...]
+_CONFIRMATION = "reversed+rewritten"
+"""Every operator by another algorithm, and every reduction in another order."""
+
+
+class Job(Protocol):
+    """What steps are replayed from: an order, or the part of one that a capsule holds."""
+
+    @property
+    def manifest(self) -> OrderManifest:
+        """What was ordered."""
+
+    @property
+    def program(self) -> Program:
+        """The program of a step, checked."""
+
+    def inputs(self, step: int, state: State, /) -> StepInputs:
+        """Return the inputs of a step, from 1, that starts from ``state``."""
+
+
+@dataclass(frozen=True)
+class ReplayedStep:
+    """What the replay of one step gave.
+
+    Attributes:
+        result: The new state and the loss.
+        record: The record of the Merkle leaf that the trainer should have committed to; the digest of the log is the
+            trainer's own.
+        arrays: The new state in memory, at steps whose state is digested; else empty.
+        counts: What following the log showed, for each rounding site.
+        entries: Number of entries of the log.
+        fingerprints: uint64 ``[places]``.
+        own_log: The own log of each site, if it was kept.
+        observation: What happened at the place that was observed, if it is a rounding site.
+        watched: What happened there, if it is none.
+    """
+
+    result: StepResult
+    record: StepRecord
+    arrays: Arrays
+    counts: tuple[SiteCounts, ...]
+    entries: int
+    fingerprints: npt.NDArray[np.uint64]
+    own_log: Logs
+    observation: Observation | None = None
+    watched: Watched | None = None
+
+    @property
+    def leaf(self) -> Digest:
+        """The Merkle leaf hash."""
+        return leaf_hash(self.record.to_bytes())
+
+
+class StepReplayer:
+    """Replays single steps of a job on one device.
+
+    Args:
+        job: What was ordered.
+        device: Where to compute.
+        kernels: The rounding kernels of that device.
+        compute: How operators are computed; :func:`native`, or imitating other hardware.
+        cancel: Looked at between operators.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        device: torch.device,
+        kernels: Kernels,
+        *,
+        compute: Compute = native,
+        cancel: CancelToken | None = None,
+    ) -> None:
+        self.job = job
+        self._kernels = kernels
+        self._compute = compute
+        self._cancel = cancel
+        self._own_margins = own_log_margins(job.program, job.manifest.precision)
+        self._interpreter = Interpreter(job.program, device, COMPUTE_DTYPES[job.manifest.precision.compute])
+
+    def replay(
+        self,
+        claimed: StepRecord,
+        state: State,
+        logs: Sequence[SiteLog],
+        *,
+        compute: Compute | None = None,
+        keep_log: bool = False,
+        own_log: bool = False,
+        observe: int | None = None,
+        forced: Mapping[int, Values] | None = None,
+    ) -> Generator[Event, None, ReplayedStep]:
+        """Replay a step.
+
+        Args:
+            claimed: The trainer's record of the step: says which step, and gives the digest of its log.
+            state: The agreed state before the step, as stored.
+            logs: The log to follow, one part for each rounding site.
+            compute: Instead of the replayer's own.
+            keep_log: Keep the own log, so that another replay can follow it.
+            own_log: ``logs`` is such a log.
+            observe: Keep what happens at the place of this number.
+            forced: Values to take at rounding sites, by number, whatever the own ones are.
+
+        Yields:
+            OperatorDone now and then.
+
+        Raises:
+            CancelledError: The token was cancelled.
+            NonFiniteError: The step leads to a value that does not fit float32.
+            ProgramError: An operator rejects its arguments.
+        """
+        job, step = self.job, claimed.step
+        rounder = ReplayingRounder(
+            job.program,
+            job.manifest.precision,
+            self._kernels,
+            keep_log=keep_log,
+            observe=observe,
+            own_margins=self._own_margins if keep_log or own_log else None,
+        )
+        rounder.follow(step_key(job.manifest.digest, step), logs, forced)
+        execution = self._interpreter.execute(
+            job.inputs(step, state), rounder=rounder, compute=compute or self._compute, cancel=self._cancel
+        )
+        total = len(job.program.nodes)
+        result = yield from with_progress(execution, lambda done: OperatorDone(step, done, total))
+        needed = job.manifest.is_committed(step)
+        arrays = {name: tensor.cpu().numpy() for name, tensor in result.state.items()} if needed else {}
+        record = StepRecord(
+            step=step,
+            state_root=state_root(arrays) if needed else None,
+            log=claimed.log,
+            fingerprints=Digest.of(rounder.fingerprints.astype("<u8").tobytes()),
+            loss=result.loss,
+        )
+        entries = sum(len(log.indices) for log in logs)
+        return ReplayedStep(
+            result=result,
+            record=record,
+            arrays=arrays,
+            counts=tuple(rounder.counts),
+            entries=entries,
+            fingerprints=rounder.fingerprints,
+            own_log=tuple(rounder.own_logs),
+            observation=rounder.observation,
+            watched=rounder.watched,
+        )
+
+    def confirm(
+        self, claimed: StepRecord, state: State, logs: Sequence[SiteLog], outcome: ReplayedStep
+    ) -> Generator[Event, None, bool]:
+        """Return whether this machine gives the same leaf again by other algorithms, in another order of summation.
+
+        The trainer's log belongs to other values, so it cannot carry the second replay: the first one writes a log of
+        its own, with margins that are proven where they can be. If even that does not carry it, this machine's
+        arithmetic lies outside of them.
+        """
+        again = yield from self.replay(claimed, state, logs, keep_log=True)
+        other = yield from self.replay(claimed, state, again.own_log, own_log=True, compute=perturbed(_CONFIRMATION))
+        return again.leaf == outcome.leaf == other.leaf
+
+
+@contextmanager
+def step_replayer(
+    job: Job,
+    device: torch.device,
+    threads: int,
+    *,
+    perturbation: str | None = None,
+    cancel: CancelToken | None = None,
+) -> Iterator[StepReplayer]:
+    """Provide a replayer with kernels of its own, whose threads end with the block."""
+    kernels = Kernels(device, threads)
+    try:
+        compute = native if perturbation is None else perturbed(perturbation)
+        yield StepReplayer(job, device, kernels, compute=compute, cancel=cancel)
+    finally:
+        kernels.close()
+
+
+def read_log(program: Program, claimed: StepRecord, log: bytes) -> Logs:
+    """Read the trainer's log of a step.
+
+    Raises:
+        FileChangedError: It is not the one that the step's record commits to.
+        LogError: It is, and cannot be decoded: the trainer signed it.
+    """
+    if Digest.of(log) != claimed.log:
+        raise FileChangedError(
+            f"The rounding log of step {claimed.step} is no longer the one that was checked.",
+            remedy="Audit a copy of the file that nobody else can write to.",
+        )
+    return decode(log, [site.elements for site in program.sites])
+
+
+def differing_parts(trainer: StepRecord, replay: StepRecord) -> tuple[str, ...]:
+    """Return which parts of two Merkle leaves differ: some of ``state``, ``loss`` and ``fingerprints``."""
+    pairs = (
+        ("state", trainer.state_root, replay.state_root),
+        ("loss", _loss_bits(trainer.loss), _loss_bits(replay.loss)),
+        ("fingerprints", trainer.fingerprints, replay.fingerprints),
+    )
+    return tuple(name for name, theirs, ours in pairs if theirs != ours)
+
+
+def _loss_bits(loss: float | None) -> bytes | None:
+    return None if loss is None else np.float64(loss).tobytes()

@@ -1,0 +1,158 @@
+"""How far a trainer could have steered a run through its rounding log, and whether it looks as if it did.
+
+A logged direction is followed where the replay's own value lies within twice the margin of the midpoint, so each entry
+lets the trainer choose between two neighbouring grid points: by one quantum, at most 2^(1-p) of the tensor's scale 2^E.
+Two kinds of entries leave honest hardware no choice, and are called *steerable*:
+
+* The own value is farther from the midpoint than honest hardware differs: a sixteenth of a calibrated margin, or
+  what the error bound of a proven one allows.
+* The own value is the midpoint itself, at a site of sums or of sums of products with several such ties where nearly
+  every close decision is one. Sums that are exact give ties, for instance of pixels times weights; sums that are not
+  would scatter around the midpoint, and hit it by chance. Exact sums are the same on all hardware, and so is the
+  direction, ties to even. Not so ``x - 0.7 y``: where y is a multiple of ten steps of its grid the exact value lies
+  next to the midpoint, and it is the rounding of the product that hits it, or a fused operation that does not.
+
+A direction of a steerable entry that differs from the replay's own was *steered*. The share is judged for every
+rounding site, every operator kind and the whole run. Suppose that honest hardware steered a share q of the steerable
+entries, independently. Chernoff's bound (Hoeffding 1963, theorem 1) says that k or more of n occur with probability at
+most exp(-n D(k/n || q)), where D is the relative entropy of two coins. Directions look chosen where this is below
+2^-40. With q = 2^-8 that takes 6 of 6, 10 of 50, 37 of 2,000, or a share of 0.44 % of a million.
+docs/threat-model.md has the shares measured in honest runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from counterfoil.audit.values.report import NAMED_SITES, Steering, SteeringRow
+from counterfoil.program.graph import Node, Program
+
+if TYPE_CHECKING:  # torch, which the reader of a verdict does not need
+    from counterfoil.rounding.rounder import SiteCounts
+
+Counts = npt.NDArray[np.int64]
+_COLUMNS = ("entries", "corrections", "steerable", "steered", "ties", "broken ties")
+
+HONEST_SHARE = 2.0**-8
+"""q: generous; honest replays on other machines have shown none in 1.6 million (docs/threat-model.md)."""
+DOUBT = 2.0**-40
+"""Directions look chosen where chance explains them with a smaller probability than this."""
+TIES_TO_OTHERS = 8
+"""Arithmetic of a site counts as exact where ties are so many times as frequent as other values next to a midpoint, and
+at least so many: a lone tie may be chance."""
+_SUM_NAMES = """
+    mm addmm mv addmv dot bmm baddbmm convolution convolution_backward sum cumsum embedding_dense_backward index_put
+    scatter_add index_add max_pool2d_with_indices_backward max_pool3d_with_indices_backward
+    adaptive_max_pool2d_backward unfold_backward col2im reflection_pad1d_backward reflection_pad2d_backward
+    replication_pad1d_backward replication_pad2d_backward
+"""
+_SUMS = frozenset(_SUM_NAMES.split())
+"""Operators whose results are sums of their arguments or of products of two of them: exact where these are coarse."""
+
+
+class SteeringAccount:
+    """Adds up, for each rounding site, what following the log of matching steps showed.
+
+    Args:
+        program: The program of a step.
+        significand_bits: p of the precision profile.
+    """
+
+    def __init__(self, program: Program, significand_bits: int) -> None:
+        self._program = program
+        self._significand_bits = significand_bits
+        self._sums_only = np.array([_only_sums(program.nodes[site.node]) for site in program.sites], np.bool_)
+        self._elements = np.array([site.elements for site in program.sites], np.int64)
+        self._sums = np.zeros((len(program.sites), len(_COLUMNS)), np.int64)
+        self._steps = 0
+
+    def add(self, entries: Iterable[int], counts: Iterable[SiteCounts]) -> None:
+        """Add a step whose leaf matched.
+
+        Args:
+            entries: Number of logged entries, for each site.
+            counts: What came to light, for each site.
+        """
+        rows = [
+            (n, c.corrections, c.steerable, c.steered, c.ties, c.broken_ties)
+            for n, c in zip(entries, counts, strict=True)
+        ]
+        self._sums += np.array(rows, np.int64).reshape(self._sums.shape)
+        self._steps += 1
+
+    @property
+    def sums(self) -> tuple[int, tuple[tuple[int, ...], ...]]:
+        """What was added so far: the number of steps, and the columns of each site."""
+        return self._steps, tuple(map(tuple, self._sums.tolist()))
+
+    def restore(self, steps: int, sums: Sequence[Sequence[int]]) -> None:
+        """Go on from :attr:`sums` of an earlier account; raises ValueError when they are those of another program."""
+        restored = np.array(sums, np.int64).reshape(-1, len(_COLUMNS))
+        if restored.shape != self._sums.shape:
+            raise ValueError("the account has other rounding sites")
+        self._steps, self._sums = steps, restored
+
+    def result(self) -> Steering:
+        """Return the account: one row for each operator kind, and what looks chosen."""
+        kinds = [site.kind for site in self._program.sites]
+        sites = _with_exact_ties(self._sums, self._sums_only)
+        rows = []
+        for kind in sorted(set(kinds)):
+            of_kind = np.array([name == kind for name in kinds])
+            values = int(self._elements[of_kind].sum()) * self._steps
+            rows.append(SteeringRow(kind, values, *(int(n) for n in sites[of_kind].sum(0))))
+        return Steering(tuple(rows), self._significand_bits, self._suspects(sites, rows))
+
+    def _suspects(self, sums: Counts, rows: Sequence[SteeringRow]) -> tuple[str, ...]:
+        """Name the sites that look steered; where no single one does, the kinds; then the run."""
+        sites = self._program.sites
+        chosen = [number for number in range(len(sites)) if looks_chosen(int(sums[number, 2]), int(sums[number, 3]))]
+        if chosen:
+            chosen.sort(key=lambda number: -int(sums[number, 3]))
+            names = dict.fromkeys(self._program.nodes[sites[number].node].where for number in chosen)
+            return tuple(names)[:NAMED_SITES]
+        kinds = tuple(f"all {row.kind}" for row in rows if looks_chosen(row.steerable, row.steered))
+        if kinds:
+            return kinds
+        whole = looks_chosen(sum(row.steerable for row in rows), sum(row.steered for row in rows))
+        return ("all operators",) if whole else ()
+
+
+def _only_sums(node: Node) -> bool:
+    """Whether a result is a sum of arguments or of products of two, without a factor that a product is rounded by."""
+    given = dict(node.kwargs)
+    # index_add, addmm and their like; the factors of addmm can be given by name only.
+    return node.entry.kind in _SUMS and all(given.get(name, 1) in (1, -1) for name in ("alpha", "beta"))
+
+
+def _with_exact_ties(sums: Counts, sums_only: npt.NDArray[np.bool_]) -> Counts:
+    """Return entries, corrections, steerable and steered of each site; ties count where arithmetic is exact.
+
+    Args:
+        sums: int64 ``[sites, 6]``, columns as in ``_COLUMNS``.
+        sums_only: bool ``[sites]``: where arithmetic can be exact.
+    """
+    entries, _, steerable, _, ties, broken = sums.T
+    exact = sums_only & (ties >= TIES_TO_OTHERS * np.maximum(entries - steerable - ties, 1))
+    result = sums[:, :4].copy()
+    result[exact, 2] += ties[exact]
+    result[exact, 3] += broken[exact]
+    return result
+
+
+def looks_chosen(steerable: int, steered: int) -> bool:
+    """Whether so many steered entries among the steerable ones are more than chance explains on honest hardware."""
+    if steered <= HONEST_SHARE * steerable:
+        return False
+    return steerable * _relative_entropy(steered / steerable, HONEST_SHARE) > -math.log(DOUBT)
+
+
+def _relative_entropy(share: float, expected: float) -> float:
+    """D(share || expected) of two coins, in nats."""
+    rest = (1 - share) * math.log((1 - share) / (1 - expected)) if share < 1 else 0.0
+    return share * math.log(share / expected) + rest

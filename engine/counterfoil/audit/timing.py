@@ -1,0 +1,109 @@
+"""Measures on this machine what each way to audit a run would cost: replays a few steps for their time alone."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import numpy as np
+
+from counterfoil.audit.inspection import open_inspection
+from counterfoil.audit.step.replayer import Logs, State, read_log, step_replayer
+from counterfoil.audit.values.plan import Plan, PlanProgress, make_plan
+from counterfoil.bundle.datafile import DataFile, missing_data
+from counterfoil.bundle.schema import StepRecord
+from counterfoil.cancel import CancelToken
+from counterfoil.errors import LogError, RefusedError
+from counterfoil.execution.devices import check_memory, open_device, set_determinism
+from counterfoil.execution.interpreter import COMPUTE_DTYPES
+from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.generators import finish
+from counterfoil.program.graph import Program
+from counterfoil.program.limits import Limits
+from counterfoil.rounding.grid import ZERO_SCALE
+from counterfoil.rounding.log import SiteLog
+
+MEASURED_STEPS = 6
+_ENOUGH_SECONDS = 5.0
+
+
+def plan_audit(
+    run: str | os.PathLike[str],
+    *,
+    data: str | os.PathLike[str] | None = None,
+    bad_fraction: float = 0.01,
+    device: str = "cpu",
+    threads: int | None = None,
+    cancel: CancelToken | None = None,
+    limits: Limits | None = None,
+) -> Iterator[PlanProgress | Plan]:
+    """Replay a few steps of a run and say what audits of it would cost.
+
+    Nothing is judged: the steps are replayed for their time alone. A program larger than the ``limits`` is not.
+
+    Yields:
+        PlanProgress, then the Plan.
+
+    Raises:
+        RefusedError: The bundle cannot be audited; the sentence says why.
+        NonFiniteError: One of its first steps leads to a value that does not fit float32.
+        CancelledError: ``cancel`` was set.
+        DeviceError: There is no such device.
+        LimitError: The program is larger than the limits.
+        ObstacleError: The file changed while it was read, or this machine cannot read or hold it.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(obstacles_noticed())
+        inspection = stack.enter_context(open_inspection(run, cancel=cancel, limits=limits))
+        if inspection.failure is not None:
+            raise inspection.failure
+        order = inspection.order
+        if order is None or inspection.estimate is None or not inspection.reader.has_run:
+            raise RefusedError("The file is an order that nobody has run.", remedy="Open the trainer's run of it.")
+        torch_device = open_device(device)
+        used_threads = set_determinism(threads)
+        check_memory(
+            torch_device, order.program.least_memory(COMPUTE_DTYPES[order.manifest.precision.compute].itemsize)
+        )
+        if order.manifest.outside:
+            if data is None:
+                raise missing_data(order.manifest)
+            file = stack.enter_context(DataFile.open(data))
+            order = order.with_data(finish(file.check(order.manifest, cancel)))
+        steps = stack.enter_context(step_replayer(order, torch_device, used_threads, cancel=cancel))
+        times: list[float] = []
+        count = min(MEASURED_STEPS, order.manifest.steps)
+        state: State = order.initial
+        yield PlanProgress(0, count)
+        while len(times) < count and sum(times) < _ENOUGH_SECONDS:
+            record = inspection.records[len(times) + 1]
+            begun = time.perf_counter()
+            logs = _logs(order.program, record, inspection.reader.log(record.step))
+            state = finish(steps.replay(record, state, logs)).result.state
+            times.append(time.perf_counter() - begun)
+            yield PlanProgress(len(times), count)
+        # The first step compiles kernels and fills caches.
+        steady = times[1:] or times
+        begun = time.perf_counter()
+        checkpoint = order.manifest.checkpoint_steps[0]
+        inspection.reader.check_checkpoint(checkpoint, inspection.reader.checkpoint(checkpoint))
+        load_seconds = time.perf_counter() - begun
+        yield make_plan(
+            order.manifest,
+            device=device,
+            bad_fraction=bad_fraction,
+            step_seconds=sum(steady) / len(steady),
+            load_seconds=load_seconds,
+            measured_steps=len(times),
+            estimate=inspection.estimate,
+        )
+
+
+def _logs(program: Program, record: StepRecord, log: bytes) -> Logs:
+    """The trainer's log; where it cannot be read, as the audit will say, one without entries costs about the same."""
+    try:
+        return read_log(program, record, log)
+    except LogError:
+        return (SiteLog(ZERO_SCALE, np.empty(0, np.int64), np.empty(0, np.bool_)),) * len(program.sites)

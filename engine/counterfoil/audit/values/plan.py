@@ -1,0 +1,102 @@
+"""What each way to audit a run would cost: pure, and free of torch, so that the window can hold a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from counterfoil.audit.values.sampling import bad_segments, passing_probability, sample_size, segment_count
+from counterfoil.bundle.schema import OrderManifest
+from counterfoil.program.limits import Estimate
+
+CONFIDENCES = (0.5, 0.9, 0.95, 0.99, 0.999)
+"""The confidences that a plan lists."""
+
+
+@dataclass(frozen=True)
+class PlanProgress:
+    """Steps measured so far, and how many will be at most."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """One way to audit the run.
+
+    Attributes:
+        confidence: Least probability that a run with so many bad segments is caught; 1.0 for the whole run.
+        segments: Number of segments to replay.
+        steps: Number of steps in them, on average.
+        seconds: Time that their replay would take.
+        passing: Probability that a run with so many bad segments passes.
+    """
+
+    confidence: float
+    segments: int
+    steps: int
+    seconds: float
+    passing: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What auditing a run would cost.
+
+    Attributes:
+        device: Where it was measured.
+        steps: Number of steps of the run.
+        segments: Number of its segments.
+        bad_fraction: The share of bad segments that must not pass.
+        bad: The same as a number of segments.
+        step_seconds: Measured time of a step.
+        load_seconds: Measured time to read and check a checkpoint, once for each segment of a sample.
+        measured_steps: How many steps were measured.
+        rows: One for each confidence, then the whole run.
+        estimate: What a step takes.
+    """
+
+    device: str
+    steps: int
+    segments: int
+    bad_fraction: float
+    bad: int
+    step_seconds: float
+    load_seconds: float
+    measured_steps: int
+    rows: tuple[PlanRow, ...]
+    estimate: Estimate
+
+
+def make_plan(
+    manifest: OrderManifest,
+    *,
+    device: str,
+    bad_fraction: float,
+    step_seconds: float,
+    load_seconds: float,
+    measured_steps: int,
+    estimate: Estimate,
+) -> Plan:
+    """Return the plan that follows from measured times; pure."""
+    total = segment_count(manifest)
+    bad = bad_segments(total, bad_fraction)
+    rows = []
+    for confidence in CONFIDENCES:
+        count = sample_size(total, bad, confidence)
+        steps = round(count * manifest.steps / total)
+        seconds = steps * step_seconds + count * load_seconds
+        rows.append(PlanRow(confidence, count, steps, seconds, passing_probability(total, bad, count)))
+    rows.append(PlanRow(1.0, total, manifest.steps, manifest.steps * step_seconds, 0.0))
+    return Plan(
+        device,
+        manifest.steps,
+        total,
+        bad_fraction,
+        bad,
+        step_seconds,
+        load_seconds,
+        measured_steps,
+        tuple(rows),
+        estimate,
+    )

@@ -1,0 +1,204 @@
+"""What an audit found: its steps, the account of its log, and the report of it all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+from counterfoil.audit.values.dispute import Dispute
+from counterfoil.audit.values.outcome import Check, Outcome
+from counterfoil.audit.values.sampling import Sample, headline
+from counterfoil.commit.digest import Digest
+
+NAMED_SITES = 10
+"""So many sites at most are named as steered."""
+
+
+class StepMatch(Enum):
+    """How a step's Merkle leaf compares."""
+
+    MATCH = "match"
+    """The replay's leaf equals the trainer's."""
+    MISMATCH = "mismatch"
+    """The replay's leaf differs from the trainer's."""
+    UNJUDGED = "unjudged"
+    """The step lies between a disputed one and the next checkpoint: the trainer's state before it is not stored."""
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """The result of one replayed step.
+
+    Attributes:
+        step: Step number, from 1.
+        match: How the leaf compares.
+        trainer_leaf: The trainer's Merkle leaf hash.
+        replay_leaf: The replay's Merkle leaf hash; None when the step was not replayed.
+        trainer_loss: The loss the trainer recorded.
+        replay_loss: The loss of the replay; not a number when the step was not replayed.
+        log_entries: Logged rounding decisions of the step.
+        log_bytes: Size of the step's log.
+        corrections: Logged directions that differed from this machine's own rounding.
+        contradictions: Log entries that no honest trainer would write.
+        omissions: Values close to a midpoint that the trainer did not log.
+        rounded_values: Number of values that were rounded in the step.
+        seconds: Wall-clock time of the step's replay.
+        steerable: Entries whose own value is so far from the midpoint that honest hardware agrees on the direction.
+        steered: Corrections among these.
+    """
+
+    step: int
+    match: StepMatch
+    trainer_leaf: Digest
+    replay_leaf: Digest | None
+    trainer_loss: float
+    replay_loss: float
+    log_entries: int
+    log_bytes: int
+    corrections: int
+    contradictions: int
+    omissions: int
+    rounded_values: int
+    seconds: float
+    steerable: int = 0
+    steered: int = 0
+
+
+@dataclass(frozen=True)
+class SteeringRow:
+    """What the log of the matching steps left to the trainer, for one operator kind.
+
+    Attributes:
+        kind: The operator kind, for instance ``convolution``.
+        values: Number of values that were rounded.
+        entries: Logged decisions: values that the trainer could have moved by one quantum.
+        corrections: Directions taken from the log that differed from this machine's own rounding.
+        steerable: Entries where honest hardware agrees on the direction: not close to the midpoint, or exactly there
+            where the arithmetic is exact.
+        steered: Corrections among these. The margin predicts none.
+    """
+
+    kind: str
+    values: int
+    entries: int
+    corrections: int
+    steerable: int
+    steered: int
+
+
+@dataclass(frozen=True)
+class Steering:
+    """How far the trainer could have steered the run through its log (:mod:`counterfoil.audit.step.steering`).
+
+    Attributes:
+        rows: One for each operator kind, sorted by name.
+        significand_bits: p: one quantum is at most 2^(1-p) of the scale 2^E of the tensor.
+        suspects: The operators whose directions look chosen rather than computed.
+    """
+
+    rows: tuple[SteeringRow, ...]
+    significand_bits: int
+    suspects: tuple[str, ...] = ()
+
+    @property
+    def entries(self) -> int:
+        """Values that the trainer could have moved."""
+        return sum(row.entries for row in self.rows)
+
+    @property
+    def steerable(self) -> int:
+        """Entries where honest hardware agrees on the direction."""
+        return sum(row.steerable for row in self.rows)
+
+    @property
+    def steered(self) -> int:
+        """Entries among these whose direction differs all the same."""
+        return sum(row.steered for row in self.rows)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Progress of an audit that lies in a file, to go on from.
+
+    Attributes:
+        path: The file.
+        segments: How many of the chosen segments were judged.
+        chosen: How many were chosen.
+        step: The last step that was judged.
+    """
+
+    path: Path
+    segments: int
+    chosen: int
+    step: int
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """What an audit found: everything that a verdict says, before it is signed.
+
+    Attributes:
+        outcome: The conclusion.
+        reason: One or two plain sentences that say why.
+        checks: All ten checks, in order.
+        order_digest: Digest of the order; None when it could not be read.
+        order_source: ``client`` when the order was compared with the client's file, ``bundle`` when it was not.
+        run_root: The signed run root; None when it could not be read.
+        bundle_digest: SHA-256 of the bundle file.
+        bundle_name: File name of the bundle.
+        trainer_key: SHA-256 key id of the trainer's public key; empty when unsigned.
+        title: Title of the order.
+        steps_ordered: Number of steps ordered.
+        steps_planned: Number of steps in the chosen segments.
+        steps_replayed: Number of steps replayed and judged.
+        mismatched_steps: Steps whose leaf differed, ascending.
+        dispute: The first dispute, or None.
+        corrections: Sum over the replayed steps whose leaf matched.
+        contradictions: Sum over the replayed steps whose leaf matched.
+        omissions: Sum over the replayed steps whose leaf matched.
+        log_entries: Sum over the replayed steps whose leaf matched.
+        log_bytes: Sum over the replayed steps whose leaf matched.
+        rounded_values: Sum over the replayed steps whose leaf matched.
+        seconds: Wall-clock time of the replay.
+        environment: Device, library versions and switches of this machine; under :data:`IMITATION` the hardware that
+            the replay imitated, if it did.
+        trainer_environment: The same of the trainer's, as the trainer signed it.
+        sample: The segments that were chosen; None when the audit ended before it could choose.
+        steering: How far the trainer could have steered the matching steps; None when nothing was replayed.
+        without_bound: Operator kinds with a margin that no error bound proves, sorted; None when the order's program
+            was not read.
+    """
+
+    outcome: Outcome
+    reason: str
+    checks: tuple[Check, ...]
+    order_digest: Digest | None
+    order_source: str
+    run_root: Digest | None
+    bundle_digest: Digest | None
+    bundle_name: str
+    trainer_key: str
+    title: str
+    steps_ordered: int
+    steps_planned: int
+    steps_replayed: int
+    mismatched_steps: tuple[int, ...] = ()
+    dispute: Dispute | None = None
+    corrections: int = 0
+    contradictions: int = 0
+    omissions: int = 0
+    log_entries: int = 0
+    log_bytes: int = 0
+    rounded_values: int = 0
+    seconds: float = 0.0
+    environment: tuple[tuple[str, str], ...] = field(default=())
+    trainer_environment: tuple[tuple[str, str], ...] = field(default=())
+    sample: Sample | None = None
+    steering: Steering | None = None
+    without_bound: tuple[str, ...] | None = None
+
+    @property
+    def headline(self) -> str:
+        """The outcome in words: for a clean sample it says for how much of the run it holds."""
+        return headline(self.outcome, self.sample)

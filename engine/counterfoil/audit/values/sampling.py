@@ -1,0 +1,319 @@
+"""Segments of a run, which of them an audit replays, and what a clean sample proves. Pure.
+
+A segment leads from one stored state to the next: from the initial state or a checkpoint to the following checkpoint.
+Each can be replayed by itself, since the state it starts from is committed to.
+
+A random sample is drawn by ranking the segments by SHA-256 of the auditor's nonce, the run root and the segment's
+number, and taking the first k. The trainer signs the run root before the nonce exists, so it cannot know the sample;
+anyone who has nonce and run root can draw it again.
+
+Of N segments with b bad ones, a sample of k without replacement misses all of them with the hypergeometric probability
+C(N - b, k) / C(N, k).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import re
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from math import ceil
+
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.bundle.schema import OrderManifest
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import DataError
+
+NONCE = re.compile(r"[0-9a-f]{64}")
+"""What a nonce looks like: 32 bytes."""
+_DOMAIN = b"counterfoil segment sample v1"
+_LIST = re.compile(r"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
+_FEW = "Choose numbers as in 1,4,7-9, or a count, or all."
+
+
+class Selection(Enum):
+    """How the segments of an audit were chosen."""
+
+    ALL = "all"
+    """Every segment."""
+    RANDOM = "random"
+    """By the auditor's nonce and the run root."""
+    LISTED = "listed"
+    """By the auditor, by number: says nothing about the others."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of a run between two stored states.
+
+    Attributes:
+        number: From 1.
+        first: Its first step.
+        last: Its last step, after which a checkpoint is stored.
+    """
+
+    number: int
+    first: int
+    last: int
+
+    @property
+    def steps(self) -> int:
+        """Number of steps."""
+        return self.last - self.first + 1
+
+
+def segment_count(manifest: OrderManifest) -> int:
+    """Return the number of segments of a run."""
+    return manifest.checkpoint_count
+
+
+def segment(manifest: OrderManifest, number: int) -> Segment:
+    """Return a segment by its number, from 1; raises IndexError when there is none."""
+    if not 1 <= number <= segment_count(manifest):
+        raise IndexError(number)
+    first = (number - 1) * manifest.checkpoint_every + 1
+    return Segment(number, first, min(number * manifest.checkpoint_every, manifest.steps))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Which segments of a run an audit replays.
+
+    Attributes:
+        total: Number of segments of the run.
+        spans: The chosen ones as first and last of each run of neighbours, ascending.
+        selection: How they were chosen.
+        nonce: The auditor's nonce as hexadecimal digits; empty unless the selection is random.
+        bad: The number of bad segments for which :attr:`passing` is given; 0 unless the selection is random.
+    """
+
+    total: int
+    spans: tuple[tuple[int, int], ...]
+    selection: Selection
+    nonce: str = ""
+    bad: int = 0
+
+    @property
+    def count(self) -> int:
+        """Number of chosen segments."""
+        return sum(last - first + 1 for first, last in self.spans)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every segment is replayed."""
+        return self.count == self.total
+
+    @property
+    def passing(self) -> float:
+        """Probability that a run with :attr:`bad` bad segments shows none in such a sample; 1.0 unless random."""
+        return passing_probability(self.total, self.bad, self.count) if self.bad else 1.0
+
+    def numbers(self) -> Iterator[int]:
+        """Yield the numbers of the chosen segments, ascending."""
+        for first, last in self.spans:
+            yield from range(first, last + 1)
+
+    def describe(self) -> str:
+        """How the segments were chosen, and what follows from finding nothing in them, as a sentence."""
+        if self.whole:
+            return f"These are all {_segments(self.total)}."
+        if self.selection is Selection.RANDOM:
+            return (
+                f"The {self.count} of {_segments(self.total)} were drawn at random after the run was signed; a run "
+                f"with at least {self.bad} bad segment{'s' * (self.bad > 1)} would have passed with probability "
+                f"{probability_text(self.passing)}."
+            )
+        return (
+            f"The {self.count} of {_segments(self.total)} were chosen by the auditor; nothing follows for the others."
+        )
+
+
+def _segments(count: int) -> str:
+    return f"{count} segment{'s' * (count > 1)}"
+
+
+@dataclass(frozen=True)
+class SegmentRequest:
+    """Which segments an auditor wants replayed; without anything said, all.
+
+    Attributes:
+        numbers: These, by number.
+        count: So many, at random.
+        confidence: As many at random as it takes: a run with ``bad_fraction`` of bad segments is caught with at least
+            this probability.
+        bad_fraction: Share of bad segments that must not pass.
+        nonce: Randomness of the auditor, 32 bytes as hexadecimal digits; drawn from the operating system when empty. An
+            auditor who wants to show that the nonce was not picked for its result commits to it beforehand.
+
+    Raises:
+        DataError: More than one of ``numbers``, ``count`` and ``confidence`` is given, or a number is out of range.
+    """
+
+    numbers: tuple[int, ...] = ()
+    count: int | None = None
+    confidence: float | None = None
+    bad_fraction: float = 0.01
+    nonce: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.numbers) + (self.count is not None) + (self.confidence is not None) > 1:
+            raise DataError("Segments are chosen by number, by count, or by confidence; only one of them.")
+        if self.count is not None and self.count < 1:
+            raise DataError("A sample has at least one segment.", remedy=_FEW)
+        if self.confidence is not None and not 0 < self.confidence < 1:
+            raise DataError(
+                f"A confidence lies between 0 and 1; {self.confidence} does not.", remedy="Choose one such as 0.99."
+            )
+        if not 0 < self.bad_fraction <= 1:
+            raise DataError(
+                f"A bad fraction is more than 0 and at most 1; {self.bad_fraction} is not.",
+                remedy="Choose one such as 0.01.",
+            )
+        if self.nonce and not NONCE.fullmatch(self.nonce):
+            raise DataError("A nonce is 64 lower-case hexadecimal digits.", remedy="Leave it out to have one drawn.")
+        if self.nonce and self.count is None and self.confidence is None:
+            raise DataError("A nonce draws a sample.", remedy="Choose a count or a confidence too.")
+
+    @classmethod
+    def parse(
+        cls, text: str | None, confidence: float | None = None, bad_fraction: float = 0.01, nonce: str | None = None
+    ) -> SegmentRequest:
+        """Read what stands on the command line; nothing means all.
+
+        Args:
+            text: ``all``, a count (``5``), or numbers (``3,7-9``; a single one as ``7-7``).
+            confidence: As the attribute.
+            bad_fraction: As the attribute.
+            nonce: As the attribute.
+
+        Raises:
+            DataError: It cannot be read, or does not fit together.
+        """
+        count: int | None = None
+        numbers: tuple[int, ...] = ()
+        if text is not None and re.fullmatch(r"[0-9]{1,9}", text):
+            count = int(text)
+        elif text not in (None, "all"):
+            numbers = tuple(_listed(text or ""))
+        if text is not None and confidence is not None:
+            raise DataError("Segments are chosen by --segments or by --confidence, not by both.")
+        return cls(numbers, count, confidence, bad_fraction, nonce or "")
+
+    def resolve(self, manifest: OrderManifest, run_root: Digest) -> Sample:
+        """Choose the segments of a run.
+
+        Raises:
+            DataError: The run does not have so many segments.
+        """
+        total = segment_count(manifest)
+        if self.numbers:
+            numbers = tuple(sorted(set(self.numbers)))
+            if not 1 <= numbers[0] <= numbers[-1] <= total:
+                raise DataError(f"The run has the segments 1 to {total}.", remedy=_FEW)
+            return Sample(total, tuple(ranges(numbers)), Selection.LISTED)
+        if self.count is None and self.confidence is None:
+            return Sample(total, ((1, total),), Selection.ALL)
+        bad = bad_segments(total, self.bad_fraction)
+        count = self.count
+        if count is None:
+            assert self.confidence is not None
+            count = sample_size(total, bad, self.confidence)
+        if count > total:
+            raise DataError(f"The run has {total} segments; {count} were asked for.", remedy="Ask for fewer, or all.")
+        nonce = self.nonce or secrets.token_hex(32)
+        return Sample(total, tuple(ranges(draw_segments(total, count, nonce, run_root))), Selection.RANDOM, nonce, bad)
+
+
+def planned_steps(manifest: OrderManifest, sample: Sample) -> int:
+    """Return the number of steps in the segments of a sample."""
+    return sum(segment(manifest, last).last - segment(manifest, first).first + 1 for first, last in sample.spans)
+
+
+def _listed(text: str) -> Iterator[int]:
+    if len(text) > 10_000 or not _LIST.fullmatch(text):
+        raise DataError(f"The segments {text[:40]!r} cannot be read.", remedy=_FEW)
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        low, high = int(first), int(last or first)
+        if not 1 <= low <= high < 10**9 or high - low >= 10**7:
+            raise DataError(f"{part!r} is not a range of segments.", remedy=_FEW)
+        yield from range(low, high + 1)
+
+
+def headline(outcome: Outcome, sample: Sample | None) -> str:
+    """The outcome in words: for a clean sample it says for how much of the run it holds."""
+    if outcome is Outcome.VERIFIED and sample is not None and not sample.whole:
+        return f"{outcome.value} for {sample.count} of {_segments(sample.total)}"
+    return outcome.value
+
+
+def bad_segments(total: int, fraction: float) -> int:
+    """Return how many segments a share of them is: rounded up, at least one."""
+    return max(1, min(total, ceil(fraction * total)))
+
+
+def draw_segments(total: int, count: int, nonce: str, run_root: Digest) -> tuple[int, ...]:
+    """Draw ``count`` of the segments 1 to ``total`` from a nonce and a run root; ascending.
+
+    Segment i has the rank SHA-256("counterfoil segment sample v1", nonce, run root, i as 8 bytes, little-endian); those
+    of the lowest ranks are drawn.
+    """
+    prefix = hashlib.sha256(_DOMAIN + bytes.fromhex(nonce) + run_root.value)
+
+    def rank(number: int) -> bytes:
+        digest = prefix.copy()
+        digest.update(number.to_bytes(8, "little"))
+        return digest.digest()
+
+    return tuple(sorted(heapq.nsmallest(count, range(1, total + 1), key=rank)))
+
+
+def passing_probability(total: int, bad: int, count: int) -> float:
+    """Return the probability C(N - b, k) / C(N, k) that a sample of k of N segments holds none of b bad ones.
+
+    Multiplied up in a fixed order with IEEE-754 division and multiplication alone, so that every machine gets the same
+    float64.
+    """
+    if not 0 <= bad <= total or not 0 <= count <= total:
+        raise ValueError("the sample does not fit the run")
+    # The roles of b and k can be exchanged; the shorter product is as good.
+    few, many = min(bad, count), max(bad, count)
+    probability = 1.0
+    for i in range(few):
+        probability *= max(total - many - i, 0) / (total - i)
+        if probability == 0.0:
+            break
+    return probability
+
+
+def sample_size(total: int, bad: int, confidence: float) -> int:
+    """Return the least sample that catches a run with ``bad`` bad segments with at least this probability."""
+    low, high = 1, total - bad + 1  # One more than the good ones holds a bad one for certain.
+    while low < high:
+        middle = (low + high) // 2
+        if 1.0 - passing_probability(total, bad, middle) >= confidence:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def probability_text(probability: float) -> str:
+    """Write a probability with three significant digits, never as plain 0 or 1 unless it is."""
+    if probability in (0.0, 1.0):
+        return f"{probability:.0f}"
+    return f"{probability:.3g}" if probability < 0.9995 else f"1 - {1 - probability:.2g}"
+
+
+def ranges(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """Merge ascending numbers into first and last of each run of neighbours, so that a million of them stay short."""
+    merged: list[tuple[int, int]] = []
+    for number in numbers:
+        if merged and number == merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], number)
+        else:
+            merged.append((number, number))
+    return merged

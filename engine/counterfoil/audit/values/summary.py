@@ -1,0 +1,134 @@
+"""What a bundle says of itself, for the overview: plain frozen values without any handle on the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from counterfoil.audit.values.outcome import Check
+from counterfoil.commit.digest import Digest
+from counterfoil.program.limits import Estimate
+
+
+@dataclass(frozen=True)
+class ArraySummary:
+    """One data array of the order.
+
+    Attributes:
+        name: Its name.
+        dtype: Dtype name.
+        shape: Shape.
+        digest: Tensor digest.
+        file: Name of the data file in which it lies, as the client called it; None when it lies in the bundle.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    digest: Digest
+    file: str | None = None
+
+
+@dataclass(frozen=True)
+class OrderSummary:
+    """What was ordered.
+
+    Attributes:
+        title: The client's name for the job.
+        recipe: Recipe that wrote the order, for instance ``digits-cnn``.
+        digest: Digest of the order's manifest.
+        steps: Ordered training steps.
+        batch_size: Rows per step.
+        seed: Seed of every random draw.
+        precision: The precision profile in words.
+        optimizer: The optimizer in words.
+        program_digest: Digest of the program.
+        operators: Number of operators of the program.
+        rounded_operators: How many of them are of class rounded.
+        without_bound: Operator kinds with a margin that no error bound proves, sorted; None when the program has not
+            been read yet.
+        parameters: Number of trainable values.
+        state_tensors: Number of state tensors (parameters, buffers, optimizer slots).
+        state_bytes: Size of one state.
+        data: The data arrays.
+        data_root: Merkle root over them.
+        initial_root: State root of the initial state.
+        commit_every: A state is digested every so many steps.
+        checkpoint_every: A state is stored every so many steps.
+        estimate: What a step takes; None when the program has not been read yet, or is larger than the limits.
+    """
+
+    title: str
+    recipe: str
+    digest: Digest
+    steps: int
+    batch_size: int
+    seed: int
+    precision: str
+    optimizer: str
+    program_digest: Digest
+    operators: int
+    rounded_operators: int
+    parameters: int
+    state_tensors: int
+    state_bytes: int
+    data: tuple[ArraySummary, ...]
+    data_root: Digest
+    initial_root: Digest
+    commit_every: int
+    checkpoint_every: int
+    without_bound: tuple[str, ...] | None = None
+    estimate: Estimate | None = None
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What was run, as the trainer recorded and signed it.
+
+    Attributes:
+        order_digest: The order that the trainer says it ran.
+        run_root: Merkle root over the steps; None when the signature does not hold.
+        steps: Recorded steps.
+        checkpoints: Steps at which a state is stored.
+        trainer_key: SHA-256 key id of the key that signed.
+        signed_at: When the trainer signed, ISO 8601 in UTC, as the trainer says.
+        environment: Device, library versions and switches of the trainer's machine.
+        losses: The recorded loss of each step, from step 1.
+        log_bytes: The size of each step's log, from step 1.
+        log_entries: The number of logged rounding decisions of each step, from step 1.
+    """
+
+    order_digest: Digest
+    run_root: Digest | None
+    steps: int
+    checkpoints: tuple[int, ...]
+    trainer_key: str
+    signed_at: str
+    environment: tuple[tuple[str, str], ...]
+    losses: tuple[float, ...]
+    log_bytes: tuple[int, ...]
+    log_entries: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class BundleSummary:
+    """What is in a bundle.
+
+    Attributes:
+        path: Where the file lies.
+        file_bytes: Its size.
+        order: What was ordered.
+        run: What was run; None for an order that nobody has run yet.
+        checks: The checks that need no replay (1 to 6), each with its state.
+        client_order: Digest of the client's own order file, when one was given.
+        sentence: One plain sentence on what matches and what does not.
+        states_checked: Whether every stored state was compared with its state root, and has it.
+    """
+
+    path: str
+    file_bytes: int
+    order: OrderSummary
+    run: RunSummary | None
+    checks: tuple[Check, ...]
+    client_order: Digest | None
+    sentence: str
+    states_checked: bool = False
