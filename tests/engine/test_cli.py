@@ -415,3 +415,21 @@ def test_data_outside_the_bundle(job: Path, tmp_path: Path, capsys: pytest.Captu
     capsys.readouterr()
     assert main(["inspect", run]) == 0
     assert "in the data file digits.cfdata" in capsys.readouterr().out
+
+
+def test_an_interrupt_while_the_command_line_is_loaded_ends_in_a_sentence() -> None:
+    code = """
+import sys
+
+class Interrupts:
+    def find_spec(self, name, path, target=None):
+        if name == "counterfoil.cli.orders":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupts())
+from counterfoil.cli import main
+sys.exit(main(["--version"]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr == "INCONCLUSIVE  Stopped; nothing was concluded.\n"

@@ -6,6 +6,12 @@ command that needs it, so that ``--help`` answers at once and the engine works w
 One module for each group of commands; :mod:`counterfoil.cli.app` puts them together.
 """
 
-from counterfoil.cli.app import main
+import sys
+
+try:
+    from counterfoil.cli.app import main
+except KeyboardInterrupt:  # Loading takes half a second, in which nobody else would answer.
+    print("INCONCLUSIVE  Stopped; nothing was concluded.", file=sys.stderr)
+    sys.exit(2)
 
 __all__ = ["main"]
