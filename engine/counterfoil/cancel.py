@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from counterfoil.errors import CancelledError
 
@@ -17,6 +19,8 @@ class CancelToken:
         self._cancelled = threading.Event()
         self._running = threading.Event()
         self._running.set()
+        self._at_once: int | None = None
+        """The thread whose work may be interrupted anywhere."""
 
     @property
     def cancelled(self) -> bool:
@@ -41,6 +45,36 @@ class CancelToken:
     def resume(self) -> None:
         """Let the work go on."""
         self._running.set()
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Let :meth:`interrupt` stop the block anywhere: an import, or a computation that writes nothing.
+
+        Raises:
+            CancelledError: It was stopped.
+        """
+        before, self._at_once = self._at_once, threading.get_ident()
+        try:
+            self.check()
+            yield
+        except Exception:
+            self.check()  # a library may make something else of the interrupt
+            raise
+        except KeyboardInterrupt:
+            self.check()
+            raise
+        finally:
+            self._at_once = before
+
+    def interrupt(self) -> None:
+        """Stop the work, at once where it may be; called by the handler of a signal.
+
+        Raises:
+            KeyboardInterrupt: The handler has interrupted a block of :meth:`at_once`, which makes CancelledError of it.
+        """
+        self.cancel()
+        if self._at_once == threading.get_ident():
+            raise KeyboardInterrupt
 
     def check(self) -> None:
         """Wait while paused; called by the working thread.

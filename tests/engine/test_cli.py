@@ -14,6 +14,7 @@ import pytest
 from counterfoil import __version__
 from counterfoil.cli import main
 from counterfoil.cli.interrupt import cancel_on_interrupt
+from counterfoil.errors import CancelledError
 from counterfoil.signer.environment import PASSPHRASE_VARIABLE
 from counterfoil.signing import load_private_key
 from counterfoil.training.recorder import record
@@ -266,6 +267,32 @@ def test_an_interrupt_sets_the_token_and_is_undone() -> None:
             time.sleep(0.001)
         assert token.cancelled
     assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_an_interrupt_in_a_callback_of_the_interpreter_is_not_lost(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a destructor raises is shown and forgotten; the imports of large libraries have many such places."""
+
+    class Interrupted:
+        def __del__(self) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+            sum(range(10_000))
+
+    before = signal.getsignal(signal.SIGALRM), sys.unraisablehook
+
+    def work() -> None:
+        with cancel_on_interrupt() as token, token.at_once():
+            Interrupted()
+            deadline = time.monotonic() + 30
+            while time.monotonic() < deadline:
+                pass
+
+    begun = time.monotonic()
+    with pytest.raises(CancelledError):
+        work()
+    assert time.monotonic() < begun + 20
+    assert "Traceback" not in capsys.readouterr().err
+    assert (signal.getsignal(signal.SIGALRM), sys.unraisablehook) == before
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")

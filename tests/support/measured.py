@@ -8,11 +8,12 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 _CHILD = """
 import resource, sys
 from counterfoil.cli import main
-code = main(sys.argv[1:])
+code = main()
 print("memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
 sys.exit(code)
 """
@@ -39,17 +40,35 @@ def command(*arguments: str) -> Measured:
     return Measured(done.returncode, said, used, int(said.rsplit("memory", 1)[1]) * unit >> 20)
 
 
-def interrupted(*arguments: str, after: float) -> tuple[int, float]:
-    """Run a command, interrupt it as Ctrl-C does, and return its exit code and how long it then went on."""
+@dataclass(frozen=True)
+class Interrupted:
+    """How a command ended that was interrupted: exit code, what it said, and the processor seconds it still took."""
+
+    code: int
+    said: str
+    seconds: float
+
+
+def interrupted(*arguments: str, after: float) -> Interrupted:
+    """Run a command, and interrupt it as Ctrl-C does when it has taken ``after`` processor seconds. Needs Linux."""
     process = subprocess.Popen(
-        [sys.executable, "-c", _CHILD, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-c", _CHILD, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
-        time.sleep(after)
+        while process.poll() is None and _processor_seconds(process.pid) < after:
+            time.sleep(0.01)
         assert process.poll() is None, process.communicate()
+        begun = _processor_seconds(process.pid)
         process.send_signal(signal.SIGINT)
-        begun = time.monotonic()
-        process.communicate(timeout=60)
-        return process.returncode, time.monotonic() - begun
+        # Its times can be read until it is waited for.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        ended = _processor_seconds(process.pid)
+        out, err = process.communicate(timeout=60)
+        return Interrupted(process.returncode, out + err, ended - begun)
     finally:
         process.kill()
+
+
+def _processor_seconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -233,7 +233,7 @@ def _check_program(
     inspection: Inspection, contents: OrderContents, limits: Limits | None, cancel: CancelToken | None
 ) -> tuple[CheckState, str]:
     order = inspection.order = prepare_order(inspection.reader.manifest, contents, limits, cancel)
-    inspection.estimate = estimate(order.program, COMPUTE_DTYPES[order.manifest.precision.compute].itemsize)
+    inspection.estimate = estimate(order.program, COMPUTE_DTYPES[order.manifest.precision.compute].itemsize, cancel)
     rounded = sum(node.entry.operator_class is OperatorClass.ROUNDED for node in order.program.nodes)
     return CheckState.PASSED, f"All {len(order.program.nodes)} operators are on the allow-list; {rounded} are rounded."
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import logging
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
@@ -84,6 +86,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code.
     """
+    if arguments is not None:
+        return _main(arguments)
+    try:
+        return _main(None)
+    finally:
+        # The command has said how it ended: a signal while the interpreter is taken down changes nothing.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        gc.freeze()  # else garbage is looked for in what is left of a large program
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     try:
         if arguments is None:
             hide_passphrase()

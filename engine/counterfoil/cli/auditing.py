@@ -132,9 +132,10 @@ def audit(
     finished: AuditFinished | None = None
     restoring = resume
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
-        from counterfoil.audit import kept, replay
-        from counterfoil.audit.values import events
-        from counterfoil.program.limits import limits_for
+        with cancel.at_once():
+            from counterfoil.audit import kept, replay
+            from counterfoil.audit.values import events
+            from counterfoil.program.limits import limits_for
 
         request = replay.AuditRequest(
             run=run,

@@ -49,8 +49,9 @@ def inspect(
     """
     public = load_public_key(trainer_key) if trainer_key else None
     with cancel_on_interrupt() as cancel, terminal.progress("Checking", terminal.console(stderr=True), "states") as bar:
-        from counterfoil.audit import inspection
-        from counterfoil.program.limits import limits_for
+        with cancel.at_once():
+            from counterfoil.audit import inspection
+            from counterfoil.program.limits import limits_for
 
         def show(done: int, total: int) -> None:
             if done == 0:

@@ -3,26 +3,45 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from counterfoil.cancel import CancelToken
+
+_AGAIN_SECONDS = 0.05
 
 
 @contextmanager
 def cancel_on_interrupt() -> Iterator[CancelToken]:
-    """Let Ctrl-C and a request to end set the token; a second one ends the process at once."""
+    """Let Ctrl-C and a request to end set the token, and stop at once what may be; a second one ends the process."""
     token = CancelToken()
     previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    hook = sys.unraisablehook
+    timed = hasattr(signal, "setitimer") and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
 
     def stop(number: int, frame: object) -> None:
-        token.cancel()
         signal.signal(number, signal.default_int_handler)
+        # An exception that is raised in a callback of the interpreter's, as imports have, is shown and forgotten.
+        sys.unraisablehook = quietly
+        if timed:
+            signal.signal(signal.SIGALRM, lambda *_: token.interrupt())
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN_SECONDS, _AGAIN_SECONDS)
+        token.interrupt()
+
+    def quietly(forgotten: Any) -> None:
+        if forgotten.exc_type is not KeyboardInterrupt:
+            hook(forgotten)
 
     for number in previous:
         signal.signal(number, stop)
     try:
         yield token
     finally:
+        if timed:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
         for number, handler in previous.items():
             signal.signal(number, handler)
+        sys.unraisablehook = hook

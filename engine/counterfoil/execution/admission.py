@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import torch
 
 from counterfoil.cancel import CancelToken
@@ -26,8 +28,10 @@ def read_program(data: bytes, compute: str, limits: Limits | None = None, cancel
         CancelledError: ``cancel`` was set.
     """
     limits = limits or Limits()
-    program = Program.from_bytes(data, limits=limits, cancel=cancel)
-    dtype = COMPUTE_DTYPES[compute]
-    check(estimate(program, dtype.itemsize, cancel), limits)
-    Interpreter(program, torch.device("cpu"), dtype).check_types(cancel)
+    # Tables over all operators take a second each, and the first fake tensor an import of three.
+    with cancel.at_once() if cancel is not None else nullcontext():
+        program = Program.from_bytes(data, limits=limits, cancel=cancel)
+        dtype = COMPUTE_DTYPES[compute]
+        check(estimate(program, dtype.itemsize, cancel), limits)
+        Interpreter(program, torch.device("cpu"), dtype).check_types(cancel)
     return program
