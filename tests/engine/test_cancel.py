@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from counterfoil.cancel import CancelToken
-from counterfoil.errors import CancelledError
+from counterfoil.cli.interrupt import cancel_on_interrupt
+from counterfoil.errors import BundleError, CancelledError
 
 
 @pytest.fixture
@@ -76,3 +77,24 @@ def test_errors_of_the_block_are_its_own(token: CancelToken) -> None:
     for error in (ValueError("its own"), KeyboardInterrupt()):
         with pytest.raises(type(error)), token.at_once():
             raise error
+
+
+@pytest.mark.parametrize(
+    ("stopped", "broken", "told"),
+    [
+        (True, RecursionError(), CancelledError),
+        (False, RecursionError(), RecursionError),
+        (True, BundleError("A sentence of ours stays."), BundleError),
+    ],
+)
+def test_what_breaks_after_an_interrupt_is_no_bug(stopped: bool, broken: Exception, told: type[Exception]) -> None:
+    """An interrupt anywhere may leave a library in disorder; without one the same exception is shown as it is."""
+
+    def work() -> None:
+        with cancel_on_interrupt() as token:
+            if stopped:
+                token.cancel()
+            raise broken
+
+    with pytest.raises(told):
+        work()

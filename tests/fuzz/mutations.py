@@ -97,7 +97,17 @@ def _similar(value: Any, chance: random.Random) -> Any:
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
-        return chance.choice((value + 1, value - 1, -value, value * 2, value * 2**31, str(value), float(value)))
+        return chance.choice(
+            (
+                value + 1,
+                value - 1,
+                -value,
+                value * 2,
+                value * 2**31,
+                str(value),
+                value / 2 if abs(value) < 2**60 else 0.5,
+            )
+        )
     if isinstance(value, str) and value:
         at = chance.randrange(len(value))
         return value[:at] + chance.choice(("", value[at] * 2, "0", "\0", value[at].swapcase())) + value[at + 1 :]

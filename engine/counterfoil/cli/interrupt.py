@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from counterfoil.cancel import CancelToken
+from counterfoil.errors import CounterfoilError
 
 _AGAIN_SECONDS = 0.05
 
@@ -38,6 +39,12 @@ def cancel_on_interrupt() -> Iterator[CancelToken]:
         signal.signal(number, stop)
     try:
         yield token
+    except CounterfoilError:
+        raise
+    except Exception:
+        # What is interrupted anywhere may leave a library in disorder; that is no bug then.
+        token.check()
+        raise
     finally:
         if timed:
             signal.setitimer(signal.ITIMER_REAL, 0)

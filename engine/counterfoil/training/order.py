@@ -97,8 +97,9 @@ class OrderDraft:
             path: Where the order goes.
             external_data: Where the data goes, for data too large to lie in the order and in every run of it; the
                 order then names each array by its digest. None keeps the data in the order.
-            trial: Whether to execute the first step before (:meth:`try_first_step`), so that no order is written that
-                nobody can train. It takes the time and the memory of a step on the CPU, twice.
+            trial: Whether to read the program as others will, and to execute the first step (:meth:`try_first_step`),
+                so that no order is written that nobody can train. It takes the time and the memory of a step on the
+                CPU, twice.
 
         Warns:
             CoarseGridWarning: The grid is too coarse for a gradient of the first step.
@@ -109,7 +110,7 @@ class OrderDraft:
             FileWriteError: A file cannot be written.
         """
         manifest, inside = self.manifest, self.data
-        program = self._readable_program()
+        program = self._readable_program() if trial else self.program.to_bytes()
         if external_data is not None:
             name = _plain_name(Path(external_data))
             outside = {array: replace(spec, file=name) for array, spec in manifest.data.items()}
