@@ -86,6 +86,7 @@ from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.program.limits import Limits
+from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.guaranteed import kinds_without_bound
 from counterfoil.signing import PublicKey
 from counterfoil.training.order import LoadedOrder
@@ -607,7 +608,7 @@ class _Replay:
             return after(chain, Lost()), None
         match = match_of(chain, outcome.leaf == self._tree.leaf(step))
         if match is StepMatch.MATCH:
-            self._account.add((len(log.indices) for log in logs), outcome.counts)
+            self._account.add(outcome.counts)
         yield self._judged(self._row(step, match, outcome, begun))
         agrees = True
         if match is StepMatch.MISMATCH:
@@ -664,7 +665,7 @@ class _Replay:
             ) from error
 
     def _row(self, step: int, match: StepMatch, outcome: ReplayedStep | None, begun: float) -> StepRow:
-        counts = outcome.counts if outcome is not None else ()
+        counts = outcome.total if outcome is not None else Counts()
         trainer_loss = self._records[step].loss
         return StepRow(
             step=step,
@@ -673,15 +674,15 @@ class _Replay:
             replay_leaf=outcome.leaf if outcome is not None else None,
             trainer_loss=float("nan") if trainer_loss is None else trainer_loss,
             replay_loss=outcome.result.loss if outcome is not None else float("nan"),
-            log_entries=outcome.entries if outcome is not None else 0,
+            log_entries=counts.entries,
             log_bytes=self._reader.log_size(step),
-            corrections=sum(count.corrections for count in counts),
-            contradictions=sum(count.contradictions for count in counts),
-            omissions=sum(count.omissions for count in counts),
+            corrections=counts.corrections,
+            contradictions=counts.contradictions,
+            omissions=counts.omissions,
             rounded_values=self._rounded_values if outcome is not None else 0,
             seconds=time.perf_counter() - begun,
-            steerable=sum(count.steerable for count in counts),
-            steered=sum(count.steered for count in counts),
+            steerable=counts.steerable,
+            steered=counts.steered,
         )
 
     def _checkpoint(self, step: int) -> Arrays:

@@ -26,8 +26,9 @@ from counterfoil.execution.devices import open_device, set_determinism
 from counterfoil.execution.interpreter import Compute, Draws, Interpreter, Round, StepInputs, StepResult, native
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.log import encode
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, SiteCounts, step_key
+from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, step_key
 
 MEMORY_EXIT = 3
 """Exit code of a process that would have needed more memory than it was given."""
@@ -146,9 +147,9 @@ def measure(
         replayed=replayed,
         perturbed=other,
         digested=digested,
-        corrections=sum(count.corrections for count in counts),
-        contradictions=sum(count.contradictions for count in counts),
-        omissions=sum(count.omissions for count in counts),
+        corrections=counts.corrections,
+        contradictions=counts.contradictions,
+        omissions=counts.omissions,
         identical=_root(result) == root,
         state_bytes=sum(array.nbytes for array in initial.values()),
         peak_bytes=_peak(torch_device),
@@ -190,12 +191,12 @@ class _Forms:
         result = self.run(rounder)
         return rounder, encode(rounder.logs), result
 
-    def replay(self, recorder: RecordingRounder, compute: Compute) -> tuple[list[SiteCounts], StepResult]:
+    def replay(self, recorder: RecordingRounder, compute: Compute) -> tuple[Counts, StepResult]:
         order = self._step.order
         rounder = ReplayingRounder(order.program, order.manifest.precision, self._kernels)
         rounder.follow(self._key, recorder.logs)
         result = self.run(rounder, compute)
-        return rounder.counts, result
+        return sum(rounder.counts, Counts()), result
 
 
 def _timed(call: Callable[[], _Result]) -> tuple[float, _Result]:
