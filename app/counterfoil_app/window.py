@@ -521,7 +521,7 @@ class MainWindow(QMainWindow):
     def choose_table(self) -> None:
         """Ask where the step table goes, then write it."""
         path = self.session.path
-        if path is None or not self.session.rows:
+        if path is None or not self.session.steps.done:
             return
         proposal = beside(path, ".steps.csv")
         name, _ = QFileDialog.getSaveFileName(self, self.tr("Export step table"), str(proposal), "*.csv")
@@ -620,7 +620,7 @@ class MainWindow(QMainWindow):
 
     def _refresh_exports(self) -> None:
         self.verdict_action.setEnabled(self.session.report is not None)
-        self.table_action.setEnabled(bool(self.session.rows))
+        self.table_action.setEnabled(self.session.steps.done > 0)
         self.capsule_action.setEnabled(self.session.can_export_capsule)
 
     def _show_title(self) -> None:
