@@ -16,6 +16,7 @@ import pytest
 
 from counterfoil import Digest
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.steptable import Recorded
 from counterfoil.cli import main
 from counterfoil.errors import CounterfoilError
 from counterfoil_app.engine import process as engine_process
@@ -78,7 +79,7 @@ def test_dotted_names_and_junk() -> None:
 def test_control_plain_values_pass() -> None:
     value = (
         Check(CheckNumber.FORMAT, CheckState.PASSED, "x"), Digest.of(b""), Path("a"), datetime.now(UTC), 1, 2.5, None,
-        [True], {"a": (1,)}, b"x", Outcome.VERIFIED,
+        [True], {"a": (1,)}, b"x", Outcome.VERIFIED, Recorded.of([0.5, float("nan")], [1, 2], [3, 4]),
     )  # fmt: skip
     assert loads(dumps(value)) == value
     for array in (np.arange(6.0).reshape(2, 3), np.array(3, np.uint64), np.zeros((0, 2), np.bool_)):

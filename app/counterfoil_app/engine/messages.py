@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from counterfoil import CounterfoilError
 
 MAX_BYTES = 2**31
-"""Longest message; the overview of ten million steps has 200 MB."""
+"""Longest message; the overview of ten million steps has 240 MB."""
 _MODULES = (
     "counterfoil.audit.",
     "counterfoil.commit.",
