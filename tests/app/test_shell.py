@@ -326,7 +326,7 @@ def test_cancelled_preferences_change_nothing(opened: MainWindow, settings: Sett
 
 def test_junk_in_the_new_settings_falls_back(settings: Settings) -> None:
     for key, junk in (("text_percent", "1000"), ("threads", "-3"), ("threads", "9999999"), ("threads", "\u0663")):
-        settings._store.setValue(key, junk)
+        settings.store.setValue(key, junk)
     assert settings.text_percent == 100
     assert settings.threads is None
     settings.threads = 2
