@@ -29,10 +29,10 @@ from counterfoil_app.looks import icons
 from counterfoil_app.looks.theme import DARK, LIGHT, Theme, Tokens, Tone, style_sheet
 from counterfoil_app.model.session import Phase
 from counterfoil_app.model.settings import MAX_RECENT, Setting, Settings, ThemeChoice
+from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.export import now
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.parts import fixed_font
-from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
 
 
@@ -164,12 +164,12 @@ def test_style_sheet_has_all_its_tokens(tokens: Tokens) -> None:
 
 
 def test_theme_can_be_switched(opened: MainWindow, settings: Settings) -> None:
-    opened.theme_actions[ThemeChoice.DARK].trigger()
+    opened.menus.theme_actions[ThemeChoice.DARK].trigger()
     assert opened.theme.tokens == DARK
     assert settings.theme is ThemeChoice.DARK
     assert opened.palette().window().color().name() == DARK.background
     assert opened.divergence.canvas.backgroundBrush().color().name() == DARK.surface
-    opened.theme_actions[ThemeChoice.LIGHT].trigger()
+    opened.menus.theme_actions[ThemeChoice.LIGHT].trigger()
     assert opened.palette().window().color().name() == LIGHT.background
 
 

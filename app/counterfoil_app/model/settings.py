@@ -67,7 +67,8 @@ def _theme(held: object) -> ThemeChoice:
 
 
 def _text_percent(held: object) -> int:
-    return int(_text(held)) if held in map(str, TEXT_PERCENTS) else TEXT_PERCENTS[0]
+    text = _text(held)
+    return int(text) if text in map(str, TEXT_PERCENTS) else TEXT_PERCENTS[0]
 
 
 def _threads(held: object) -> int | None:
