@@ -85,6 +85,7 @@ from counterfoil.execution.devices import check_memory, environment, open_device
 from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.generators import ByPercent, relay
 from counterfoil.program.limits import Limits
 from counterfoil.rounding.guaranteed import kinds_without_bound
 from counterfoil.signing import PublicKey
@@ -194,18 +195,11 @@ def _run(progress: _Progress, token: CancelToken) -> Iterator[Event]:
 
 def _settle(file: SteadyFile, progress: _Progress, cancel: CancelToken) -> Generator[Event, None, Digest]:
     """Hash the file; says how far it is where that takes long."""
-    settling = file.settle(cancel)
-    shown = 0
-    while True:
-        try:
-            done, total = next(settling)
-        except StopIteration as end:
-            digest: Digest = end.value
-            return digest
-        percent = 100 * done // total
-        if total > _LONG_BYTES and percent > shown:
-            shown = percent
-            yield CheckChanged(Check(CheckNumber.FORMAT, CheckState.RUNNING, f"Hashing the file: {percent} %."))
+
+    def hashing(percent: int) -> CheckChanged:
+        return CheckChanged(Check(CheckNumber.FORMAT, CheckState.RUNNING, f"Hashing the file: {percent} %."))
+
+    return (yield from relay(file.settle(cancel), ByPercent(hashing, above=_LONG_BYTES)))
 
 
 @dataclass
@@ -423,19 +417,14 @@ def _with_data(
         if request.data is None:
             raise missing_data(manifest)
         file = stack.enter_context(DataFile.open(request.data))
-        checking = file.check(manifest, cancel)
-        shown = -1
-        while True:
-            try:
-                done, total = next(checking)
-            except StopIteration as end:
-                detail = f"Program, schedule, scalars, {len(manifest.data)} data arrays (those in {file.path.name} "
-                yield progress.note(number, CheckState.PASSED, f"{detail}too) and the initial state match the order.")
-                return order.with_data(end.value)
-            percent = 100 * done // total if total else 100
-            if percent > shown:
-                shown = percent
-                yield progress.note(number, CheckState.RUNNING, f"Checking the data file: {percent} %.")
+
+        def checking(percent: int) -> CheckChanged:
+            return progress.note(number, CheckState.RUNNING, f"Checking the data file: {percent} %.")
+
+        checked = yield from relay(file.check(manifest, cancel), ByPercent(checking))
+        detail = f"Program, schedule, scalars, {len(manifest.data)} data arrays (those in {file.path.name} "
+        yield progress.note(number, CheckState.PASSED, f"{detail}too) and the initial state match the order.")
+        return order.with_data(checked)
     except RefusedError as error:
         yield progress.note(number, CheckState.FAILED, error.sentence)
         raise

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -35,7 +35,6 @@ Compute = Callable[["Operation", list[Any], dict[str, Any]], Any]
 """Runs one operator on its arguments; :func:`native` or a perturbed executor."""
 COMPUTE_DTYPES = {"float64": torch.float64, "float32": torch.float32}
 """The compute dtypes of the precision profiles, by name."""
-_Event = TypeVar("_Event")
 _PROGRESS_SECONDS = 0.1
 """Time between two reports of progress inside a step."""
 
@@ -384,19 +383,6 @@ class Interpreter:
         if not math.isfinite(loss):
             raise NonFiniteError("The loss is infinite or not a number.", remedy=DIVERGED)
         return StepResult(state, loss)
-
-
-def with_progress(
-    execution: Generator[int, None, StepResult], event: Callable[[int], _Event]
-) -> Generator[_Event, None, StepResult]:
-    """Turn the reports of :meth:`Interpreter.execute` into events; returns its result."""
-    while True:
-        try:
-            done = next(execution)
-        except StopIteration as end:
-            result: StepResult = end.value
-            return result
-        yield event(done)
 
 
 def stored(tensor: Tensor, described: TensorType) -> Tensor:

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -28,7 +29,7 @@ from counterfoil.execution.devices import open_device, set_determinism
 from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter, Operation, native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.generators import finish
+from counterfoil.generators import finish, relay
 from counterfoil.program.graph import Node, Program
 from counterfoil.program.limits import Limits
 from counterfoil.program.operators import OperatorClass
@@ -168,13 +169,8 @@ def calibrate(
                 execution = interpreter.execute(
                     order.inputs(step, state), rounder=measuring, compute=measuring.compute, cancel=cancel
                 )
-                while True:
-                    try:
-                        done = next(execution)
-                    except StopIteration as end:
-                        state = end.value.state
-                        break
-                    yield CalibrationProgress(step - 1 + done / len(program.nodes))
+                result = yield from relay(execution, partial(_progress, step - 1, len(program.nodes)))
+                state = result.state
                 yield CalibrationProgress(step)
             kinds = measuring.kinds()
             # A kind that never differed keeps the default, so it is not listed.
@@ -186,6 +182,10 @@ def calibrate(
     finally:
         kernels.close()
     yield Calibration(kinds, precision, steps, None if out is None else calibrated.digest)
+
+
+def _progress(before: int, operators: int, done: int) -> CalibrationProgress:
+    return CalibrationProgress(before + done / operators)
 
 
 def _checked(file: DataFile, manifest: OrderManifest, cancel: CancelToken | None) -> Mapping[str, Rows]:

@@ -30,9 +30,10 @@ from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.errors import CancelledError, FileWriteError, ObstacleError, RecordingError
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
-from counterfoil.execution.interpreter import COMPUTE_DTYPES, Compute, Interpreter, native, with_progress
+from counterfoil.execution.interpreter import COMPUTE_DTYPES, Compute, Interpreter, native
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.generators import relay
 from counterfoil.program.limits import Limits
 from counterfoil.rounding.log import decode, encode
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, step_key
@@ -149,13 +150,8 @@ def _with_data(
     order: LoadedOrder, file: DataFile, cancel: CancelToken | None
 ) -> Generator[DataChecked, None, LoadedOrder]:
     """Check a data file and add its arrays to the order that names them."""
-    checking = file.check(order.manifest, cancel)
-    while True:
-        try:
-            done, total = next(checking)
-        except StopIteration as end:
-            return order.with_data(end.value)
-        yield DataChecked(done, total)
+    checked = yield from relay(file.check(order.manifest, cancel), lambda report: DataChecked(*report))
+    return order.with_data(checked)
 
 
 def _operator_recorded(step: int, total: int, done: int) -> OperatorRecorded:
@@ -275,7 +271,7 @@ def record(
             if tamper is not None:
                 inputs = tamper(inputs)
             execution = interpreter.execute(inputs, rounder=rounder, compute=compute, cancel=cancel)
-            result = yield from with_progress(execution, partial(_operator_recorded, step, len(program.nodes)))
+            result = yield from relay(execution, partial(_operator_recorded, step, len(program.nodes)))
             state = result.state
             arrays = numpy_state(state) if manifest.is_committed(step) else {}
             done = stored_step(
@@ -371,7 +367,7 @@ def _restored(
     if tamper is not None:
         inputs = tamper(inputs)
     execution = interpreter.execute(inputs, rounder=rounder, compute=compute, cancel=cancel)
-    result = yield from with_progress(execution, partial(_operator_recorded, record.step, len(program.nodes)))
+    result = yield from relay(execution, partial(_operator_recorded, record.step, len(program.nodes)))
     root = None if record.state_root is None else state_root(numpy_state(result.state))
     again = stored_step(
         record.step,

@@ -26,9 +26,9 @@ from counterfoil.execution.interpreter import (
     StepInputs,
     StepResult,
     native,
-    with_progress,
 )
 from counterfoil.execution.perturbed import perturbed
+from counterfoil.generators import relay
 from counterfoil.program.graph import Program
 from counterfoil.rounding.guaranteed import own_log_margins
 from counterfoil.rounding.log import SiteLog, decode
@@ -162,7 +162,7 @@ class StepReplayer:
             job.inputs(step, state), rounder=rounder, compute=compute or self._compute, cancel=self._cancel
         )
         total = len(job.program.nodes)
-        result = yield from with_progress(execution, lambda done: OperatorDone(step, done, total))
+        result = yield from relay(execution, lambda done: OperatorDone(step, done, total))
         needed = job.manifest.is_committed(step)
         arrays = {name: tensor.cpu().numpy() for name, tensor in result.state.items()} if needed else {}
         record = StepRecord(
