@@ -48,11 +48,13 @@ from counterfoil import (
     StepMatch,
     StepReplayed,
     StepRow,
+    StepTable,
     TensorDetail,
     TensorDivergence,
     canonical,
 )
 from counterfoil.audit.step.compare import detail_difference
+from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.summary import ArraySummary, OrderSummary, RunSummary
 from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil.signing import VERDICT_PREDICATE, make_statement
@@ -290,8 +292,8 @@ class FakeEngine:
         )  # fmt: skip
         return VerdictReading((KEY_ID,), verdict, None if bundle is None else bundle.name == "honest.cfoil")
 
-    def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
-        path.write_text("".join(f"{row.step}\n" for row in rows))
+    def write_steps(self, steps: StepTable, path: Path) -> None:
+        path.write_text("".join(f"{row.step}\n" for row in steps.rows()))
 
     def make_sample(self, folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterator[SampleProgress]:
         self.threads.add(threading.current_thread().name)
@@ -349,9 +351,11 @@ class FakeEngine:
             trainer_key=digest(self.key).hex,
             signed_at="2026-11-20T16:42:07Z",
             environment=(("device", "cuda:0, NVIDIA H200"), ("torch", "2.13.0"), ("system", "Linux x86_64")),
-            losses=tuple(self.loss(step) for step in steps),
-            log_bytes=tuple(900 + step * 31 % 97 for step in steps),
-            log_entries=tuple(410 + step * 37 % 89 for step in steps),
+            recorded=Recorded.of(
+                [self.loss(step) for step in steps],
+                [900 + step * 31 % 97 for step in steps],
+                [410 + step * 37 % 89 for step in steps],
+            ),
         )
         plan = OrderSummary(
             title="Digits, small residual network",
