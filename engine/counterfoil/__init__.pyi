@@ -27,7 +27,7 @@ from .audit.replay import (
 from .audit.replay import (
     run_audit as run_audit,
 )
-from .audit.statement.model import (
+from .audit.statement.signed import (
     Verdict as Verdict,
 )
 from .audit.statement.verdict import (

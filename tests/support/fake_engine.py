@@ -55,7 +55,7 @@ from counterfoil import (
 from counterfoil.audit.step.compare import detail_difference
 from counterfoil.audit.values.summary import ArraySummary, OrderSummary, RunSummary
 from counterfoil.commit.merkle import MerkleTree, first_difference
-from counterfoil.signing import VERDICT_PREDICATE, make_statement
+from counterfoil.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil_app.engine.port import DeviceInfo, ReplayPlan, SignedVerdict, VerdictReading
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, sample_files
 
