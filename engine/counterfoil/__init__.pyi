@@ -19,9 +19,6 @@ from .audit.kept import (
     state_folder as state_folder,
 )
 from .audit.replay import (
-    AuditRequest as AuditRequest,
-)
-from .audit.replay import (
     find_progress as find_progress,
 )
 from .audit.replay import (
@@ -146,6 +143,9 @@ from .audit.values.report import (
 from .audit.values.report import (
     StepRow as StepRow,
 )
+from .audit.values.request import (
+    AuditRequest as AuditRequest,
+)
 from .audit.values.sampling import (
     Sample as Sample,
 )
@@ -182,10 +182,10 @@ from .errors import (
     SignerError as SignerError,
 )
 from .execution.devices import (
-    Device as Device,
-)
-from .execution.devices import (
     list_devices as list_devices,
+)
+from .execution.listing import (
+    Device as Device,
 )
 from .plaintext import one_line as one_line
 from .program.limits import (
