@@ -65,11 +65,11 @@ Lengths = Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(max_length=MAX_
 """A shape, or an index."""
 
 
-class Fields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """The fields of one JSON object: all of them, and no others."""
 
 
-class Number(Fields, frozen=True):
+class Number(Strict, frozen=True):
     """A float64, written twice.
 
     Attributes:
@@ -99,41 +99,41 @@ class Number(Fields, frozen=True):
         return cls(float_text(value), repr(float(value)))
 
 
-class SubjectFields(Fields, frozen=True):
+class SubjectFields(Strict, frozen=True):
     """What is spoken of: its name, and its digest under the name of the algorithm."""
 
     name: str
     digest: dict[str, DigestText]
 
 
-class VerifierFields(Fields, frozen=True):
+class VerifierFields(Strict, frozen=True):
     """The program that judged, and its version."""
 
     id: str
     version: str
 
 
-class OrderDigestFields(Fields, frozen=True):
+class OrderDigestFields(Strict, frozen=True):
     """The order digest."""
 
     sha256: DigestText
 
 
-class PolicyFields(Fields, frozen=True):
+class PolicyFields(Strict, frozen=True):
     """The order that was judged by: its digest, null when it was not read, and where it came from."""
 
     order_digest: OrderDigestFields | None
     order_source: Literal["client", "bundle"]
 
 
-class AttestationFields(Fields, frozen=True):
+class AttestationFields(Strict, frozen=True):
     """The run's claim that the statement rests on: its type, and the id of the trainer's key."""
 
     predicate_type: str
     key_id: DigestText
 
 
-class CheckFields(Fields, frozen=True):
+class CheckFields(Strict, frozen=True):
     """One of the ten checks."""
 
     number: CheckNumber
@@ -142,14 +142,14 @@ class CheckFields(Fields, frozen=True):
     detail: str
 
 
-class EnvironmentFields(Fields, frozen=True):
+class EnvironmentFields(Strict, frozen=True):
     """Device, library versions and switches of both machines."""
 
     auditor: dict[str, str]
     trainer: dict[str, str]
 
 
-class ComparisonFields(Fields, frozen=True):
+class ComparisonFields(Strict, frozen=True):
     """A node of both Merkle trees: the leaves below it, and its hash on each side."""
 
     first_leaf: StepNumber
@@ -158,7 +158,7 @@ class ComparisonFields(Fields, frozen=True):
     replay: DigestText
 
 
-class TensorFields(Fields, frozen=True):
+class TensorFields(Strict, frozen=True):
     """How far a state tensor differs."""
 
     name: str
@@ -172,7 +172,7 @@ class TensorFields(Fields, frozen=True):
     replay: Number
 
 
-class OperatorFields(Fields, frozen=True):
+class OperatorFields(Strict, frozen=True):
     """The first operator whose result differs."""
 
     number: Annotated[int, Meta(ge=1)]
@@ -185,7 +185,7 @@ class OperatorFields(Fields, frozen=True):
     differing_operators: Annotated[int, Meta(ge=1)]
 
 
-class ElementFields(Fields, frozen=True):
+class ElementFields(Strict, frozen=True):
     """An element of the disputed operator's output, computed exactly."""
 
     index: Lengths
@@ -199,7 +199,7 @@ class ElementFields(Fields, frozen=True):
     midpoint: Number
 
 
-class FindingFields(Fields, frozen=True):
+class FindingFields(Strict, frozen=True):
     """What exact arithmetic says of a dispute."""
 
     right: Right
@@ -211,7 +211,7 @@ class FindingFields(Fields, frozen=True):
     elements: tuple[ElementFields, ...]
 
 
-class DisputeFields(Fields, frozen=True):
+class DisputeFields(Strict, frozen=True):
     """The first step that differs."""
 
     step: Annotated[int, Meta(ge=1, le=MAX_STEPS)]
@@ -230,7 +230,7 @@ class DisputeFields(Fields, frozen=True):
     finding: FindingFields | None
 
 
-class PredicateFields(Fields, frozen=True):
+class PredicateFields(Strict, frozen=True):
     """What verdicts and adjudications say alike."""
 
     verifier: VerifierFields
@@ -246,7 +246,7 @@ class PredicateFields(Fields, frozen=True):
     environment: EnvironmentFields
 
 
-class SampleFields(Fields, frozen=True):
+class SampleFields(Strict, frozen=True):
     """The segments that were chosen."""
 
     segments: Annotated[int, Meta(ge=1, le=MAX_STEPS)]
@@ -257,7 +257,7 @@ class SampleFields(Fields, frozen=True):
     passing_probability: Number
 
 
-class CoverageFields(Fields, frozen=True):
+class CoverageFields(Strict, frozen=True):
     """What was ordered, planned and replayed."""
 
     steps_ordered: StepNumber
@@ -267,7 +267,7 @@ class CoverageFields(Fields, frozen=True):
     sample: SampleFields | None
 
 
-class LogCountFields(Fields, frozen=True):
+class LogCountFields(Strict, frozen=True):
     """Sums over the steps that match: directions taken from the log, and faults of the log."""
 
     corrections: Count
@@ -283,7 +283,7 @@ class CountFields(LogCountFields, frozen=True):
     log_bytes: Count
 
 
-class SteeringRowFields(Fields, frozen=True):
+class SteeringRowFields(Strict, frozen=True):
     """What the log left to the trainer, for one operator kind."""
 
     kind: str
@@ -294,7 +294,7 @@ class SteeringRowFields(Fields, frozen=True):
     steered: Count
 
 
-class SteeringFields(Fields, frozen=True):
+class SteeringFields(Strict, frozen=True):
     """How far the trainer could have steered the matching steps."""
 
     significand_bits: Annotated[int, Meta(ge=2, le=MAX_SIGNIFICAND_BITS)]
@@ -312,7 +312,7 @@ class VerdictFields(PredicateFields, frozen=True):
     without_bound: tuple[str, ...] | None
 
 
-class StepsFields(Fields, frozen=True):
+class StepsFields(Strict, frozen=True):
     """The steps of a capsule."""
 
     ordered: StepNumber
@@ -333,7 +333,7 @@ Subjects = Annotated[tuple[SubjectFields, ...], Meta(min_length=1, max_length=2)
 """The file that was judged, and the run in it when it is known."""
 
 
-class VerdictStatement(Fields, frozen=True):
+class VerdictStatement(Strict, frozen=True):
     """The in-toto statement that an auditor signs."""
 
     type_: str = msgspec.field(name="_type")
@@ -342,7 +342,7 @@ class VerdictStatement(Fields, frozen=True):
     predicate: VerdictFields
 
 
-class AdjudicationStatement(Fields, frozen=True):
+class AdjudicationStatement(Strict, frozen=True):
     """The in-toto statement of whoever judged a dispute capsule."""
 
     type_: str = msgspec.field(name="_type")
@@ -373,14 +373,14 @@ def read_statement(statement: dict[str, Any], kind: type[StatementT]) -> Stateme
         raise SignatureError(f"The statement is not in the form of {_NAMES[kind]}: {words}.") from error
 
 
-def json_of(fields: Fields) -> Any:
-    """Return the fields as JSON values, ready to be written in canonical form.
+def json_of(value: Strict) -> Any:
+    """Return a statement, or a part of one, as JSON values, ready to be written in canonical form.
 
     Raises:
         CanonicalError: A text holds a lone surrogate.
     """
     try:
-        return msgspec.json.decode(msgspec.json.encode(fields, enc_hook=str))
+        return msgspec.json.decode(msgspec.json.encode(value, enc_hook=str))
     except UnicodeEncodeError as error:
         raise CanonicalError("A text holds a character that has no UTF-8 form.") from error
 
