@@ -22,10 +22,10 @@ from counterfoil.benchmark.experiments import EXPERIMENTS, Step
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root
 from counterfoil.errors import CounterfoilError, MemoryShortageError
-from counterfoil.execution.devices import open_device, set_determinism
 from counterfoil.execution.interpreter import Compute, Draws, Interpreter, Round, StepInputs, StepResult, native
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.machine import open_machine
 from counterfoil.rounding.log import encode
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, SiteCounts, step_key
 
@@ -116,11 +116,10 @@ def measure(
         DeviceError: There is no such device.
         DataError: The images cannot be used.
     """
-    torch_device = open_device(device)
-    used = set_determinism(threads)
+    machine = open_machine(device, threads)
+    torch_device = machine.device
     step = EXPERIMENTS[name].build(batch, images)
-    kernels = Kernels(torch_device, used)
-    try:
+    with machine.kernels() as kernels:
         forms = _Forms(step, torch_device, kernels)
         eager = _time_eager(step) if torch_device.type == "cpu" else float("nan")
         unrounded, _ = _timed(forms.run)
@@ -129,8 +128,6 @@ def measure(
         del result
         replayed, _ = _timed(lambda: forms.replay(recorder, native))
         other, (counts, result) = _timed(lambda: forms.replay(recorder, perturbed("reversed")))
-    finally:
-        kernels.close()
     manifest, initial = step.order.manifest, step.order.initial
     return Measurement(
         experiment=name,

@@ -8,7 +8,7 @@ its own, since that one knows no result between PASSED and FAILED.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -53,6 +53,7 @@ from counterfoil.audit.values.sampling import Sample, ranges
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import SignatureError
 from counterfoil.intoto import ADJUDICATION_PREDICATE, RUN_PREDICATE, STATEMENT_TYPE, VERDICT_PREDICATE
+from counterfoil.timestamps import timestamp
 
 
 def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any]:
@@ -145,7 +146,7 @@ def _shared(report: Report, file_name: str, signed_at: datetime) -> dict[str, An
     order = report.order_digest
     return {
         "verifier": VerifierFields(VERIFIER_ID, __version__),
-        "time_verified": signed_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "time_verified": timestamp(signed_at),
         "resource_uri": "file:" + quote(file_name, errors="surrogateescape"),
         "title": report.title,
         "policy": PolicyFields(None if order is None else OrderDigestFields(order.hex), report.order_source),
