@@ -11,8 +11,7 @@ import numpy as np
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
-from counterfoil import CancelToken, Event, OperatorDone, StepReplayed
-from counterfoil_app.engine.port import ReplayPlan
+from counterfoil import AuditRequest, CancelToken, Event, OperatorDone, StepReplayed
 from counterfoil_app.model.session import ROWS_PER_POLL, Phase
 from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine
@@ -65,7 +64,7 @@ def test_a_hundred_thousand_steps(window_of: MakeWindow, bundle: Path, qtbot: Qt
 class ChattyEngine(FakeEngine):
     """Says a million times where a step stands."""
 
-    def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
+    def audit(self, plan: AuditRequest, cancel: CancelToken) -> Iterator[Event]:
         for event in super().audit(plan, cancel):
             if isinstance(event, StepReplayed) and event.row.step == 30:
                 for done in range(EVENTS):

@@ -154,10 +154,9 @@ def test_a_failure_from_the_engines_process() -> None:
 
 def test_the_report_to_print(qapp: object) -> None:
     engine = Hostile(disputed=37)
-    from counterfoil import AuditFinished, CancelToken
-    from counterfoil_app.engine.port import ReplayPlan
+    from counterfoil import AuditFinished, AuditRequest, CancelToken
 
-    *_, last = engine.audit(ReplayPlan(Path("honest.cfoil"), None, "cpu"), CancelToken())
+    *_, last = engine.audit(AuditRequest(Path("honest.cfoil"), None, "cpu"), CancelToken())
     assert isinstance(last, AuditFinished)
     from datetime import UTC, datetime
 

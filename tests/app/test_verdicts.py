@@ -21,6 +21,7 @@ from pytestqt.qtbot import QtBot
 from counterfoil import (
     AuditFinished,
     AuditReport,
+    AuditRequest,
     CancelToken,
     CounterfoilError,
     DisputedElement,
@@ -33,7 +34,6 @@ from counterfoil import (
     generate_key,
     start_signer,
 )
-from counterfoil_app.engine.port import ReplayPlan
 from counterfoil_app.looks import chart, words
 from counterfoil_app.looks.chart import Series
 from counterfoil_app.looks.theme import LIGHT
@@ -247,8 +247,8 @@ def test_a_locked_key_ring_is_told_after_signing(ring: Ring) -> None:
 # The report to print
 
 
-def contents(engine: FakeEngine, plan: ReplayPlan | None = None) -> Contents:
-    plan = plan or ReplayPlan(Path("honest.cfoil"), None, "cpu")
+def contents(engine: FakeEngine, plan: AuditRequest | None = None) -> Contents:
+    plan = plan or AuditRequest(Path("honest.cfoil"), None, "cpu")
     events = list(engine.audit(plan, CancelToken()))
     assert isinstance(events[-1], AuditFinished)
     summary = engine.summary(plan.run, None)
@@ -315,7 +315,7 @@ def test_the_report_is_printed_in_the_language_of_the_window(qapp: object, tmp_p
 
 
 def test_a_sampled_run_is_not_printed_as_verified_whole(qapp: object) -> None:
-    page = contents(FakeEngine(), ReplayPlan(Path("honest.cfoil"), None, "cpu", segments=SegmentRequest(count=4)))
+    page = contents(FakeEngine(), AuditRequest(Path("honest.cfoil"), None, "cpu", segments=SegmentRequest(count=4)))
     text = plain(page)
     assert "VERIFIED for 4 of 12 segments" in text
     assert "The other steps were not looked at" in text

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from counterfoil.audit.published_heads import check_tree_heads, read_tree_heads
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
@@ -75,7 +76,7 @@ class Inspection:
         return self.failures[min(self.failures)] if self.failures else self.too_large
 
     @property
-    def order_source(self) -> str:
+    def order_source(self) -> Literal["client", "bundle"]:
         """``client`` when the client's own order was given, else ``bundle``."""
         return "client" if self.client_order is not None else "bundle"
 

@@ -59,7 +59,8 @@ from counterfoil.audit.values.events import (
 )
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.values.report import AuditReport, Kept, Steering
-from counterfoil.audit.values.sampling import Sample, Segment, SegmentRequest, planned_steps, segment
+from counterfoil.audit.values.request import AuditRequest
+from counterfoil.audit.values.sampling import Sample, Segment, planned_steps, segment
 from counterfoil.audit.values.steptable import StepMatch, StepRow, StepTable, unpack
 from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.bundle.datafile import open_data_file
@@ -84,10 +85,8 @@ from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import ByPercent, relay
 from counterfoil.machine import Machine, open_machine
-from counterfoil.program.limits import Limits
 from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.guaranteed import kinds_without_bound
-from counterfoil.signing import PublicKey
 from counterfoil.training.order import LoadedOrder
 
 _LONG_BYTES = 2**28
@@ -95,40 +94,6 @@ _LONG_BYTES = 2**28
 Chain = Agreed[State] | Drifting[State] | Ended
 DETAILED = 32
 """Differing tensors of a dispute that are described down to single elements."""
-
-
-@dataclass(frozen=True)
-class AuditRequest:
-    """What to audit and how.
-
-    Attributes:
-        run: The trainer's run.
-        order: The client's own order; None takes the order from the run, and the verdict says so.
-        device: ``cpu`` or ``cuda:0``.
-        threads: Threads on the CPU; None for torch's choice.
-        continue_after_dispute: Go on from the trainer's next checkpoint after a dispute, to judge later steps too.
-        trainer_key: The trainer's public key, when it is known.
-        data: The data file, for an order that keeps data outside.
-        segments: Which segments to replay.
-        heads: Tree heads that the trainer published while training.
-        limits: How large the program may be that is replayed.
-        progress: Where progress is kept while the audit runs: a file, or a folder in which each audit has one of its
-            own. None keeps none.
-        resume: Go on from the progress that was kept there.
-    """
-
-    run: Path
-    order: Path | None = None
-    device: str = "cpu"
-    threads: int | None = None
-    continue_after_dispute: bool = True
-    trainer_key: PublicKey | None = None
-    data: Path | None = None
-    segments: SegmentRequest = field(default_factory=SegmentRequest)
-    heads: Path | None = None
-    limits: Limits = field(default_factory=Limits)
-    progress: Path | None = None
-    resume: bool = False
 
 
 def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Iterator[Event]:

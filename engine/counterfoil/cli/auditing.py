@@ -130,9 +130,10 @@ def audit(
         with cancel.at_once():
             from counterfoil.audit import kept, replay
             from counterfoil.audit.values import events
+            from counterfoil.audit.values.request import AuditRequest
             from counterfoil.program.limits import limits_for
 
-        request = replay.AuditRequest(
+        request = AuditRequest(
             run=run,
             order=order,
             device=device,
