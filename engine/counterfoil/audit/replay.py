@@ -496,6 +496,7 @@ class _Replay:
         yield ProgressRestored(self._progress.keeper.kept, len(rows))
 
     def run(self) -> Iterator[Event]:
+        """Replay and judge the chosen segments that are not judged yet."""
         for part in self._chosen(self._segments, None):
             if self._progress.steps.mismatches and not self._request.continue_after_dispute:
                 return
@@ -533,14 +534,18 @@ class _Replay:
         keeper.keep(segments, sample.count, step, data, progress.evidence)
 
     def _segment(self, part: Segment) -> Iterator[Event]:
+        """Replay a segment from the agreed state before it, and compare what it comes to with the stored state."""
         state = yield from self._state_before(part)
         chain: Chain = Agreed(state, state)
         outcome: ReplayedStep | None = None
         for step in range(part.first, part.last + 1):
             chain, outcome = yield from self._step(step, chain)
         trainer = self._checkpoint(part.last)
+        # Nothing is compared where the last step was not replayed: there is no state of the replay's to compare.
         if outcome is not None:
             yield from self._measure(part, trainer, outcome)
+        # Otherwise the next segment starts from the trainer's stored state, so that one lie is not counted again and
+        # again, and a later one is still found.
         if isinstance(chain, Agreed):
             self._agreed = part.last, chain.state
 
@@ -552,6 +557,7 @@ class _Replay:
         except LogError as error:
             yield from self._unreadable(step, error, chain.committed if isinstance(chain, Agreed) else None, begun)
             return after(chain, Lost()), None
+        # A step after the end of its chain has no state to start from; it says nothing of the trainer.
         outcome = None if isinstance(chain, Ended) else (yield from self._attempt(step, chain, logs))
         if outcome is None:
             yield self._judged(self._row(step, StepMatch.UNJUDGED, None, begun))
@@ -560,6 +566,7 @@ class _Replay:
         if match is StepMatch.MATCH:
             self._account.add(outcome.counts)
         yield self._judged(self._row(step, match, outcome, begun))
+        # A step that matches has the trainer's state. One of a drifting chain never leads back: ``after`` sees to it.
         agrees = True
         if match is StepMatch.MISMATCH:
             assert isinstance(chain, Agreed)
