@@ -19,15 +19,12 @@ from .audit.kept import (
     state_folder as state_folder,
 )
 from .audit.replay import (
-    AuditRequest as AuditRequest,
-)
-from .audit.replay import (
     find_progress as find_progress,
 )
 from .audit.replay import (
     run_audit as run_audit,
 )
-from .audit.statement.model import (
+from .audit.statement.signed import (
     Verdict as Verdict,
 )
 from .audit.statement.verdict import (
@@ -140,6 +137,9 @@ from .audit.values.report import (
 from .audit.values.report import (
     SteeringRow as SteeringRow,
 )
+from .audit.values.request import (
+    AuditRequest as AuditRequest,
+)
 from .audit.values.sampling import (
     Sample as Sample,
 )
@@ -185,10 +185,10 @@ from .errors import (
     SignerError as SignerError,
 )
 from .execution.devices import (
-    Device as Device,
-)
-from .execution.devices import (
     list_devices as list_devices,
+)
+from .execution.listing import (
+    Device as Device,
 )
 from .plaintext import one_line as one_line
 from .program.limits import (

@@ -22,7 +22,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
-from counterfoil.audit.statement.model import Adjudication, Verdict
+from counterfoil.audit.statement.signed import Adjudication, Signed, Verdict
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.values.dispute import Dispute, Finding
 from counterfoil.audit.values.outcome import Check, CheckState, Outcome
@@ -531,6 +531,8 @@ def as_json(value: Any) -> Any:
         return value.hex
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, Signed):
+        return {name: as_json(getattr(value, name)) for name in value.facts}
     if is_dataclass(value):
         named = {field.name: getattr(value, field.name) for field in fields(value)}
         if "recorded" in named:

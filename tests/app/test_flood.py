@@ -11,10 +11,9 @@ import numpy as np
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
-from counterfoil import CancelToken, Event, OperatorDone, StepReplayed
-from counterfoil_app.engine.port import ReplayPlan
+from counterfoil import AuditRequest, CancelToken, Event, OperatorDone, StepReplayed
 from counterfoil_app.model.session import ROWS_PER_POLL, Phase
-from counterfoil_app.window import MainWindow
+from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 
@@ -37,7 +36,7 @@ def test_a_hundred_thousand_steps(window_of: MakeWindow, bundle: Path, qtbot: Qt
     heart.start(0)
     changes: list[int] = []
     model.dataChanged.connect(lambda first, last: changes.append(last.row() - first.row() + 1))
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=120_000)
     heart.stop()
 
@@ -65,7 +64,7 @@ def test_a_hundred_thousand_steps(window_of: MakeWindow, bundle: Path, qtbot: Qt
 class ChattyEngine(FakeEngine):
     """Says a million times where a step stands."""
 
-    def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
+    def audit(self, plan: AuditRequest, cancel: CancelToken) -> Iterator[Event]:
         for event in super().audit(plan, cancel):
             if isinstance(event, StepReplayed) and event.row.step == 30:
                 for done in range(EVENTS):
@@ -80,7 +79,7 @@ def test_a_million_events_take_no_memory(window_of: MakeWindow, bundle: Path, qt
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
-        window.replay_action.trigger()
+        window.commands["replay"].trigger()
         qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=300_000)
         _, peak = tracemalloc.get_traced_memory()
     finally:

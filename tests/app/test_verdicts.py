@@ -21,6 +21,7 @@ from pytestqt.qtbot import QtBot
 from counterfoil import (
     AuditFinished,
     AuditReport,
+    AuditRequest,
     CancelToken,
     CounterfoilError,
     DisputedElement,
@@ -33,20 +34,19 @@ from counterfoil import (
     generate_key,
     start_signer,
 )
-from counterfoil_app.engine.port import ReplayPlan
 from counterfoil_app.looks import chart, words
 from counterfoil_app.looks.chart import Series
 from counterfoil_app.looks.theme import LIGHT
 from counterfoil_app.model.session import Phase, VerdictMaterial
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.model.step_data import StepData
+from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import export, passphrases, report_document
 from counterfoil_app.verdict.export import SigningRequest
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_app.verdict.report_process import print_report
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.verdict.viewer import VerdictViewer
-from counterfoil_app.window import MainWindow
 from support.fake_engine import KEY_ID, FakeEngine, envelope_of
 from support.waiting import reached
 
@@ -55,14 +55,14 @@ MakeWindow = Callable[[FakeEngine], MainWindow]
 
 
 def concluded(window: MainWindow, qtbot: QtBot) -> AuditReport:
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     assert window.session.report is not None
     return window.session.report
 
 
 def signing(window: MainWindow, qtbot: QtBot) -> SigningDialog:
-    window.verdict_action.trigger()
+    window.commands["verdict"].trigger()
     dialog = window.findChild(SigningDialog)
     assert dialog is not None
     qtbot.waitUntil(lambda: not window.session.busy)
@@ -156,7 +156,7 @@ def test_a_signer_that_dies_costs_nothing(
 
 def test_an_answer_for_a_closed_dialog_is_dropped(opened: MainWindow, qtbot: QtBot) -> None:
     concluded(opened, qtbot)
-    opened.verdict_action.trigger()
+    opened.commands["verdict"].trigger()
     dialog = opened.findChild(SigningDialog)
     assert dialog is not None
     dialog.reject()
@@ -247,8 +247,8 @@ def test_a_locked_key_ring_is_told_after_signing(ring: Ring) -> None:
 # The report to print
 
 
-def contents(engine: FakeEngine, plan: ReplayPlan | None = None) -> Contents:
-    plan = plan or ReplayPlan(Path("honest.cfoil"), None, "cpu")
+def contents(engine: FakeEngine, plan: AuditRequest | None = None) -> Contents:
+    plan = plan or AuditRequest(Path("honest.cfoil"), None, "cpu")
     events = list(engine.audit(plan, CancelToken()))
     assert isinstance(events[-1], AuditFinished)
     summary = engine.summary(plan.run, None)
@@ -315,7 +315,7 @@ def test_the_report_is_printed_in_the_language_of_the_window(qapp: object, tmp_p
 
 
 def test_a_sampled_run_is_not_printed_as_verified_whole(qapp: object) -> None:
-    page = contents(FakeEngine(), ReplayPlan(Path("honest.cfoil"), None, "cpu", segments=SegmentRequest(count=4)))
+    page = contents(FakeEngine(), AuditRequest(Path("honest.cfoil"), None, "cpu", segments=SegmentRequest(count=4)))
     text = plain(page)
     assert "VERIFIED for 4 of 12 segments" in text
     assert "The other steps were not looked at" in text

@@ -18,6 +18,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from counterfoil import (
     AuditReport,
+    AuditRequest,
     AuditStarted,
     BundleSummary,
     CancelToken,
@@ -25,6 +26,7 @@ from counterfoil import (
     CheckNumber,
     CheckState,
     CounterfoilError,
+    Device,
     Dispute,
     Event,
     Kept,
@@ -34,9 +36,10 @@ from counterfoil import (
     Sample,
     SegmentRequest,
     StepTable,
+    limits_for,
     write_whole,
 )
-from counterfoil_app.engine.port import DeviceInfo, Engine, ReplayPlan
+from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.snapshot import Latest, ReplaySink, Snapshot
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure, JobResult, Worker
@@ -195,7 +198,7 @@ class Session(QObject):
         self._restored: int | None = None
         self._looking = 0
         self._operator: OperatorDone | None = None
-        self.devices: tuple[DeviceInfo, ...] = ()
+        self.devices: tuple[Device, ...] = ()
         self._device = "cpu"
         self.threads: int | None = None
         self.phase = Phase.EMPTY
@@ -251,6 +254,11 @@ class Session(QObject):
     def busy(self) -> bool:
         """Whether the worker has anything to do."""
         return self._worker.busy
+
+    @property
+    def has_let_go(self) -> bool:
+        """Whether the engine is let go of: no thread of it lives."""
+        return self._worker.has_let_go
 
     @property
     def checking(self) -> bool:
@@ -400,7 +408,9 @@ class Session(QObject):
             return
         self._planning, self._plan_values = CancelToken(), Latest()
         self.plan = self.plan_failure = None
-        asked = ReplayPlan(run=self.path, order=self.order, device=device, data=self.data, allow_large=allow_large)
+        asked = AuditRequest(
+            run=self.path, order=self.order, device=device, data=self.data, limits=limits_for(allow_large)
+        )
         values = self._engine.plan(asked, bad_fraction, self._planning)
         self._submit(partial(_feed, values, self._plan_values), partial(self._planned, self._planning))
         self.plan_changed.emit()
@@ -427,15 +437,15 @@ class Session(QObject):
         if self.can_go_on:
             self._start(resume=True)
 
-    def _plan_of(self, path: Path, *, resume: bool = False) -> ReplayPlan:
-        return ReplayPlan(
+    def _plan_of(self, path: Path, *, resume: bool = False) -> AuditRequest:
+        return AuditRequest(
             run=path,
             order=self.order,
             device=self.device,
             data=self.data,
             segments=self.segments,
             threads=self.threads,
-            allow_large=self.allow_large,
+            limits=limits_for(self.allow_large),
             resume=resume,
         )
 

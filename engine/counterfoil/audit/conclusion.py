@@ -51,6 +51,10 @@ def conclude(
         cancelled: Whether the user stopped it.
         steering: How far the trainer could have steered the matching steps; None when nothing was replayed.
     """
+    # The order of the questions is the argument. What nobody can be blamed for comes first: a file that changed under
+    # the audit. Then what the trainer signed and cannot take back: a broken file, an accusation that two replays and
+    # exact arithmetic bear out. Then everything that leaves a doubt about this machine or this audit, which accuses
+    # nobody. VERIFIED is what is left when no question is open.
     checks = _checks(tally, coverage, steering) if tally.judged else ()
     if isinstance(error, FileChangedError):
         return Outcome.INCONCLUSIVE, _file_changed(error, dispute), checks

@@ -59,10 +59,11 @@ from counterfoil.audit.values.events import (
 )
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.values.report import AuditReport, Kept, Steering
-from counterfoil.audit.values.sampling import Sample, Segment, SegmentRequest, planned_steps, segment
+from counterfoil.audit.values.request import AuditRequest
+from counterfoil.audit.values.sampling import Sample, Segment, planned_steps, segment
 from counterfoil.audit.values.steptable import StepMatch, StepRow, StepTable, unpack
 from counterfoil.bundle.capsule import CapsuleContents
-from counterfoil.bundle.datafile import DataFile, missing_data
+from counterfoil.bundle.datafile import open_data_file
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.bundle.steady import SteadyFile
@@ -79,14 +80,13 @@ from counterfoil.errors import (
     ProgressError,
     RefusedError,
 )
-from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
-from counterfoil.execution.interpreter import COMPUTE_DTYPES
+from counterfoil.execution.devices import environment, open_device
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.program.limits import Limits
+from counterfoil.generators import ByPercent, relay
+from counterfoil.machine import Machine, open_machine
 from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.guaranteed import kinds_without_bound
-from counterfoil.signing import PublicKey
 from counterfoil.training.order import LoadedOrder
 
 _LONG_BYTES = 2**28
@@ -94,40 +94,6 @@ _LONG_BYTES = 2**28
 Chain = Agreed[State] | Drifting[State] | Ended
 DETAILED = 32
 """Differing tensors of a dispute that are described down to single elements."""
-
-
-@dataclass(frozen=True)
-class AuditRequest:
-    """What to audit and how.
-
-    Attributes:
-        run: The trainer's run.
-        order: The client's own order; None takes the order from the run, and the verdict says so.
-        device: ``cpu`` or ``cuda:0``.
-        threads: Threads on the CPU; None for torch's choice.
-        continue_after_dispute: Go on from the trainer's next checkpoint after a dispute, to judge later steps too.
-        trainer_key: The trainer's public key, when it is known.
-        data: The data file, for an order that keeps data outside.
-        segments: Which segments to replay.
-        heads: Tree heads that the trainer published while training.
-        limits: How large the program may be that is replayed.
-        progress: Where progress is kept while the audit runs: a file, or a folder in which each audit has one of its
-            own. None keeps none.
-        resume: Go on from the progress that was kept there.
-    """
-
-    run: Path
-    order: Path | None = None
-    device: str = "cpu"
-    threads: int | None = None
-    continue_after_dispute: bool = True
-    trainer_key: PublicKey | None = None
-    data: Path | None = None
-    segments: SegmentRequest = field(default_factory=SegmentRequest)
-    heads: Path | None = None
-    limits: Limits = field(default_factory=Limits)
-    progress: Path | None = None
-    resume: bool = False
 
 
 def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Iterator[Event]:
@@ -194,18 +160,11 @@ def _run(progress: _Progress, token: CancelToken) -> Iterator[Event]:
 
 def _settle(file: SteadyFile, progress: _Progress, cancel: CancelToken) -> Generator[Event, None, Digest]:
     """Hash the file; says how far it is where that takes long."""
-    settling = file.settle(cancel)
-    shown = 0
-    while True:
-        try:
-            done, total = next(settling)
-        except StopIteration as end:
-            digest: Digest = end.value
-            return digest
-        percent = 100 * done // total
-        if total > _LONG_BYTES and percent > shown:
-            shown = percent
-            yield CheckChanged(Check(CheckNumber.FORMAT, CheckState.RUNNING, f"Hashing the file: {percent} %."))
+
+    def hashing(percent: int) -> CheckChanged:
+        return CheckChanged(Check(CheckNumber.FORMAT, CheckState.RUNNING, f"Hashing the file: {percent} %."))
+
+    return (yield from relay(file.settle(cancel), ByPercent(hashing, above=_LONG_BYTES)))
 
 
 @dataclass
@@ -331,12 +290,11 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
         )
     order = inspection.order
     assert order is not None
-    device = open_device(request.device)
-    threads = set_determinism(request.threads)
-    progress.environment = environment(device)
+    machine = open_machine(request.device, request.threads)
+    progress.environment = machine.environment
     if progress.imitation is not None:
         progress.environment = tuple(sorted((*progress.environment, (IMITATION, progress.imitation))))
-    check_memory(device, order.program.least_memory(COMPUTE_DTYPES[order.manifest.precision.compute].itemsize))
+    machine.check_memory(order.program, order.manifest.precision)
     manifest = order.manifest
     assert inspection.claim is not None
     progress.steps = StepTable(recorded(inspection.reader))
@@ -356,7 +314,7 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
     with ExitStack() as stack:
         if order.manifest.outside:
             order = yield from _with_data(order, request, progress, stack, cancel)
-        yield from _judge(request, inspection, order, progress, device, threads, cancel, kept)
+        yield from _judge(request, inspection, order, progress, machine, cancel, kept)
 
 
 def find_progress(request: AuditRequest, order: Digest, run_root: Digest) -> Kept | None:
@@ -422,22 +380,16 @@ def _with_data(
     number, manifest = CheckNumber.ORDER_CONTENTS, order.manifest
     inside = progress.checks()[number - 1]
     try:
-        if request.data is None:
-            raise missing_data(manifest)
-        file = stack.enter_context(DataFile.open(request.data))
-        checking = file.check(manifest, cancel)
-        shown = -1
-        while True:
-            try:
-                done, total = next(checking)
-            except StopIteration as end:
-                detail = f"Program, schedule, scalars, {len(manifest.data)} data arrays (those in {file.path.name} "
-                yield progress.note(number, CheckState.PASSED, f"{detail}too) and the initial state match the order.")
-                return order.with_data(end.value)
-            percent = 100 * done // total if total else 100
-            if percent > shown:
-                shown = percent
-                yield progress.note(number, CheckState.RUNNING, f"Checking the data file: {percent} %.")
+        file = open_data_file(manifest, request.data, stack)
+        assert file is not None, "the order keeps data outside"
+
+        def checking(percent: int) -> CheckChanged:
+            return progress.note(number, CheckState.RUNNING, f"Checking the data file: {percent} %.")
+
+        checked = yield from relay(file.check(manifest, cancel), ByPercent(checking))
+        detail = f"Program, schedule, scalars, {len(manifest.data)} data arrays (those in {file.path.name} "
+        yield progress.note(number, CheckState.PASSED, f"{detail}too) and the initial state match the order.")
+        return order.with_data(checked)
     except RefusedError as error:
         yield progress.note(number, CheckState.FAILED, error.sentence)
         raise
@@ -451,15 +403,14 @@ def _judge(
     inspection: Inspection,
     order: LoadedOrder,
     progress: _Progress,
-    device: torch.device,
-    threads: int,
+    machine: Machine,
     cancel: CancelToken,
     kept: KeptAudit | None,
 ) -> Iterator[Event]:
     """The self-test and the replay: checks 7 to 10."""
     yield progress.note(CheckNumber.SELF_TEST, CheckState.RUNNING, "")
     try:
-        sentence = run_selftest(request.device)
+        sentence = run_selftest(machine)
     except DeviceError as error:
         yield progress.note(CheckNumber.SELF_TEST, CheckState.FAILED, error.sentence)
         raise
@@ -468,7 +419,7 @@ def _judge(
         yield progress.note(number, CheckState.RUNNING, "")
     begun = time.perf_counter()
     try:
-        with step_replayer(order, device, threads, perturbation=progress.imitation, cancel=cancel) as steps:
+        with step_replayer(order, machine, perturbation=progress.imitation, cancel=cancel) as steps:
             progress.account = SteeringAccount(order.program, order.manifest.precision.significand_bits)
             replay = _Replay(request, inspection, order, progress, progress.account, steps)
             if kept is not None:
@@ -545,6 +496,7 @@ class _Replay:
         yield ProgressRestored(self._progress.keeper.kept, len(rows))
 
     def run(self) -> Iterator[Event]:
+        """Replay and judge the chosen segments that are not judged yet."""
         for part in self._chosen(self._segments, None):
             if self._progress.steps.mismatches and not self._request.continue_after_dispute:
                 return
@@ -582,14 +534,18 @@ class _Replay:
         keeper.keep(segments, sample.count, step, data, progress.evidence)
 
     def _segment(self, part: Segment) -> Iterator[Event]:
+        """Replay a segment from the agreed state before it, and compare what it comes to with the stored state."""
         state = yield from self._state_before(part)
         chain: Chain = Agreed(state, state)
         outcome: ReplayedStep | None = None
         for step in range(part.first, part.last + 1):
             chain, outcome = yield from self._step(step, chain)
         trainer = self._checkpoint(part.last)
+        # Nothing is compared where the last step was not replayed: there is no state of the replay's to compare.
         if outcome is not None:
             yield from self._measure(part, trainer, outcome)
+        # Otherwise the next segment starts from the trainer's stored state, so that one lie is not counted again and
+        # again, and a later one is still found.
         if isinstance(chain, Agreed):
             self._agreed = part.last, chain.state
 
@@ -601,6 +557,7 @@ class _Replay:
         except LogError as error:
             yield from self._unreadable(step, error, chain.committed if isinstance(chain, Agreed) else None, begun)
             return after(chain, Lost()), None
+        # A step after the end of its chain has no state to start from; it says nothing of the trainer.
         outcome = None if isinstance(chain, Ended) else (yield from self._attempt(step, chain, logs))
         if outcome is None:
             yield self._judged(self._row(step, StepMatch.UNJUDGED, None, begun))
@@ -609,6 +566,7 @@ class _Replay:
         if match is StepMatch.MATCH:
             self._account.add(outcome.counts)
         yield self._judged(self._row(step, match, outcome, begun))
+        # A step that matches has the trainer's state. One of a drifting chain never leads back: ``after`` sees to it.
         agrees = True
         if match is StepMatch.MISMATCH:
             assert isinstance(chain, Agreed)

@@ -364,6 +364,9 @@ class ReplayingRounder(Rounder):
 
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
         log = self._logs[self._site]
+        # Two conforming machines' S differ in their last bits, so their E differ by one at most, where S lies beside a
+        # power of two. Then the trainer's is taken, since E fixes the grid; one further away would move the grid at
+        # the trainer's will.
         if ZERO_SCALE in (log.exponent, exponent):
             agreed = log.exponent == exponent
         else:
@@ -371,9 +374,12 @@ class ReplayingRounder(Rounder):
         grid = self._grid(node, log.exponent if agreed else exponent)
         unrounded = flat.clone() if self._program.site_places[self._site] == self._observe else None
         logged = torch.from_numpy(log.indices).to(flat.device)
+        # Kept before the kernel, which rounds in place: a direction is judged by the value before rounding.
         own = flat[logged].double().cpu().numpy()
         kept = replace(grid, margin_bits=self._kept_margins[self._site].bits).tau
         rounded = self._checked(node, flat, grid, kept if self._keep_log else grid.tau / OMISSION_SHARE)
+        # Two conforming values differ by at most 3/4 tau (docs/numerics.md): what lies within tau / 4 of a midpoint
+        # here lay within tau of it there, and was logged.
         missing = 0
         if grid.exponent != ZERO_SCALE and not self._keep_log:
             missing = len(np.setdiff1d(rounded.indices, log.indices, assume_unique=True))
@@ -384,7 +390,11 @@ class ReplayingRounder(Rounder):
             before = flat[logged].double().cpu().numpy()
             after, distance = _directed(own, before, log.ups, grid)
             changed = after != before
+            # A logged value lay within tau of the midpoint, and this machine's lies within 3/4 tau of that: less than
+            # 2 tau in all.
             accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
+            # Further from the midpoint than conforming values differ, both round to the same side: a direction that
+            # is another one was chosen.
             share = self._margins[self._site].steerable
             steerable, ties = accepted & (distance > share * grid.tau), distance == 0
             counts += Counts(
@@ -399,6 +409,7 @@ class ReplayingRounder(Rounder):
             if changed.any():
                 fingerprint = self._put(flat, Values(log.indices[changed], after[changed]), fingerprint)
         self.counts.append(counts)
+        # An arbiter's question: how would the step have gone on from these values?
         if self._site in self._forced:
             fingerprint = self._put(flat, self._forced[self._site], fingerprint)
         if self._keep_log:

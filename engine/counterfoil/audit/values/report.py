@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
+from typing import Literal
 
 from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.outcome import Check, Outcome
@@ -83,9 +85,9 @@ class Kept:
     step: int
 
 
-@dataclass(frozen=True)
-class AuditReport:
-    """What an audit found: everything that a verdict says, before it is signed.
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What audits and adjudications find alike.
 
     Attributes:
         outcome: The conclusion.
@@ -93,26 +95,53 @@ class AuditReport:
         checks: All ten checks, in order.
         order_digest: Digest of the order; None when it could not be read.
         order_source: ``client`` when the order was compared with the client's file, ``bundle`` when it was not.
-        run_root: The signed run root; None when it could not be read.
-        bundle_digest: SHA-256 of the bundle file.
-        bundle_name: File name of the bundle.
+        run_root: The signed run root; None when it could not be read, or its signature does not hold.
         trainer_key: SHA-256 key id of the trainer's public key; empty when unsigned.
         title: Title of the order.
         steps_ordered: Number of steps ordered.
-        steps_planned: Number of steps in the chosen segments.
         steps_replayed: Number of steps replayed and judged.
-        mismatched_steps: Steps whose leaf differed, ascending.
-        dispute: The first dispute, or None.
-        corrections: Sum over the replayed steps whose leaf matched.
-        contradictions: Sum over the replayed steps whose leaf matched.
-        omissions: Sum over the replayed steps whose leaf matched.
-        log_entries: Sum over the replayed steps whose leaf matched.
-        log_bytes: Sum over the replayed steps whose leaf matched.
-        rounded_values: Sum over the replayed steps whose leaf matched.
+        dispute: What differs, in the first step that does; None when none does.
+        corrections: Rounding decisions that were taken from the log, over the replayed steps whose leaf matched.
+        contradictions: Log entries that no honest trainer writes, over the same steps.
+        omissions: Values close to a midpoint that the log lacks, over the same steps.
         seconds: Wall-clock time of the replay.
-        environment: Device, library versions and switches of this machine; under :data:`IMITATION` the hardware that
-            the replay imitated, if it did.
+        environment: Device, library versions and switches of this machine.
         trainer_environment: The same of the trainer's, as the trainer signed it.
+    """
+
+    outcome: Enum
+    reason: str
+    checks: tuple[Check, ...]
+    order_digest: Digest | None
+    order_source: Literal["client", "bundle"]
+    run_root: Digest | None
+    trainer_key: str
+    title: str
+    steps_ordered: int
+    steps_replayed: int
+    dispute: Dispute | None = None
+    corrections: int = 0
+    contradictions: int = 0
+    omissions: int = 0
+    seconds: float = 0.0
+    environment: tuple[tuple[str, str], ...] = ()
+    trainer_environment: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditReport(Report):
+    """What an audit found: everything that a verdict says, before it is signed.
+
+    Attributes:
+        outcome: The conclusion.
+        bundle_digest: SHA-256 of the bundle file.
+        bundle_name: File name of the bundle.
+        steps_planned: Number of steps in the chosen segments.
+        mismatched_steps: Steps whose leaf differed, ascending.
+        log_entries: Sum over the replayed steps whose leaf matched.
+        log_bytes: Sum over the same steps.
+        rounded_values: Sum over the same steps.
+        environment: As in every report; under :data:`IMITATION` the hardware that the replay imitated, if it did.
         sample: The segments that were chosen; None when the audit ended before it could choose.
         steering: How far the trainer could have steered the matching steps; None when nothing was replayed.
         without_bound: Operator kinds with a margin that no error bound proves, sorted; None when the order's program
@@ -120,29 +149,13 @@ class AuditReport:
     """
 
     outcome: Outcome
-    reason: str
-    checks: tuple[Check, ...]
-    order_digest: Digest | None
-    order_source: str
-    run_root: Digest | None
     bundle_digest: Digest | None
     bundle_name: str
-    trainer_key: str
-    title: str
-    steps_ordered: int
     steps_planned: int
-    steps_replayed: int
     mismatched_steps: tuple[int, ...] = ()
-    dispute: Dispute | None = None
-    corrections: int = 0
-    contradictions: int = 0
-    omissions: int = 0
     log_entries: int = 0
     log_bytes: int = 0
     rounded_values: int = 0
-    seconds: float = 0.0
-    environment: tuple[tuple[str, str], ...] = field(default=())
-    trainer_environment: tuple[tuple[str, str], ...] = field(default=())
     sample: Sample | None = None
     steering: Steering | None = None
     without_bound: tuple[str, ...] | None = None
