@@ -180,7 +180,7 @@ def decode(data: bytes) -> KeptAudit:
         raise ProgressError("The progress that was kept is damaged, or not of this version.", remedy=_ANEW)
     try:
         return msgspec.msgpack.decode(body, type=KeptAudit)
-    except (msgspec.MsgspecError, ValueError, CounterfoilError) as error:
+    except (msgspec.MsgspecError, ValueError, RecursionError, CounterfoilError) as error:
         raise ProgressError(
             "The progress that was kept was written by another version.", remedy=_ANEW, detail=str(error)
         ) from error
