@@ -137,12 +137,6 @@ from .audit.values.report import (
 from .audit.values.report import (
     SteeringRow as SteeringRow,
 )
-from .audit.values.report import (
-    StepMatch as StepMatch,
-)
-from .audit.values.report import (
-    StepRow as StepRow,
-)
 from .audit.values.request import (
     AuditRequest as AuditRequest,
 )
@@ -157,6 +151,15 @@ from .audit.values.sampling import (
 )
 from .audit.values.sampling import (
     ranges as ranges,
+)
+from .audit.values.steptable import (
+    StepMatch as StepMatch,
+)
+from .audit.values.steptable import (
+    StepRow as StepRow,
+)
+from .audit.values.steptable import (
+    StepTable as StepTable,
 )
 from .audit.values.summary import BundleSummary as BundleSummary
 from .bundle.capsule import (

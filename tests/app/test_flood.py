@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from counterfoil import AuditRequest, CancelToken, Event, OperatorDone, StepReplayed
 from counterfoil_app.model.session import ROWS_PER_POLL, Phase
-from counterfoil_app.window import MainWindow
+from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 
@@ -32,11 +32,11 @@ def test_a_hundred_thousand_steps(window_of: MakeWindow, bundle: Path, qtbot: Qt
 
     beats: list[int] = []
     heart = QTimer(window)
-    heart.timeout.connect(lambda: beats.append(len(window.session.rows)))
+    heart.timeout.connect(lambda: beats.append(window.session.steps.done))
     heart.start(0)
     changes: list[int] = []
     model.dataChanged.connect(lambda first, last: changes.append(last.row() - first.row() + 1))
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=120_000)
     heart.stop()
 
@@ -56,7 +56,7 @@ def test_a_hundred_thousand_steps(window_of: MakeWindow, bundle: Path, qtbot: Qt
     drawn = [len(curve.getData()[0]) for curve in (view.trainer_loss, view.replay_loss, view.log_bytes)]
     assert max(drawn) <= 2 * view.heat.getViewBox().width(), "what is drawn depends on the pixels, not on the steps"
     values = view.replay_loss.getData()[1]
-    assert np.nanmax(values) == max(row.replay_loss for row in window.session.rows), "the highest peak is kept"
+    assert np.nanmax(values) == max(row.replay_loss for row in window.session.steps.rows()), "the highest peak is kept"
     assert len(window.strip.stretches()) < 20, "equal neighbours are merged"
 
 
@@ -79,11 +79,11 @@ def test_a_million_events_take_no_memory(window_of: MakeWindow, bundle: Path, qt
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
-        window.replay_action.trigger()
+        window.commands["replay"].trigger()
         qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=300_000)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     # The events alone would take more than 100 MB if they were kept.
     assert peak - before < 16 * 2**20
-    assert len(window.session.rows) == 60
+    assert window.session.steps.done == 60

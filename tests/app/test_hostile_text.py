@@ -17,17 +17,17 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QLineEdit, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from counterfoil import AuditReport, BundleSummary, CounterfoilError, Dispute, Event, Verdict, one_line
+from counterfoil import AuditReport, BundleSummary, CounterfoilError, Dispute, Event, StepTable, Verdict, one_line
 from counterfoil.audit.statement.model import VerdictStatement, read_statement
 from counterfoil.audit.statement.write import verdict_statement
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.session import Phase
+from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import report_document
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_app.verdict.signing_dialog import SigningDialog
-from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine, envelope_of
 from support.reports import disputed_report
 from support.waiting import reached
@@ -115,15 +115,16 @@ MakeWindow = Callable[[FakeEngine], MainWindow]
 def test_everything_that_the_window_shows(
     window_of: MakeWindow, bundle: Path, qtbot: QtBot, disputed: int | None
 ) -> None:
-    window = window_of(Hostile(disputed=disputed))
+    engine = Hostile(disputed=disputed)
+    window = window_of(engine)
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
     assert assert_harmless(window) >= 3, "the overview shows it"
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
     qtbot.waitUntil(lambda: not window.session.turns.waiting)
     assert assert_harmless(window) >= 5
-    window.verdict_action.trigger()
+    window.commands["verdict"].trigger()
     dialog = window.findChild(SigningDialog)
     assert dialog is not None
     qtbot.waitUntil(lambda: bool(dialog.statement.toPlainText()))
@@ -131,7 +132,7 @@ def test_everything_that_the_window_shows(
     report = window.session.report
     assert report is not None
     assert report.title.endswith(BAD), "what is signed is what the engine found, unchanged"
-    assert dialog.request().statement == window.session._engine.preview(report, dialog.request().signed_at)
+    assert dialog.request().statement == engine.preview(report, dialog.request().signed_at)
     dialog.reject()
 
 
@@ -166,7 +167,7 @@ def test_the_report_to_print(qapp: object) -> None:
     envelope = envelope_of(engine.preview(last.report, datetime(2026, 11, 21, tzinfo=UTC)))
     summary = engine.summary(Path("honest.cfoil"), None)
     page = Contents(
-        strangers.plain(last.report), strangers.plain(summary), Curves.of(()), envelope, "honest.verdict.json"
+        strangers.plain(last.report), strangers.plain(summary), Curves.of(StepTable()), envelope, "honest.verdict.json"
     )
     text = report_document.make_document(page, 500, 700).toPlainText()
     assert "\\u202e" in text
@@ -186,7 +187,7 @@ def test_plain_values_stay_themselves() -> None:
     assert strangers.plain(None) is None
     cleaned = strangers.plain(spoiled(summary))
     assert cleaned.order.title == one_line(summary.order.title + BAD)
-    assert cleaned.run.losses is summary.run.losses or cleaned.run.losses == summary.run.losses
+    assert cleaned.run.recorded == summary.run.recorded
 
 
 def read_verdict(report: AuditReport) -> Verdict:

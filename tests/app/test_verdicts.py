@@ -30,6 +30,7 @@ from counterfoil import (
     SegmentRequest,
     SignerProcess,
     StepReplayed,
+    StepTable,
     generate_key,
     start_signer,
 )
@@ -38,13 +39,14 @@ from counterfoil_app.looks.chart import Series
 from counterfoil_app.looks.theme import LIGHT
 from counterfoil_app.model.session import Phase, VerdictMaterial
 from counterfoil_app.model.settings import Settings
+from counterfoil_app.model.step_data import StepData
+from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import export, passphrases, report_document
 from counterfoil_app.verdict.export import SigningRequest
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_app.verdict.report_process import print_report
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.verdict.viewer import VerdictViewer
-from counterfoil_app.window import MainWindow
 from support.fake_engine import KEY_ID, FakeEngine, envelope_of
 from support.waiting import reached
 
@@ -53,14 +55,14 @@ MakeWindow = Callable[[FakeEngine], MainWindow]
 
 
 def concluded(window: MainWindow, qtbot: QtBot) -> AuditReport:
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     assert window.session.report is not None
     return window.session.report
 
 
 def signing(window: MainWindow, qtbot: QtBot) -> SigningDialog:
-    window.verdict_action.trigger()
+    window.commands["verdict"].trigger()
     dialog = window.findChild(SigningDialog)
     assert dialog is not None
     qtbot.waitUntil(lambda: not window.session.busy)
@@ -86,7 +88,7 @@ def test_what_is_previewed_is_what_is_signed(opened: MainWindow, qtbot: QtBot, t
     dialog.table.setChecked(True)
     with qtbot.waitSignal(opened.session.export_finished):
         qtbot.mouseClick(dialog.ok, LEFT)
-    page = Contents(report, None, Curves.of(()), (tmp_path / "honest.verdict.json").read_bytes(), "")
+    page = Contents(report, None, Curves.of(StepTable()), (tmp_path / "honest.verdict.json").read_bytes(), "")
     assert page.statement == previewed
     assert (tmp_path / "honest.report.pdf").read_bytes().startswith(b"%PDF-")
     assert len((tmp_path / "honest.steps.csv").read_text().splitlines()) == 60
@@ -154,7 +156,7 @@ def test_a_signer_that_dies_costs_nothing(
 
 def test_an_answer_for_a_closed_dialog_is_dropped(opened: MainWindow, qtbot: QtBot) -> None:
     concluded(opened, qtbot)
-    opened.verdict_action.trigger()
+    opened.commands["verdict"].trigger()
     dialog = opened.findChild(SigningDialog)
     assert dialog is not None
     dialog.reject()
@@ -249,10 +251,12 @@ def contents(engine: FakeEngine, plan: AuditRequest | None = None) -> Contents:
     plan = plan or AuditRequest(Path("honest.cfoil"), None, "cpu")
     events = list(engine.audit(plan, CancelToken()))
     assert isinstance(events[-1], AuditFinished)
-    rows = tuple(event.row for event in events if isinstance(event, StepReplayed))
+    summary = engine.summary(plan.run, None)
+    steps = StepData(summary)
+    steps.add(event.row for event in events if isinstance(event, StepReplayed))
     report = events[-1].report
     envelope = envelope_of(engine.preview(report, datetime(2026, 11, 21, tzinfo=UTC)))
-    return Contents(report, engine.summary(plan.run, None), Curves.of(rows), envelope, "honest.verdict.json")
+    return Contents(report, summary, Curves.of(steps.table), envelope, "honest.verdict.json")
 
 
 def plain(page: Contents) -> str:
@@ -347,14 +351,14 @@ def test_a_refused_file_has_a_report_too(qapp: object) -> None:
     report = replace(
         page.report, run_root=None, order_digest=None, trainer_key="", title="", sample=None, mismatched_steps=()
     )
-    assert "could not be read" in plain(replace(page, report=report, summary=None, curves=Curves.of(())))
+    assert "could not be read" in plain(replace(page, report=report, summary=None, curves=Curves.of(StepTable())))
 
 
 def test_a_report_that_cannot_be_made_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = FakeEngine()
-    material = VerdictMaterial(contents(engine).report, None, ())
+    material = VerdictMaterial(contents(engine).report, None, StepTable())
     request = SigningRequest(tmp_path / "a.pem", None, True, tmp_path / "v.json", report=tmp_path / "r.pdf")
     (tmp_path / "r.pdf").write_bytes(b"old")
 

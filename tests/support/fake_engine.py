@@ -50,6 +50,7 @@ from counterfoil import (
     StepMatch,
     StepReplayed,
     StepRow,
+    StepTable,
     TensorDetail,
     TensorDivergence,
     Verdict,
@@ -58,6 +59,7 @@ from counterfoil import (
 from counterfoil.audit.statement.model import VerdictStatement, read_statement
 from counterfoil.audit.statement.write import verdict_statement
 from counterfoil.audit.step.compare import detail_difference
+from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.summary import ArraySummary, OrderSummary, RunSummary
 from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil.intoto import VERDICT_PREDICATE, make_statement
@@ -293,8 +295,8 @@ class FakeEngine:
         verdict = Verdict(read_statement(fields, VerdictStatement), KEY_ID)
         return VerdictReading((KEY_ID,), verdict, keys[0], None if bundle is None else bundle.name == "honest.cfoil")
 
-    def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
-        path.write_text("".join(f"{row.step}\n" for row in rows))
+    def write_steps(self, steps: StepTable, path: Path) -> None:
+        path.write_text("".join(f"{row.step}\n" for row in steps.rows()))
 
     def make_sample(self, folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterator[SampleProgress]:
         self.threads.add(threading.current_thread().name)
@@ -352,9 +354,11 @@ class FakeEngine:
             trainer_key=digest(self.key).hex,
             signed_at="2026-11-20T16:42:07Z",
             environment=(("device", "cuda:0, NVIDIA H200"), ("torch", "2.13.0"), ("system", "Linux x86_64")),
-            losses=tuple(self.loss(step) for step in steps),
-            log_bytes=tuple(900 + step * 31 % 97 for step in steps),
-            log_entries=tuple(410 + step * 37 % 89 for step in steps),
+            recorded=Recorded.of(
+                [self.loss(step) for step in steps],
+                [900 + step * 31 % 97 for step in steps],
+                [410 + step * 37 % 89 for step in steps],
+            ),
         )
         plan = OrderSummary(
             title="Digits, small residual network",

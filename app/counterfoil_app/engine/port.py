@@ -26,7 +26,7 @@ from counterfoil import (
     Plan,
     PlanProgress,
     SignatureError,
-    StepRow,
+    StepTable,
     Verdict,
 )
 from counterfoil.inputs import read_input
@@ -80,7 +80,7 @@ class Engine(Protocol):
     def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
         """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
 
-    def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
+    def write_steps(self, steps: StepTable, path: Path) -> None:
         """Write the step table as CSV; raises CounterfoilError."""
 
     def make_sample(self, folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterator[SampleProgress]:
@@ -97,7 +97,8 @@ class LibraryEngine:
     """The engine of the installed library.
 
     Its names are looked up when they are used, since the first of them imports torch, which takes seconds. The evidence
-    of the last audit stays in here: it holds a whole state, which the window has no use for.
+    of the last audit stays in here: it holds a whole state, which the window has no use for. Nor has it for the
+    step table, whose rows it has had.
     """
 
     def __init__(self) -> None:
@@ -135,8 +136,8 @@ class LibraryEngine:
         self._last = None
         for event in counterfoil.run_audit(_keeping(request), cancel):
             if isinstance(event, counterfoil.AuditFinished):
-                self._last = event
-                event = replace(event, evidence=None)
+                self._last = replace(event, steps=None)
+                event = replace(self._last, evidence=None)
             yield event
 
     def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
@@ -154,9 +155,9 @@ class LibraryEngine:
                 return VerdictReading(key_ids, verdict, key_file, _speaks_of(verdict, bundle))
         return VerdictReading(key_ids)
 
-    def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
+    def write_steps(self, steps: StepTable, path: Path) -> None:
         """Write the step table as CSV; raises CounterfoilError."""
-        counterfoil.write_steps_csv(rows, path)
+        counterfoil.write_steps_csv(steps, path)
 
     def make_sample(self, folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterator[SampleProgress]:
         """Record a run of the sample; raises CounterfoilError."""

@@ -23,7 +23,7 @@ from counterfoil import (
     Kept,
     Plan,
     PlanProgress,
-    StepRow,
+    StepTable,
     write_steps_csv,
 )
 from counterfoil_app.engine.child import Call, Item, Raised, Returned, Steer, serve
@@ -92,9 +92,9 @@ class ProcessEngine:
         """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
         return self._call(VerdictReading, "read_verdict", path, tuple(keys), bundle)
 
-    def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
-        """Write the step table as CSV, here: it needs nothing of the engine's process but the rows, which lie here."""
-        write_steps_csv(rows, path)
+    def write_steps(self, steps: StepTable, path: Path) -> None:
+        """Write the step table as CSV, here: the table lies here, and nothing of the engine's process is needed."""
+        write_steps_csv(steps, path)
 
     def write_capsule(self, report: AuditReport, path: Path) -> None:
         """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""

@@ -1,4 +1,4 @@
-"""What an audit found: its steps, the account of its log, and the report of it all."""
+"""What an audit found: the account of its log, and the report of it all."""
 
 from __future__ import annotations
 
@@ -14,56 +14,6 @@ from counterfoil.commit.digest import Digest
 
 NAMED_SITES = 10
 """So many sites at most are named as steered."""
-
-
-class StepMatch(Enum):
-    """How a step's Merkle leaf compares."""
-
-    MATCH = "match"
-    """The replay's leaf equals the trainer's."""
-    MISMATCH = "mismatch"
-    """The replay's leaf differs from the trainer's."""
-    UNJUDGED = "unjudged"
-    """The step lies between a disputed one and the next checkpoint: the trainer's state before it is not stored."""
-
-
-@dataclass(frozen=True)
-class StepRow:
-    """The result of one replayed step.
-
-    Attributes:
-        step: Step number, from 1.
-        match: How the leaf compares.
-        trainer_leaf: The trainer's Merkle leaf hash.
-        replay_leaf: The replay's Merkle leaf hash; None when the step was not replayed.
-        trainer_loss: The loss the trainer recorded.
-        replay_loss: The loss of the replay; not a number when the step was not replayed.
-        log_entries: Logged rounding decisions of the step.
-        log_bytes: Size of the step's log.
-        corrections: Logged directions that differed from this machine's own rounding.
-        contradictions: Log entries that no honest trainer would write.
-        omissions: Values close to a midpoint that the trainer did not log.
-        rounded_values: Number of values that were rounded in the step.
-        seconds: Wall-clock time of the step's replay.
-        steerable: Entries whose own value is so far from the midpoint that honest hardware agrees on the direction.
-        steered: Corrections among these.
-    """
-
-    step: int
-    match: StepMatch
-    trainer_leaf: Digest
-    replay_leaf: Digest | None
-    trainer_loss: float
-    replay_loss: float
-    log_entries: int
-    log_bytes: int
-    corrections: int
-    contradictions: int
-    omissions: int
-    rounded_values: int
-    seconds: float
-    steerable: int = 0
-    steered: int = 0
 
 
 @dataclass(frozen=True)
