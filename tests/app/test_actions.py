@@ -8,7 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from counterfoil_app.looks.theme import DARK, LIGHT
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import ThemeChoice
 from counterfoil_app.shell.actions import ActionTable, Face, Row
 from counterfoil_app.shell.window import MainWindow

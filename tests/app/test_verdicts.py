@@ -36,7 +36,8 @@ from counterfoil_app.engine.port import ReplayPlan
 from counterfoil_app.looks import chart, words
 from counterfoil_app.looks.chart import Series
 from counterfoil_app.looks.theme import LIGHT
-from counterfoil_app.model.session import Phase, VerdictMaterial
+from counterfoil_app.model.finished import VerdictMaterial
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import export, passphrases, report_document
@@ -84,7 +85,7 @@ def test_what_is_previewed_is_what_is_signed(opened: MainWindow, qtbot: QtBot, t
     assert report.bundle_digest.hex in texts(dialog)
     dialog.key.setText(str(tmp_path / "new.pem"))
     dialog.table.setChecked(True)
-    with qtbot.waitSignal(opened.session.export_finished):
+    with qtbot.waitSignal(opened.session.exports.finished):
         qtbot.mouseClick(dialog.ok, LEFT)
     page = Contents(report, None, Curves.of(()), (tmp_path / "honest.verdict.json").read_bytes(), "")
     assert page.statement == previewed
@@ -147,7 +148,7 @@ def test_a_signer_that_dies_costs_nothing(
     dialog = signing(opened, qtbot)
     dialog.use_existing.setChecked(True)
     dialog.key.setText(str(tmp_path / "auditor.pem"))
-    with qtbot.waitSignal(opened.session.export_finished):
+    with qtbot.waitSignal(opened.session.exports.finished):
         qtbot.mouseClick(dialog.ok, LEFT)
     assert opened.session.verdict_file is not None
 
@@ -226,7 +227,7 @@ def test_a_passphrase_is_remembered_if_wanted(
         dialog.passphrase.setText("secret")
         dialog.repeat.setText("secret")
         dialog.remember.setChecked(wanted)
-        with qtbot.waitSignal(opened.session.export_finished):
+        with qtbot.waitSignal(opened.session.exports.finished):
             qtbot.mouseClick(dialog.ok, LEFT)
         assert passphrases.remembered(key) == ("secret" if wanted else None)
     assert settings.key_file == key
