@@ -47,7 +47,7 @@ def test_what_can_be_done_follows_the_session(
     assert can_be_done(window) == CAN_BE_DONE[Phase.READY]
     engine.halt = 4
     window.commands["replay"].trigger()
-    qtbot.waitUntil(lambda: len(session.rows) >= 3)
+    qtbot.waitUntil(lambda: session.steps.done >= 3)
     assert can_be_done(window) - {"table"} == CAN_BE_DONE[Phase.REPLAYING]
     window.commands["pause"].trigger()
     assert can_be_done(window) - {"table"} == CAN_BE_DONE[Phase.PAUSED]

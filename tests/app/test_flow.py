@@ -64,7 +64,7 @@ def test_honest_run_is_verified_and_signed(
     replay(window, qtbot)
     assert window.header.outcome.text() == "VERIFIED"
     assert window.header.property("tone") == "ok"
-    assert len(window.session.rows) == engine.steps
+    assert window.session.steps.done == engine.steps
     assert window.steps.model.index(0, 1).data() == "match"
     assert "no replayed step differs" in window.dispute.nothing.text()
 
@@ -259,7 +259,7 @@ def test_opening_while_replaying_asks_and_ignores_the_rest(
     qtbot.waitUntil(reached(opened, Phase.READY))
     assert opened.session.path == other
     assert opened.session.report is None
-    assert not opened.session.rows
+    assert not opened.session.steps.done
     assert opened.commands["replay"].isEnabled()
 
 
@@ -377,7 +377,7 @@ def test_device_is_chosen(opened: MainWindow, engine: FakeEngine, settings: Sett
 def test_step_table_is_exported(opened: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     replay(opened, qtbot)
     with qtbot.waitSignal(opened.session.exports.finished):
-        opened.session.exports.table(opened.session.rows.so_far(), tmp_path / "steps.csv")
+        opened.session.exports.table(opened.session.steps.snapshot(), tmp_path / "steps.csv")
     assert len((tmp_path / "steps.csv").read_text().splitlines()) == 60
     assert opened.session.verdict_file is None
 

@@ -118,7 +118,7 @@ def test_the_whole_job_is_written_down(window_of: MakeWindow, bundle: Path, qtbo
     window.commands["pause"].trigger()
     concluded(window, qtbot)
     with qtbot.waitSignal(window.session.exports.finished):
-        window.session.exports.table(window.session.rows.so_far(), tmp_path / "steps.csv")
+        window.session.exports.table(window.session.steps.snapshot(), tmp_path / "steps.csv")
     lines = messages(window)
     order = [
         f"Opening {bundle}.",

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from counterfoil import AuditReport, write_whole
+from counterfoil import AuditReport, StepTable, write_whole
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure, JobResult, Submit
 from counterfoil_app.model.finished import VerdictMaterial
-from counterfoil_app.model.step_rows import StepRows
 
 
 class Exports(QObject):
@@ -42,9 +41,9 @@ class Exports(QObject):
         """
         self._submit(partial(write, self._engine, material), partial(self._signed, material.report))
 
-    def table(self, rows: StepRows, target: Path) -> None:
-        """Write replayed steps as CSV."""
-        self._submit(partial(_write_table, self._engine, rows, target), self._written)
+    def table(self, steps: StepTable, target: Path) -> None:
+        """Write the replayed steps as CSV."""
+        self._submit(partial(_write_table, self._engine, steps, target), self._written)
 
     def capsule(self, report: AuditReport, target: Path) -> None:
         """Write the dispute capsule of a report."""
@@ -74,8 +73,8 @@ def _write_contents(target: Path, contents: Callable[[], bytes]) -> Path:
     return target
 
 
-def _write_table(engine: Engine, rows: StepRows, target: Path) -> Path:
-    engine.write_steps(rows, target)
+def _write_table(engine: Engine, steps: StepTable, target: Path) -> Path:
+    engine.write_steps(steps, target)
     return target
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from counterfoil import AuditReport, BundleSummary, Dispute, Kept, Sample, StepRow
+from counterfoil import AuditReport, BundleSummary, Dispute, Kept, Sample, StepTable
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.divergence_table import DivergenceTable
-from counterfoil_app.model.step_rows import StepRows
 
 
 @dataclass(frozen=True)
@@ -19,12 +17,12 @@ class VerdictMaterial:
     Attributes:
         report: What the replay found.
         summary: The overview of the bundle; None when it could not be read.
-        rows: The replayed steps.
+        steps: The step table.
     """
 
     report: AuditReport
     summary: BundleSummary | None
-    rows: Sequence[StepRow]
+    steps: StepTable
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class Finished:
         data: The data file, if one was chosen.
         summary: The overview; None for a file that could not be read.
         client: That of the client's order file; None when none was given.
-        rows: The replayed steps.
+        steps: The step table.
         divergence: How far the states lay apart.
         dispute: The dispute, or None.
         resumed_from: Step of the last checkpoint from which the replay went on.
@@ -53,7 +51,7 @@ class Finished:
     data: Path | None
     summary: BundleSummary | None
     client: BundleSummary | None
-    rows: StepRows
+    steps: StepTable
     divergence: DivergenceTable
     dispute: Dispute | None
     resumed_from: int | None

@@ -21,7 +21,7 @@ from counterfoil import (
     Kept,
     Sample,
     SegmentRequest,
-    StepMatch,
+    StepTable,
 )
 from counterfoil_app.engine.snapshot import Snapshot
 from counterfoil_app.engine.strangers import plain
@@ -30,7 +30,6 @@ from counterfoil_app.model.divergence_table import DivergenceTable
 from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.progress import Progress, ProgressMeter
 from counterfoil_app.model.step_data import StepData
-from counterfoil_app.model.step_rows import StepRows
 
 
 class Phase(Enum):
@@ -58,7 +57,7 @@ class OpenBundle(QObject):
     bundle_changed = Signal()
     checks_changed = Signal()
     rows_changed = Signal(int, int)
-    """First and last position in :attr:`rows` that are new."""
+    """First and last step of which :attr:`steps` has a new row."""
     sample_chosen = Signal()
     """Some steps turned out not to be among those that will be replayed."""
     divergence_changed = Signal()
@@ -92,7 +91,6 @@ class OpenBundle(QObject):
         }
         self._take_checks(self.summary.checks if self.summary is not None else ())
         self.step_data.restart()
-        self.mismatches = 0
         self.divergence = DivergenceTable()
         self.dispute: Dispute | None = None
         self.resumed_from: int | None = None
@@ -106,9 +104,9 @@ class OpenBundle(QObject):
         self._meter.forget()
 
     @property
-    def rows(self) -> StepRows:
-        """The replayed steps, in the order in which they were replayed."""
-        return self.step_data.rows
+    def steps(self) -> StepTable:
+        """What is known of each step."""
+        return self.step_data.table
 
     @property
     def running(self) -> bool:
@@ -141,12 +139,7 @@ class OpenBundle(QObject):
     @property
     def progress(self) -> Progress:
         """Where the replay stands."""
-        return self._meter.progress(*self._replayed)
-
-    @property
-    def _replayed(self) -> tuple[int, int]:
-        """How many steps were replayed, and the last of them."""
-        return len(self.rows), self.rows[-1].step if self.rows else 0
+        return self._meter.progress(self.steps.done, self.steps.last)
 
     @property
     def can_export_capsule(self) -> bool:
@@ -164,7 +157,7 @@ class OpenBundle(QObject):
         if self.path is None or self.running or self.phase in (Phase.EMPTY, Phase.LOADING):
             return None
         return Finished(
-            self.path, self.order, self.data, self.summary, self.client, self.rows.so_far(), self.divergence,
+            self.path, self.order, self.data, self.summary, self.client, self.steps.snapshot(), self.divergence,
             self.dispute,
             self.resumed_from, self.sample, self.report, self.failure, self.verdict_file, self.kept,
         )  # fmt: skip
@@ -175,11 +168,9 @@ class OpenBundle(QObject):
         """Know again what a replay left."""
         self.path, self.order, self.data = finished.path, finished.order, finished.data
         self.summary, self.client = finished.summary, finished.client
-        self.step_data = StepData(finished.summary)
         self._clear_replay()
-        self.step_data.add(finished.rows)
+        self.step_data = StepData.of(finished.summary, finished.steps)
         self._leave_out(finished.sample)
-        self.mismatches = sum(row.match is StepMatch.MISMATCH for row in self.rows)
         self.divergence = finished.divergence
         self.dispute, self.resumed_from = finished.dispute, finished.resumed_from
         self.sample, self.report, self.failure = finished.sample, finished.report, finished.failure
@@ -214,16 +205,13 @@ class OpenBundle(QObject):
             self.checks_changed.emit()
         if snapshot.resumed is not None:
             self.resumed_from = snapshot.resumed
-        if snapshot.rows:
-            first = len(self.rows)
-            self.step_data.add(snapshot.rows)
-            self.mismatches += sum(row.match is StepMatch.MISMATCH for row in snapshot.rows)
-            self.rows_changed.emit(first, len(self.rows) - 1)
+        if (new := self.step_data.add(snapshot.rows)) is not None:
+            self.rows_changed.emit(*new)
         if snapshot.divergences:
             for measured in snapshot.divergences:
                 self.divergence.add(measured)
             self.divergence_changed.emit()
-        if self._meter.note(snapshot, *self._replayed, moving=self.phase is Phase.REPLAYING):
+        if self._meter.note(snapshot, self.steps.done, self.steps.last, moving=self.phase is Phase.REPLAYING):
             self.progress_changed.emit()
         if snapshot.dispute is not None:
             self.dispute = plain(snapshot.dispute)

@@ -6,8 +6,8 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
-from counterfoil import CancelToken, Plan, PlanProgress
-from counterfoil_app.engine.port import Engine, ReplayPlan
+from counterfoil import AuditRequest, CancelToken, Plan, PlanProgress
+from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.snapshot import Latest
 from counterfoil_app.engine.worker import Failure, JobResult, Submit
 
@@ -36,7 +36,7 @@ class Planner(QObject):
         """Whether steps are being measured."""
         return self._token is not None
 
-    def measure(self, asked: ReplayPlan, bad_fraction: float) -> None:
+    def measure(self, asked: AuditRequest, bad_fraction: float) -> None:
         """Measure for a replay; :attr:`changed` follows, several times."""
         self.forget()
         token, values = CancelToken(), Latest[PlanProgress | Plan]()

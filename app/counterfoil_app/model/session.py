@@ -14,12 +14,15 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from counterfoil import (
     AuditReport,
+    AuditRequest,
     BundleSummary,
     CancelToken,
+    Device,
     Kept,
     SegmentRequest,
+    limits_for,
 )
-from counterfoil_app.engine.port import DeviceInfo, Engine, ReplayPlan
+from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.snapshot import ReplaySink
 from counterfoil_app.engine.worker import Failure, JobResult, Worker
 from counterfoil_app.model.exports import Exports
@@ -65,7 +68,7 @@ class Session(OpenBundle):
         self.exports = Exports(engine, self.submit, self)
         self.exports.signed.connect(self._signed)
         self.exports.failed.connect(self.failed)
-        self.devices: tuple[DeviceInfo, ...] = ()
+        self.devices: tuple[Device, ...] = ()
         self._device = "cpu"
         self.threads: int | None = None
 
@@ -138,8 +141,8 @@ class Session(OpenBundle):
         judged = Phase.CONCLUDED if self.report is not None else Phase.FAILED
         self._set_phase(judged if self.summary is not None or self.report is not None else Phase.UNREADABLE)
         self._announce_all()
-        if self.rows:
-            self.rows_changed.emit(0, len(self.rows) - 1)
+        if self.steps.done:
+            self.rows_changed.emit(1, len(self.steps))
 
     def compare_with(self, order: Path | None) -> None:
         """Compare the open bundle with the client's own order file; None takes the order from the bundle again."""
@@ -155,7 +158,9 @@ class Session(OpenBundle):
     def make_plan(self, bad_fraction: float, device: str, allow_large: bool = False) -> None:
         """Let the planner measure a few steps on a device."""
         if self.path is not None and not self.running and not self.planner.working:
-            asked = ReplayPlan(run=self.path, order=self.order, device=device, data=self.data, allow_large=allow_large)
+            asked = AuditRequest(
+                run=self.path, order=self.order, device=device, data=self.data, limits=limits_for(allow_large)
+            )
             self.planner.measure(asked, bad_fraction)
 
     def use_segments(self, segments: SegmentRequest) -> None:
@@ -173,15 +178,15 @@ class Session(OpenBundle):
         if self.can_go_on:
             self._start(resume=True)
 
-    def _plan_of(self, path: Path, *, resume: bool = False) -> ReplayPlan:
-        return ReplayPlan(
+    def _plan_of(self, path: Path, *, resume: bool = False) -> AuditRequest:
+        return AuditRequest(
             run=path,
             order=self.order,
             device=self.device,
             data=self.data,
             segments=self.segments,
             threads=self.threads,
-            allow_large=self.allow_large,
+            limits=limits_for(self.allow_large),
             resume=resume,
         )
 
@@ -243,7 +248,7 @@ class Session(OpenBundle):
     def export_verdict(self, write: Callable[[Engine, VerdictMaterial], Path]) -> None:
         """Let the worker sign the report and write the verdict, as :meth:`Exports.verdict` does."""
         if self.report is not None:
-            self.exports.verdict(VerdictMaterial(self.report, self.summary, self.rows.so_far()), write)
+            self.exports.verdict(VerdictMaterial(self.report, self.summary, self.steps.snapshot()), write)
 
     def ask(self, question: Callable[[Engine], object], answer: Callable[[JobResult], None]) -> None:
         """Let the worker ask the engine something, and hand the answer over in the window's thread."""

@@ -113,11 +113,11 @@ class Files(QObject):
 
     def choose_table(self) -> None:
         """Ask where the step table goes, then write it."""
-        if self._session.path is None or not self._session.rows:
+        if self._session.path is None or not self._session.steps.done:
             return
         target = self._new(self.tr("Export step table"), beside(self._session.path, ".steps.csv"), "*.csv")
         if target is not None:
-            self._session.exports.table(self._session.rows.so_far(), target)
+            self._session.exports.table(self._session.steps.snapshot(), target)
 
     def choose_capsule(self) -> None:
         """Ask where the dispute capsule goes, then write it."""

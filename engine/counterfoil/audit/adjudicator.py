@@ -31,10 +31,9 @@ from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import CounterfoilError, DeviceError, FileChangedError, LimitError, RefusedError
-from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
-from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import finish
+from counterfoil.machine import Machine, open_machine
 from counterfoil.program.limits import Limits
 from counterfoil.signing import PublicKey
 
@@ -149,9 +148,9 @@ class _Case:
             step=contents.step if contents is not None else 0,
             steps_replayed=tally.replayed,
             dispute=tally.dispute,
-            corrections=tally.corrections,
-            contradictions=tally.contradictions,
-            omissions=tally.omissions,
+            corrections=tally.counts.corrections,
+            contradictions=tally.counts.contradictions,
+            omissions=tally.counts.omissions,
             seconds=tally.seconds,
             environment=self.environment,
             trainer_environment=claim.environment if claim is not None else (),
@@ -162,7 +161,7 @@ def _hear(
     case: _Case,
     order: str | os.PathLike[str] | None,
     trainer_key: PublicKey | None,
-    device_name: str,
+    device: str,
     threads: int | None,
     cancel: CancelToken | None,
     limits: Limits | None,
@@ -201,15 +200,14 @@ def _hear(
             f"{contents.step}, are proven parts of the run root {claim.run_root.short}."
         ),
     )
-    device = open_device(device_name)
-    used_threads = set_determinism(threads)
-    case.environment = environment(device)
-    check_memory(device, job.program.least_memory(COMPUTE_DTYPES[manifest.precision.compute].itemsize))
-    yield from case.attempt(CheckNumber.SELF_TEST, lambda: run_selftest(device_name), str)
+    machine = open_machine(device, threads)
+    case.environment = machine.environment
+    machine.check_memory(job.program, manifest.precision)
+    yield from case.attempt(CheckNumber.SELF_TEST, lambda: run_selftest(machine), str)
     yield AdjudicationStarted(job.first, contents.step)
     begun = time.perf_counter()
     try:
-        yield from _replay(case.tally, contents, job, device, used_threads, cancel)
+        yield from _replay(case.tally, contents, job, machine, cancel)
     finally:
         case.tally.seconds = time.perf_counter() - begun
     for check in replay_checks(case.tally, manifest.steps):
@@ -244,8 +242,7 @@ def _replay(
     tally: StepTally,
     contents: CapsuleContents,
     job: CapsuleJob,
-    device: torch.device,
-    threads: int,
+    machine: Machine,
     cancel: CancelToken | None,
 ) -> Generator[Event, None, None]:
     """Judge the capsule's steps in turn, to the first that accuses the trainer.
@@ -253,7 +250,7 @@ def _replay(
     Where rounding within the margin explains a difference, the steps after it start from the trainer's own state.
     """
     state: State = {name: torch.from_numpy(array) for name, array in contents.state.items()}
-    with step_replayer(job, device, threads, cancel=cancel) as steps:
+    with step_replayer(job, machine, cancel=cancel) as steps:
         for leaf, log, fingerprints in zip(contents.leaves[1:], contents.logs, contents.fingerprints, strict=True):
             record = leaf.record
             judgement = yield from judge(steps, record, state, log, fingerprints)
@@ -271,7 +268,4 @@ def _count(tally: StepTally, judgement: Judgement) -> None:
     tally.replayed += 1
     if judgement.step is not None and judgement.right:
         tally.matching += 1
-        tally.corrections += judgement.corrections
-        tally.contradictions += judgement.contradictions
-        tally.omissions += sum(count.omissions for count in judgement.step.counts)
-        tally.entries += judgement.step.entries
+        tally.counts += judgement.counts

@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from counterfoil.audit.published_heads import check_tree_heads, read_tree_heads
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
+from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.summary import ArraySummary, BundleSummary, OrderSummary, RunSummary
 from counterfoil.bundle.checked import Progress
 from counterfoil.bundle.reader import BundleReader, OrderContents
@@ -22,12 +24,13 @@ from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_t
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree
+from counterfoil.dtypes import ITEM_BYTES
 from counterfoil.errors import CommitmentError, LimitError, OrderMismatchError, RefusedError, SignatureError
-from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.program.estimate import estimate
 from counterfoil.program.limits import Estimate, Limits
 from counterfoil.program.operators import OperatorClass
+from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.rounding.guaranteed import kinds_without_bound
 from counterfoil.signing import PublicKey, open_claim
 from counterfoil.training.order import LoadedOrder, prepare_order
@@ -73,7 +76,7 @@ class Inspection:
         return self.failures[min(self.failures)] if self.failures else self.too_large
 
     @property
-    def order_source(self) -> str:
+    def order_source(self) -> Literal["client", "bundle"]:
         """``client`` when the client's own order was given, else ``bundle``."""
         return "client" if self.client_order is not None else "bundle"
 
@@ -233,7 +236,7 @@ def _check_program(
     inspection: Inspection, contents: OrderContents, limits: Limits | None, cancel: CancelToken | None
 ) -> tuple[CheckState, str]:
     order = inspection.order = prepare_order(inspection.reader.manifest, contents, limits, cancel)
-    inspection.estimate = estimate(order.program, COMPUTE_DTYPES[order.manifest.precision.compute].itemsize, cancel)
+    inspection.estimate = estimate(order.program, TORCH_DTYPES[order.manifest.precision.compute].itemsize, cancel)
     rounded = sum(node.entry.operator_class is OperatorClass.ROUNDED for node in order.program.nodes)
     return CheckState.PASSED, f"All {len(order.program.nodes)} operators are on the allow-list; {rounded} are rounded."
 
@@ -452,7 +455,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         rounded_operators=sum(node.entry.operator_class is OperatorClass.ROUNDED for node in nodes),
         parameters=sum(sizes[name] for name in parameters),
         state_tensors=len(layout),
-        state_bytes=sum(sizes[name] * _ITEM_BYTES[dtype] for name, (dtype, _) in layout.items()),
+        state_bytes=sum(sizes[name] * ITEM_BYTES[dtype] for name, (dtype, _) in layout.items()),
         data=tuple(ArraySummary(n, s.dtype, s.shape, s.digest, s.file) for n, s in sorted(manifest.data.items())),
         data_root=manifest.data_root,
         initial_root=manifest.initial_root,
@@ -463,14 +466,16 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
     )
 
 
-_ITEM_BYTES = {"float32": 4, "int64": 8, "int32": 4, "uint8": 1, "bool": 1}
-
-
 def _count(shape: tuple[int, ...]) -> int:
     count = 1
     for length in shape:
         count *= length
     return count
+
+
+def recorded(reader: BundleReader) -> Recorded:
+    """Return the columns of the step table that the trainer filled."""
+    return Recorded.of(reader.losses(), reader.log_sizes(), reader.log_entries())
 
 
 def _run_summary(inspection: Inspection) -> RunSummary:
@@ -483,7 +488,5 @@ def _run_summary(inspection: Inspection) -> RunSummary:
         trainer_key=inspection.trainer_key,
         signed_at=claim.signed_at if claim is not None else "",
         environment=claim.environment if claim is not None else (),
-        losses=tuple(reader.losses().tolist()),
-        log_bytes=tuple(reader.log_sizes().tolist()),
-        log_entries=tuple(reader.log_entries().tolist()),
+        recorded=recorded(reader),
     )

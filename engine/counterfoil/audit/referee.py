@@ -161,8 +161,7 @@ def find_parting(
     step, path = first_difference(providers[first[0]].results, providers[second[0]].results)
     if step is None:
         return None
-    agreed = (step - 1) // manifest.checkpoint_every * manifest.checkpoint_every
-    return Parting(first, second, step, path, agreed)
+    return Parting(first, second, step, path, manifest.checkpoint_before(step))
 
 
 def rule(
@@ -262,8 +261,8 @@ class _Judge:
             replay_leaf=None if judged.step is None else judged.step.leaf,
             parts=("log",) if judged.step is None else differing_parts(record, judged.step.record),
             operator=operator,
-            corrections=judged.corrections,
-            contradictions=judged.contradictions,
+            corrections=judged.counts.corrections,
+            contradictions=judged.counts.contradictions,
             finding=None if look is None else look.finding,
         )
         agreed = judged.agreed

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Dispute, Right
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.errors import CancelledError, CounterfoilError, NonFiniteError, ObstacleError, RefusedError
+from counterfoil.rounding.counts import Counts
 
 
 @dataclass
@@ -18,20 +19,14 @@ class StepTally:
         replayed: Steps replayed and judged.
         matching: Steps whose leaf was the trainer's.
         dispute: The step that accuses the trainer, after which nothing is replayed; else the first that differs.
-        corrections: Sum over matching steps.
-        contradictions: Sum over matching steps.
-        omissions: Sum over matching steps.
-        entries: Log entries of the matching steps.
+        counts: What following the log showed, over the matching steps.
         seconds: Wall-clock time.
     """
 
     replayed: int = 0
     matching: int = 0
     dispute: Dispute | None = None
-    corrections: int = 0
-    contradictions: int = 0
-    omissions: int = 0
-    entries: int = 0
+    counts: Counts = field(default_factory=Counts)
     seconds: float = 0.0
 
 
@@ -45,7 +40,7 @@ def conclude_adjudication(
         step: The step that the capsule disputes.
         error: What ended the adjudication early, or None.
     """
-    dispute = tally.dispute
+    dispute, counts = tally.dispute, tally.counts
     if isinstance(error, RefusedError):
         return AdjudicationOutcome.REFUSED, f"{error.sentence} Nothing was concluded about the dispute."
     if isinstance(error, CancelledError):
@@ -73,11 +68,11 @@ def conclude_adjudication(
             else ""
         )
         return AdjudicationOutcome.CONFIRMED, f"{_confirmed(dispute)}{earlier}"
-    if tally.contradictions or tally.omissions:
+    if counts.contradictions or counts.omissions:
         return (
             AdjudicationOutcome.INCONCLUSIVE,
-            f"Step {step} has the trainer's Merkle leaf, but the log has {tally.contradictions} contradictions and "
-            f"{tally.omissions} omissions, which an honest run on sound hardware does not have.",
+            f"Step {step} has the trainer's Merkle leaf, but the log has {counts.contradictions} contradictions and "
+            f"{counts.omissions} omissions, which an honest run on sound hardware does not have.",
         )
     return (
         AdjudicationOutcome.REJECTED,
@@ -101,7 +96,7 @@ def _confirmed(dispute: Dispute) -> str:
 
 def replay_checks(tally: StepTally, steps_ordered: int) -> tuple[Check, Check, Check]:
     """Return checks 8 to 10 after the replay."""
-    dispute = tally.dispute
+    dispute, counts = tally.dispute, tally.counts
     sentence = f"{tally.matching} of {tally.replayed} replayed steps match"
     if dispute is not None:
         sentence += f"; step {dispute.step} does not"
@@ -113,9 +108,9 @@ def replay_checks(tally: StepTally, steps_ordered: int) -> tuple[Check, Check, C
     log = (
         Check(
             CheckNumber.LOG,
-            CheckState.FAILED if tally.contradictions or tally.omissions else CheckState.PASSED,
-            f"{tally.entries} entries in matching steps: {tally.corrections} corrections, {tally.contradictions} "
-            f"contradictions, {tally.omissions} omissions.",
+            CheckState.FAILED if counts.contradictions or counts.omissions else CheckState.PASSED,
+            f"{counts.entries} entries in matching steps: {counts.corrections} corrections, {counts.contradictions} "
+            f"contradictions, {counts.omissions} omissions.",
         )
         if tally.matching
         else Check(CheckNumber.LOG, CheckState.SKIPPED, "The log of a step that differs belongs to other values.")

@@ -12,7 +12,7 @@ from counterfoil import terminal
 from counterfoil.audit.values.outcome import CheckState
 from counterfoil.cli.exits import Done
 from counterfoil.cli.interrupt import cancel_on_interrupt
-from counterfoil.cli.keys import open_key, sign_into
+from counterfoil.cli.keys import open_verdict_key, sign_verdict
 from counterfoil.cli.options import (
     AllowLargeOption,
     BadFractionOption,
@@ -28,13 +28,12 @@ from counterfoil.cli.options import (
     TrainerKeyOption,
 )
 from counterfoil.cli.targets import check_target
-from counterfoil.signer.environment import drop_passphrase
 from counterfoil.signing import load_public_key
 from counterfoil.terminal import shown
 
 if TYPE_CHECKING:
     from counterfoil.audit.values.events import AuditFinished
-    from counterfoil.audit.values.report import Kept, StepRow
+    from counterfoil.audit.values.report import Kept
 
 
 def audit(
@@ -113,31 +112,28 @@ def audit(
 
     Example: counterfoil audit run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
-    if (verdict is None) != (key is None):
-        raise typer.BadParameter("--verdict and --key belong together: a verdict is signed.")
-    if key is None:
-        drop_passphrase()
     # Whatever could fail is tried before the replay, which may take hours.
-    for target in (verdict, csv, capsule):
+    for target in (csv, capsule):
         if target is not None:
             check_target(target, force)
-    signing_key = open_key(key, "audit", run) if key is not None else None
+    signing_key = open_verdict_key(verdict, key, run, force)
     public = load_public_key(trainer_key) if trainer_key else None
     from counterfoil.audit.values.sampling import SegmentRequest
 
     chosen = SegmentRequest.parse(segments, confidence, bad_fraction, nonce)
 
     console = terminal.console(stderr=json)
-    rows: list[StepRow] = []
+    done = 0
     finished: AuditFinished | None = None
     restoring = resume
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         with cancel.at_once():
             from counterfoil.audit import kept, replay
             from counterfoil.audit.values import events
+            from counterfoil.audit.values.request import AuditRequest
             from counterfoil.program.limits import limits_for
 
-        request = replay.AuditRequest(
+        request = AuditRequest(
             run=run,
             order=order,
             device=device,
@@ -164,14 +160,14 @@ def audit(
                 case events.CheckChanged() if event.check.state is CheckState.RUNNING:
                     bar.update(0, event.check.detail)
                 case events.OperatorDone():
-                    bar.update(len(rows) + event.done / event.total)
+                    bar.update(done + event.done / event.total)
                 case events.StepReplayed():
-                    rows.append(event.row)
+                    done += 1
                     if not restoring:
-                        bar.update(len(rows), event.row.match.value)
+                        bar.update(done, event.row.match.value)
                 case events.ProgressRestored():
                     restoring = False
-                    bar.go_on_from(len(rows))
+                    bar.go_on_from(done)
                     console.print(f"Goes on from an earlier audit, which judged {_judged(event.kept)}.")
                 case events.AuditFinished():
                     finished = event
@@ -189,7 +185,8 @@ def audit(
     if csv is not None:
         from counterfoil.audit.table import write_steps_csv
 
-        write_steps_csv(rows, csv)
+        assert finished.steps is not None, "the engine of this process keeps its table"
+        write_steps_csv(finished.steps, csv)
         console.print(f"Wrote {shown(str(csv))}.")
     if capsule is not None:
         if evidence is None:
@@ -206,8 +203,7 @@ def audit(
         else:
             from counterfoil.audit.statement.verdict import preview_verdict
 
-            sign_into(preview_verdict(report, datetime.now(UTC)), signing_key, verdict)
-            console.print(f"Wrote {shown(str(verdict))}, signed with the key {signing_key.public.key_id}.")
+            sign_verdict(preview_verdict(report, datetime.now(UTC)), signing_key, verdict, console)
     raise Done(report.outcome.exit_code)
 
 

@@ -29,12 +29,11 @@ from counterfoil.program.graph import Keyword, Node, Program, TensorType, Value,
 from counterfoil.program.operators import UNIFORM, OperatorClass
 from counterfoil.program.places import PlaceSort
 from counterfoil.program.signatures import overload
+from counterfoil.program.torchdtypes import TORCH_DTYPES
 
 Outputs = list[Tensor | None]
 Compute = Callable[["Operation", list[Any], dict[str, Any]], Any]
 """Runs one operator on its arguments; :func:`native` or a perturbed executor."""
-COMPUTE_DTYPES = {"float64": torch.float64, "float32": torch.float32}
-"""The compute dtypes of the precision profiles, by name."""
 _PROGRESS_SECONDS = 0.1
 """Time between two reports of progress inside a step."""
 
@@ -278,7 +277,7 @@ class Interpreter:
         return values
 
     def _torch_dtype(self, name: str) -> torch.dtype:
-        return self.dtype if name == "float32" else _DTYPES[name]
+        return self.dtype if name == "float32" else TORCH_DTYPES[name]
 
     def _compute(
         self,
@@ -387,8 +386,7 @@ class Interpreter:
 
 def stored(tensor: Tensor, described: TensorType) -> Tensor:
     """Return a state tensor as it is stored: contiguous, floating ones rounded to float32, ties to even."""
-    dtype = torch.float32 if described.floating else _DTYPES[described.dtype]
-    return tensor.to(dtype).contiguous()
+    return tensor.to(TORCH_DTYPES[described.dtype]).contiguous()
 
 
 def _unshared(outputs: Outputs, args: list[Any]) -> Outputs:
@@ -397,7 +395,6 @@ def _unshared(outputs: Outputs, args: list[Any]) -> Outputs:
     return [o.clone() if o is not None and o.untyped_storage().data_ptr() in pointers else o for o in outputs]
 
 
-_DTYPES = {"int64": torch.int64, "int32": torch.int32, "uint8": torch.uint8, "bool": torch.bool}
 _KEYWORDS: dict[str, dict[str, Any]] = {
     "memory_format": {
         "contiguous_format": torch.contiguous_format,

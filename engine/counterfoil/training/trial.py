@@ -29,7 +29,6 @@ from counterfoil.errors import (
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.devices import check_memory
 from counterfoil.execution.interpreter import (
-    COMPUTE_DTYPES,
     Interpreter,
     Operation,
     StepInputs,
@@ -38,6 +37,7 @@ from counterfoil.execution.interpreter import (
 from counterfoil.generators import relay
 from counterfoil.program.graph import Program, Value
 from counterfoil.program.limits import LARGE
+from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.rounding.grid import ZERO_SCALE
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
@@ -161,7 +161,7 @@ def try_step(
         CancelledError: ``cancel`` was set.
     """
     begun = time.perf_counter()
-    cpu, dtype = torch.device("cpu"), COMPUTE_DTYPES[manifest.precision.compute]
+    cpu, dtype = torch.device("cpu"), TORCH_DTYPES[manifest.precision.compute]
     kernels = Kernels(cpu, torch.get_num_threads())
     found = gradients(program)
     total = len(program.nodes)

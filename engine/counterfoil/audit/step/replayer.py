@@ -9,30 +9,30 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from torch import Tensor
 
 from counterfoil.audit.values.events import Event, OperatorDone
 from counterfoil.bundle.schema import OrderManifest, StepRecord
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
+from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.errors import FileChangedError
 from counterfoil.execution.interpreter import (
-    COMPUTE_DTYPES,
     Compute,
-    Interpreter,
     StepInputs,
     StepResult,
     native,
 )
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.generators import relay
+from counterfoil.machine import Machine
 from counterfoil.program.graph import Program
+from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.guaranteed import own_log_margins
 from counterfoil.rounding.log import SiteLog, decode
-from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, SiteCounts, Values, Watched, step_key
+from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, Values, Watched, step_key
 
 State = Mapping[str, Tensor]
 Arrays = dict[str, npt.NDArray[Any]]
@@ -66,7 +66,6 @@ class ReplayedStep:
             trainer's own.
         arrays: The new state in memory, at steps whose state is digested; else empty.
         counts: What following the log showed, for each rounding site.
-        entries: Number of entries of the log.
         fingerprints: uint64 ``[places]``.
         own_log: The own log of each site, if it was kept.
         observation: What happened at the place that was observed, if it is a rounding site.
@@ -76,8 +75,7 @@ class ReplayedStep:
     result: StepResult
     record: StepRecord
     arrays: Arrays
-    counts: tuple[SiteCounts, ...]
-    entries: int
+    counts: tuple[Counts, ...]
     fingerprints: npt.NDArray[np.uint64]
     own_log: Logs
     observation: Observation | None = None
@@ -88,14 +86,19 @@ class ReplayedStep:
         """The Merkle leaf hash."""
         return leaf_hash(self.record.to_bytes())
 
+    @property
+    def total(self) -> Counts:
+        """What following the log showed, over all rounding sites."""
+        return sum(self.counts, Counts())
+
 
 class StepReplayer:
     """Replays single steps of a job on one device.
 
     Args:
         job: What was ordered.
-        device: Where to compute.
-        kernels: The rounding kernels of that device.
+        machine: Where to compute.
+        kernels: Its rounding kernels.
         compute: How operators are computed; :func:`native`, or imitating other hardware.
         cancel: Looked at between operators.
     """
@@ -103,7 +106,7 @@ class StepReplayer:
     def __init__(
         self,
         job: Job,
-        device: torch.device,
+        machine: Machine,
         kernels: Kernels,
         *,
         compute: Compute = native,
@@ -114,7 +117,7 @@ class StepReplayer:
         self._compute = compute
         self._cancel = cancel
         self._own_margins = own_log_margins(job.program, job.manifest.precision)
-        self._interpreter = Interpreter(job.program, device, COMPUTE_DTYPES[job.manifest.precision.compute])
+        self._interpreter = machine.interpreter(job.program, job.manifest.precision)
 
     def replay(
         self,
@@ -169,16 +172,14 @@ class StepReplayer:
             step=step,
             state_root=state_root(arrays) if needed else None,
             log=claimed.log,
-            fingerprints=Digest.of(rounder.fingerprints.astype("<u8").tobytes()),
+            fingerprints=fingerprints_digest(rounder.fingerprints),
             loss=result.loss,
         )
-        entries = sum(len(log.indices) for log in logs)
         return ReplayedStep(
             result=result,
             record=record,
             arrays=arrays,
             counts=tuple(rounder.counts),
-            entries=entries,
             fingerprints=rounder.fingerprints,
             own_log=tuple(rounder.own_logs),
             observation=rounder.observation,
@@ -202,19 +203,15 @@ class StepReplayer:
 @contextmanager
 def step_replayer(
     job: Job,
-    device: torch.device,
-    threads: int,
+    machine: Machine,
     *,
     perturbation: str | None = None,
     cancel: CancelToken | None = None,
 ) -> Iterator[StepReplayer]:
     """Provide a replayer with kernels of its own, whose threads end with the block."""
-    kernels = Kernels(device, threads)
-    try:
-        compute = native if perturbation is None else perturbed(perturbation)
-        yield StepReplayer(job, device, kernels, compute=compute, cancel=cancel)
-    finally:
-        kernels.close()
+    compute = native if perturbation is None else perturbed(perturbation)
+    with machine.kernels() as kernels:
+        yield StepReplayer(job, machine, kernels, compute=compute, cancel=cancel)
 
 
 def read_log(program: Program, claimed: StepRecord, log: bytes) -> Logs:
