@@ -23,7 +23,7 @@ from counterfoil.audit.statement.write import verdict_statement
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.worker import Failure
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import report_document
 from counterfoil_app.verdict.report_document import Contents, Curves
