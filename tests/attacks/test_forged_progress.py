@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from counterfoil import machine
 from counterfoil.audit import kept as keeping
-from counterfoil.audit import replay
 from counterfoil.audit.kept import MARK, capsule_of, encode, load
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import SegmentRequest
@@ -40,12 +40,12 @@ def test_progress_of_another_audit_is_not_used(digits_job, cheat_job, tmp_path, 
     refused(request_of(digits_job, None, resume=True), "not said where")
     for name, words in (("torch", "version of torch"), ("counterfoil", "version of Counterfoil"), ("device", "device")):
         with monkeypatch.context() as patch:
-            environment = replay.environment
+            environment = machine.environment
 
             def other(device, name=name, environment=environment):
                 return tuple(sorted({**dict(environment(device)), name: "another"}.items()))
 
-            patch.setattr(replay, "environment", other)
+            patch.setattr(machine, "environment", other)
             refused(request_of(digits_job, place, resume=True), words, "What differs")
     assert path.read_bytes() == before
     # Control: with other threads, another name and another place of the file it is the same audit.

@@ -252,7 +252,7 @@ class StepTable:
     def column(self, name: str) -> npt.NDArray[Any]:
         """Return a column of numbers ``[steps]``, named as in :class:`StepRow`; not to be changed.
 
-        What the trainer recorded is known of every step; anything else is 0 where a step has no row.
+        What the trainer recorded is known of every step; anything else means nothing where a step has no row.
         """
         return self._columns[name]
 
@@ -282,9 +282,9 @@ class StepTable:
         places = np.array([row.step for row in rows]) - 1
         if places.min() < 0 or places.max() >= self._steps:
             raise IndexError("a step that the run does not have")
-        if self.has_row[places].any() if len(places) > 1 else self._match[places[0]]:
+        if self._match[places].any():
             raise ValueError("a step that has a row already")
-        if len(rows) > 1 and len(np.unique(places)) < len(places):
+        if len(np.unique(places)) < len(places):
             raise ValueError("a step that comes twice")
         replayed = np.array([row.replay_leaf is not None for row in rows])
         for name in (*_FLOATS, *_INTEGERS):
