@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtGui import QColor
@@ -34,20 +35,21 @@ from counterfoil import (
     generate_key,
     start_signer,
 )
-from counterfoil_app.looks import chart, words
-from counterfoil_app.looks.chart import Series
+from counterfoil_app.looks import words
 from counterfoil_app.looks.theme import LIGHT
 from counterfoil_app.model.finished import VerdictMaterial
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.model.step_data import StepData
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.verdict import export, passphrases, report_document
+from counterfoil_app.verdict import chart, export, passphrases, report_document
+from counterfoil_app.verdict.chart import Series
 from counterfoil_app.verdict.export import SigningRequest
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_app.verdict.report_process import print_report
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.verdict.viewer import VerdictViewer
+from counterfoil_app.views.axes import NumberAxis, StepAxis
 from support.fake_engine import KEY_ID, FakeEngine, envelope_of
 from support.waiting import reached
 
@@ -376,23 +378,66 @@ def test_a_report_that_cannot_be_made_leaves_the_old_file_and_nothing_else(
 # Charts
 
 
-def test_no_spike_is_lost() -> None:
+@pytest.mark.parametrize("count", [1, 2, 60, 5_000, 100_000])
+@pytest.mark.parametrize("place", [0.0, 0.001, 0.5, 0.99, 0.999, 1.0])
+def test_no_spike_is_lost(qapp: object, count: int, place: float) -> None:
+    step = 1 + round(place * (count - 1))
+    x, y = np.arange(1.0, count + 1), np.zeros(count)
+    y[step - 1] = 9.0
+    plot = shown_plot(count)
+    at, seen = chart.add_curve(plot, x, y, pen="r").getData()
+    assert seen.max() == 9.0
+    assert abs(at[seen.argmax()] - step) <= max(1, count / PLOT_WIDTH)
+    assert len(at) <= max(1.02 * count, 20 * PLOT_WIDTH), "what is drawn depends on the pixels, not on the steps"
+
+
+def test_the_last_step_needs_its_repetition(qapp: object) -> None:
+    """The control: given as it is, pyqtgraph loses the spike of the last step."""
     y = np.zeros(100_000)
-    y[73_123] = 9.0
-    y[5] = -4.0
-    x, thin = chart.peaks(np.arange(100_000.0), y, 200)
-    assert len(x) <= 400
-    assert (thin.max(), thin.min()) == (9.0, -4.0)
-    assert x[thin.argmax()] == 73_123
-    assert (np.diff(x) > 0).all()
+    y[-1] = 9.0
+    plot = shown_plot(len(y))
+    curve = pg.PlotDataItem(np.arange(1.0, len(y) + 1), y, pen="r")
+    plot.addItem(curve)
+    curve.setDownsampling(auto=True, method="peak")
+    curve.setClipToView(True)
+    assert curve.getData()[1].max() == 0
 
 
-@pytest.mark.parametrize(("low", "high"), [(0.0, 60.0), (1.0, 100_000.0), (-3e-7, 2e-7), (0.2, 2.4)])
-def test_ticks_are_round_and_inside(low: float, high: float) -> None:
-    found = chart.ticks(low, high)
-    assert 2 <= len(found) <= 7
-    assert all(low - 1e-9 * abs(low) <= value <= high * (1 + 1e-9) for value in found)
-    assert chart.ticks(3.0, 3.0) == [3.0]
+PLOT_WIDTH = 700
+
+
+def shown_plot(count: int) -> pg.PlotItem:
+    canvas = pg.GraphicsLayoutWidget()
+    canvas.resize(PLOT_WIDTH + 60, 200)
+    plot = canvas.addPlot()
+    plot.canvas = canvas  # lives as long
+    plot.setXRange(0.5, count + 0.5, padding=0)
+    canvas.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+    canvas.show()
+    return plot
+
+
+def test_a_curve_goes_from_gap_to_gap() -> None:
+    steps = np.array([1.0, 2, 3, 10, 11, 500])
+    assert [steps[part].tolist() for part in chart.stretches(steps)] == [[1, 2, 3], [10, 11], [500]]
+    every_other = np.arange(1.0, 100_000, 2)
+    every_other[30_000:] += 5_000
+    parts = chart.stretches(every_other)
+    assert len(parts) == chart.MOST_GAPS + 1, "a picture is drawn in bounded time"
+    assert 30_000 in [part.start for part in parts], "the widest gap stays open"
+    assert sum(part.stop - part.start for part in parts) == len(every_other)
+
+
+@pytest.mark.parametrize(("language", "text"), [("en", "100,000"), ("de", "100.000")])
+def test_numbers_along_the_axes(qapp: object, language: str, text: str) -> None:
+    before = QLocale()
+    QLocale.setDefault(QLocale(language))
+    try:
+        assert StepAxis().tickStrings([0.0, 5e4, 1e5], 1, 5e4)[-1] == text
+        assert StepAxis().tickStrings([1.0, 1.5], 1, 0.5) == ["", ""], "there is nothing between two steps"
+    finally:
+        QLocale.setDefault(before)
+    assert NumberAxis().tickStrings([-1e-17, 0.1, 0.30000000000000004, 2e6], 1, 0.1) == ["0", "0.1", "0.3", "2e+06"]
 
 
 def test_the_curve_has_its_spike_and_gaps_stay_open(qapp: object) -> None:

@@ -25,10 +25,11 @@ from PySide6.QtGui import (
 )
 
 from counterfoil import AuditReport, BundleSummary, Dispute, Finding, Outcome, StepTable, __version__
-from counterfoil_app.looks import chart, text, words
-from counterfoil_app.looks.chart import Floats, Series
+from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import LIGHT
+from counterfoil_app.verdict import chart
+from counterfoil_app.verdict.chart import Floats, Series
 
 MARGIN_MILLIMETRES = 17.0
 POINTS_PER_INCH = 72

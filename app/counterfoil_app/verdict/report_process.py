@@ -50,10 +50,10 @@ def print_report(contents: Contents) -> bytes:
 
 def _print(contents: Contents, language: str, answer: Connection) -> None:
     """The main function of the process."""
-    from PySide6.QtGui import QGuiApplication
+    from PySide6.QtWidgets import QApplication
 
     os.environ["QT_QPA_PLATFORM"] = startup.OFFSCREEN
-    application = QGuiApplication([])
+    application = QApplication([])
     result: bytes | Failure
     translations = Translations()  # must outlive the report
     try:

@@ -9,6 +9,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QLocale, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter
 
+from counterfoil_app.looks import text
 from counterfoil_app.model.thinning import RowGroup
 
 NAME_CHARACTERS = 33
@@ -106,6 +107,18 @@ class CountAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     def tickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:  # noqa: N802
         """The counts themselves."""
         return [QLocale().toString(round(10**value - 1)) for value in values]
+
+
+class NumberAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """An axis of any numbers, written as they are elsewhere, without a common factor in the title."""
+
+    def __init__(self) -> None:
+        super().__init__("left")
+        self.enableAutoSIPrefix(False)
+
+    def tickStrings(self, values: Sequence[float], _scale: float, spacing: float) -> list[str]:  # noqa: N802
+        """The numbers; what is next to nothing between two ticks is 0."""
+        return [text.number(0.0 if abs(value) < 1e-9 * spacing else value) for value in values]
 
 
 class StepAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
