@@ -12,6 +12,7 @@ import stat
 
 from counterfoil.errors import CounterfoilError
 from counterfoil.obstacles import read_failure
+from counterfoil.sentence import say
 
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -71,10 +72,11 @@ def open_input(
     try:
         file = open_plain(path)
     except FileNotFoundError as missing:
-        raise error(f"There is no file {name}.", remedy=remedy, detail=str(missing)) from missing
+        raise error(say("There is no file {0}.", name), remedy=remedy, detail=str(missing)) from missing
     except NotAFileError as other:
         raise error(
-            f"{name} is {other.strerror}, where {what} should be.", remedy=remedy or "Give the name of a file."
+            say("{0} is {1}, where {2} should be.", name, other.strerror, what),
+            remedy=remedy or say("Give the name of a file."),
         ) from other
     except (OSError, ValueError) as failure:
         raise _unreadable(name, what, error, failure) from failure
@@ -115,12 +117,17 @@ def _unreadable(
     if obstacle is not None:
         return obstacle
     why = getattr(failure, "strerror", None) or failure
-    return error(f"{name} cannot be read as {what}: {why}.", remedy="Check that you may read it.", detail=repr(failure))
+    return error(
+        say("{0} cannot be read as {1}: {2}.", name, what, why),
+        remedy=say("Check that you may read it."),
+        detail=repr(failure),
+    )
 
 
 def _too_large(name: str, what: str, error: type[CounterfoilError], most: int, remedy: str) -> CounterfoilError:
     return error(
-        f"{name} is larger than {_size(most)}, too large for {what}.", remedy=remedy or "Give the file that was meant."
+        say("{0} is larger than {1}, too large for {2}.", name, _size(most), what),
+        remedy=remedy or say("Give the file that was meant."),
     )
 
 

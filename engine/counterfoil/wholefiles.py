@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from counterfoil.errors import FileWriteError, TargetExistsError
+from counterfoil.sentence import say
 
 if os.name == "posix":
     import fcntl
@@ -153,7 +154,9 @@ def check_target(path: Path, *, what: str, replace: bool = True) -> None:
         raise _exists(path, what)
     else:
         return
-    raise FileWriteError(f"{_capital(what)} cannot be written to {path}: {reason}.", remedy="Give the name of a file.")
+    raise FileWriteError(
+        say("{0} cannot be written to {1}: {2}.", _capital(what), path, reason), remedy=say("Give the name of a file.")
+    )
 
 
 def check_room(folder: str | os.PathLike[str], needed_bytes: int, what: str) -> None:
@@ -174,9 +177,14 @@ def check_room(folder: str | os.PathLike[str], needed_bytes: int, what: str) -> 
     # Some network drives say that they hold nothing at all.
     if usage.total and usage.free < needed_bytes:
         raise FileWriteError(
-            f"There is no room for {what} in {folder}: it needs {_size(needed_bytes)}, and {_size(usage.free)} are "
-            "free.",
-            remedy="Make room there, or choose another folder.",
+            say(
+                "There is no room for {0} in {1}: it needs {2}, and {3} are free.",
+                what,
+                folder,
+                _size(needed_bytes),
+                _size(usage.free),
+            ),
+            remedy=say("Make room there, or choose another folder."),
         )
 
 
@@ -316,13 +324,13 @@ def failed(path: Path, what: str, error: BaseException) -> FileWriteError:
     if not words and number is not None:
         words = os.strerror(number)
     if number in _FULL:
-        remedy = "Make room there, or choose another folder."
+        remedy = say("Make room there, or choose another folder.")
     elif number in (errno.ENOENT, errno.ENOTDIR):
-        remedy = "Make the folder, or choose another."
+        remedy = say("Make the folder, or choose another.")
     else:
-        remedy = "Choose another folder, or another name."
+        remedy = say("Choose another folder, or another name.")
     return FileWriteError(
-        f"{_capital(what)} cannot be written to {path}: {words or 'the system failed'}.",
+        say("{0} cannot be written to {1}: {2}.", _capital(what), path, words or "the system failed"),
         remedy=remedy,
         detail=f"{type(error).__name__}: {error}",
     )
@@ -330,7 +338,8 @@ def failed(path: Path, what: str, error: BaseException) -> FileWriteError:
 
 def _exists(path: Path, what: str) -> TargetExistsError:
     return TargetExistsError(
-        f"{_capital(what)} cannot be written to {path}: there is a file of this name.", remedy="Choose another name."
+        say("{0} cannot be written to {1}: there is a file of this name.", _capital(what), path),
+        remedy=say("Choose another name."),
     )
 
 

@@ -8,6 +8,7 @@ who can write to the auditor's folders can do worse than that.
 
 from __future__ import annotations
 
+from counterfoil.sentence import say
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -220,16 +221,16 @@ def decode(data: bytes) -> KeptAudit[KeptRow]:
     start = len(MARK) + DIGEST_BYTES
     body = data[start:]
     if not data.startswith(MARK) or hashlib.sha256(body).digest() != data[len(MARK) : start]:
-        raise ProgressError("The progress that was kept is damaged, or not of this version.", remedy=_ANEW)
+        raise ProgressError(say("The progress that was kept is damaged, or not of this version."), remedy=_ANEW)
     try:
         return msgspec.msgpack.decode(body, type=KeptAudit[KeptRow])
     except (msgspec.MsgspecError, ValueError, CounterfoilError) as error:
         raise ProgressError(
-            "The progress that was kept was written by another version.", remedy=_ANEW, detail=str(error)
+            say("The progress that was kept was written by another version."), remedy=_ANEW, detail=str(error)
         ) from error
 
 
-_ANEW = "Start the audit anew, without --resume."
+_ANEW = say("Start the audit anew, without --resume.")
 
 
 def state_folder() -> Path:
@@ -258,10 +259,10 @@ def load(path: Path) -> KeptAudit[KeptRow] | None:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ProgressError(
-            f"The progress in {path} cannot be read: {error.strerror or error}.", remedy=_ANEW
+            say("The progress in {0} cannot be read: {1}.", path, error.strerror or error), remedy=_ANEW
         ) from error
     if len(data) > MAX_BYTES:
-        raise ProgressError(f"{path} is too large for the progress of an audit.", remedy=_ANEW)
+        raise ProgressError(say("{0} is too large for the progress of an audit.", path), remedy=_ANEW)
     return decode(data)
 
 
@@ -279,7 +280,7 @@ def fitting(place: Path, basis: Basis) -> KeptAudit[KeptRow]:
     if found is None:
         others = [differences(basis, other.basis) for other in _others(place, basis)]
         if not others:
-            raise ProgressError("No progress of an audit of this run was kept.", remedy=_ANEW)
+            raise ProgressError(say("No progress of an audit of this run was kept."), remedy=_ANEW)
         raise _unfit(min(others, key=len))
     if found.basis != basis:
         raise _unfit(differences(basis, found.basis))
@@ -318,14 +319,14 @@ def _others(place: Path, basis: Basis) -> Iterator[KeptAudit[KeptRow]]:
 
 def _unfit(differing: Sequence[str]) -> ProgressError:
     return ProgressError(
-        f"The progress that was kept is that of another audit. What differs: {', '.join(differing)}.",
-        remedy="Give the same file and options as then, or start the audit anew, without --resume.",
+        say("The progress that was kept is that of another audit. What differs: {0}.", ', '.join(differing)),
+        remedy=say("Give the same file and options as then, or start the audit anew, without --resume."),
     )
 
 
 def misfit(why: str) -> ProgressError:
     """Return the error that says that progress contradicts the run whose digest it names."""
-    return ProgressError("The progress that was kept does not fit the run.", remedy=_ANEW, detail=why)
+    return ProgressError(say("The progress that was kept does not fit the run."), remedy=_ANEW, detail=why)
 
 
 class Keeper:
@@ -388,7 +389,7 @@ class Keeper:
             write_whole(self._path, data(self._capsule), what="the progress of the audit", mode=0o600)
         except (FileWriteError, OSError) as error:
             sentence = error.sentence if isinstance(error, FileWriteError) else f"{error.strerror or error}."
-            self.problem = f"The progress of the audit could not be kept. {sentence}"
+            self.problem = say("The progress of the audit could not be kept. {0}", sentence)
         else:
             self.kept = kept
             self.problem = ""
@@ -414,7 +415,7 @@ class Keeper:
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:
-                self.problem = f"{path} could not be removed: {error.strerror or error}."
+                self.problem = say("{0} could not be removed: {1}.", path, error.strerror or error)
 
 
 def capsule_of(path: Path) -> Path:
@@ -436,9 +437,9 @@ def load_evidence(path: Path, audit: KeptAudit[KeptRow]) -> CapsuleContents | No
                 return CapsuleReader(file).contents()
     except RefusedError as error:
         raise ProgressError(
-            "The dispute capsule that was kept with the progress cannot be read.", remedy=_ANEW, detail=str(error)
+            say("The dispute capsule that was kept with the progress cannot be read."), remedy=_ANEW, detail=str(error)
         ) from error
-    raise ProgressError("The dispute capsule that was kept with the progress is another one.", remedy=_ANEW)
+    raise ProgressError(say("The dispute capsule that was kept with the progress is another one."), remedy=_ANEW)
 
 
 def kept_divergence(step: int, tensors: Iterable[TensorDivergence]) -> KeptDivergence:

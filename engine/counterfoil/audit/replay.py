@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from counterfoil.sentence import say
 import time
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, suppress
@@ -205,7 +206,7 @@ def _settle(file: SteadyFile, progress: _Progress, cancel: CancelToken) -> Gener
         percent = 100 * done // total
         if total > _LONG_BYTES and percent > shown:
             shown = percent
-            yield CheckChanged(Check(CheckNumber.FORMAT, CheckState.RUNNING, f"Hashing the file: {percent} %."))
+            yield CheckChanged(Check(CheckNumber.FORMAT, CheckState.RUNNING, say("Hashing the file: {0} %.", percent)))
 
 
 @dataclass
@@ -323,8 +324,8 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
         raise inspection.failure
     if not inspection.reader.has_run:
         raise RefusedError(
-            "The file is an order that nobody has run, so there is nothing to audit.",
-            remedy="Open the trainer's run of it.",
+            say("The file is an order that nobody has run, so there is nothing to audit."),
+            remedy=say("Open the trainer's run of it."),
         )
     order = inspection.order
     assert order is not None
@@ -392,7 +393,7 @@ def _take_up(
     if request.progress is None:
         if request.resume:
             raise ProgressError(
-                "It is not said where the progress was kept.", remedy="Start the audit anew, or say where it lies."
+                say("It is not said where the progress was kept."), remedy=say("Start the audit anew, or say where it lies.")
             )
         return None
     assert progress.bundle_digest is not None
@@ -429,13 +430,13 @@ def _with_data(
             try:
                 done, total = next(checking)
             except StopIteration as end:
-                detail = f"Program, schedule, scalars, {len(manifest.data)} data arrays (those in {file.path.name} "
+                detail = say("Program, schedule, scalars, {0} data arrays (those in {1} ", len(manifest.data), file.path.name)
                 yield progress.note(number, CheckState.PASSED, f"{detail}too) and the initial state match the order.")
                 return order.with_data(end.value)
             percent = 100 * done // total if total else 100
             if percent > shown:
                 shown = percent
-                yield progress.note(number, CheckState.RUNNING, f"Checking the data file: {percent} %.")
+                yield progress.note(number, CheckState.RUNNING, say("Checking the data file: {0} %.", percent))
     except RefusedError as error:
         yield progress.note(number, CheckState.FAILED, error.sentence)
         raise
@@ -659,8 +660,8 @@ class _Replay:
             if isinstance(chain, Drifting):
                 return None
             raise NonFiniteError(
-                f"Step {step} cannot be replayed, although the trainer recorded it. {error.sentence}",
-                remedy="Replay the run on another machine; if it ends there too, ask the trainer how it went on.",
+                say("Step {0} cannot be replayed, although the trainer recorded it. {1}", step, error.sentence),
+                remedy=say("Replay the run on another machine; if it ends there too, ask the trainer how it went on."),
             ) from error
 
     def _row(self, step: int, match: StepMatch, outcome: ReplayedStep | None, begun: float) -> StepRow:

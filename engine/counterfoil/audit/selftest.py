@@ -14,6 +14,7 @@ from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.execution.philox import philox4x32, uniform
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder
+from counterfoil.sentence import say
 
 _PHILOX_COUNTER = (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344)
 _PHILOX_KEY = (0xA4093822, 0x299F31D0)
@@ -88,12 +89,12 @@ def run_selftest(device: str) -> str:
         raise _failed("a rounded training step", f"{root.hex} {total:#x}")
     if any(not torch.equal(recorded.state[name], replayed.state[name]) for name in recorded.state):
         raise _failed("the replay of a training step")
-    return f"Known answers for SHA-256, Philox and a rounded training step came out right on {device}."
+    return say("Known answers for SHA-256, Philox and a rounded training step came out right on {0}.", device)
 
 
 def _failed(what: str, detail: str = "") -> DeviceError:
     return DeviceError(
-        f"This machine computes {what} wrongly, so nothing can be concluded from a replay on it.",
-        remedy="Use another machine; if this one is sound, report the versions of torch and numpy.",
+        say("This machine computes {0} wrongly, so nothing can be concluded from a replay on it.", what),
+        remedy=say("Use another machine; if this one is sound, report the versions of torch and numpy."),
         detail=detail,
     )

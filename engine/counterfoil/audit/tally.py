@@ -8,6 +8,7 @@ from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Dispute, Right
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.errors import CancelledError, CounterfoilError, NonFiniteError, ObstacleError, RefusedError
+from counterfoil.sentence import say
 
 
 @dataclass
@@ -47,9 +48,9 @@ def conclude_adjudication(
     """
     dispute = tally.dispute
     if isinstance(error, RefusedError):
-        return AdjudicationOutcome.REFUSED, f"{error.sentence} Nothing was concluded about the dispute."
+        return AdjudicationOutcome.REFUSED, say("{0} Nothing was concluded about the dispute.", error.sentence)
     if isinstance(error, CancelledError):
-        return AdjudicationOutcome.INCONCLUSIVE, "The adjudication was stopped before it came to an end."
+        return AdjudicationOutcome.INCONCLUSIVE, say("The adjudication was stopped before it came to an end.")
     if isinstance(error, (NonFiniteError, ObstacleError)):
         return AdjudicationOutcome.INCONCLUSIVE, str(error)
     if error is not None:
@@ -57,18 +58,21 @@ def conclude_adjudication(
     if dispute is not None and not dispute.accuses and dispute.finding is not None:
         return (
             AdjudicationOutcome.INCONCLUSIVE,
-            f"Step {dispute.step} came out different from the trainer's. {dispute.finding.sentence}",
+            say("Step {0} came out different from the trainer's. {1}", dispute.step, dispute.finding.sentence),
         )
     if dispute is not None and not dispute.confirmed:
         return (
             AdjudicationOutcome.INCONCLUSIVE,
-            f"Step {dispute.step} came out different from the trainer's, but this machine does not give its own result "
-            "again when reductions run in another order: its arithmetic lies outside the margin. Nobody is accused; "
-            "adjudicate on another machine.",
+            say(
+                "Step {0} came out different from the trainer's, but this machine does not give its own result "
+                "again when reductions run in another order: its arithmetic lies outside the margin. Nobody is "
+                "accused; adjudicate on another machine.",
+                dispute.step,
+            ),
         )
     if dispute is not None:
         earlier = (
-            f" The capsule disputes step {step}; already the earlier step {dispute.step} is wrong."
+            say(" The capsule disputes step {0}; already the earlier step {1} is wrong.", step, dispute.step)
             if dispute.step != step
             else ""
         )
@@ -76,13 +80,21 @@ def conclude_adjudication(
     if tally.contradictions or tally.omissions:
         return (
             AdjudicationOutcome.INCONCLUSIVE,
-            f"Step {step} has the trainer's Merkle leaf, but the log has {tally.contradictions} contradictions and "
-            f"{tally.omissions} omissions, which an honest run on sound hardware does not have.",
+            say(
+                "Step {0} has the trainer's Merkle leaf, but the log has {1} contradictions and {2} omissions, "
+                "which an honest run on sound hardware does not have.",
+                step,
+                tally.contradictions,
+                tally.omissions,
+            ),
         )
     return (
         AdjudicationOutcome.REJECTED,
-        f"The trainer's step {step} is right: the replay has its Merkle leaf bit for bit, so there is nothing to "
-        "dispute in it. Other steps of the run were not looked at.",
+        say(
+            "The trainer's step {0} is right: the replay has its Merkle leaf bit for bit, so there is nothing to "
+            "dispute in it. Other steps of the run were not looked at.",
+            step,
+        ),
     )
 
 
@@ -92,10 +104,12 @@ def _confirmed(dispute: Dispute) -> str:
         return dispute.finding.sentence
     *before, last = dispute.parts
     what = f"{', '.join(before)} and {last}" if before else last
-    return (
-        f"Step {dispute.step} is not what was ordered: replayed from the state that the run itself commits to, it "
-        f"gives other values than the trainer signed (in {what}). A second replay with every reduction in another "
-        "order and exact arithmetic confirm this machine's result."
+    return say(
+        "Step {0} is not what was ordered: replayed from the state that the run itself commits to, it gives "
+        "other values than the trainer signed (in {1}). A second replay with every reduction in another order "
+        "and exact arithmetic confirm this machine's result.",
+        dispute.step,
+        what,
     )
 
 
@@ -114,16 +128,24 @@ def replay_checks(tally: StepTally, steps_ordered: int) -> tuple[Check, Check, C
         Check(
             CheckNumber.LOG,
             CheckState.FAILED if tally.contradictions or tally.omissions else CheckState.PASSED,
-            f"{tally.entries} entries in matching steps: {tally.corrections} corrections, {tally.contradictions} "
-            f"contradictions, {tally.omissions} omissions.",
+            say(
+                "{0} entries in matching steps: {1} corrections, {2} contradictions, {3} omissions.",
+                tally.entries,
+                tally.corrections,
+                tally.contradictions,
+                tally.omissions,
+            ),
         )
         if tally.matching
-        else Check(CheckNumber.LOG, CheckState.SKIPPED, "The log of a step that differs belongs to other values.")
+        else Check(CheckNumber.LOG, CheckState.SKIPPED, say("The log of a step that differs belongs to other values."))
     )
     coverage = Check(
         CheckNumber.COVERAGE,
         CheckState.WARNING,
-        f"{tally.replayed} of {steps_ordered} steps were replayed: a capsule is about one step, from the "
-        "last committed state before it.",
+        say(
+            "{0} of {1} steps were replayed: a capsule is about one step, from the last committed state before it.",
+            tally.replayed,
+            steps_ordered,
+        ),
     )
     return replay, log, coverage

@@ -25,8 +25,9 @@ from counterfoil.commit.digest import DIGEST_BYTES
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import CHUNK_BYTES, ChunkProof, StreamedDigest
 from counterfoil.errors import BundleError, CommitmentError
+from counterfoil.sentence import say
 
-_REMEDY = "Ask the client for the data file that was written together with the order."
+_REMEDY = say("Ask the client for the data file that was written together with the order.")
 Checking = Generator[tuple[int, int], None, "dict[str, CheckedRows]"]
 """Yields the bytes hashed so far and their total; returns the arrays."""
 
@@ -34,8 +35,14 @@ Checking = Generator[tuple[int, int], None, "dict[str, CheckedRows]"]
 def missing_data(manifest: OrderManifest) -> BundleError:
     """Return the error that says that an order needs a data file and none was given."""
     return BundleError(
-        f"The order keeps {_named(manifest.outside)} in a data file, {manifest.data_file!r}, and none was given.",
-        remedy="Give it with --data FILE, or choose it in the window. The client wrote it together with the order.",
+        say(
+            "The order keeps {0} in a data file, {1}, and none was given.",
+            _named(manifest.outside),
+            repr(manifest.data_file),
+        ),
+        remedy=say(
+            "Give it with --data FILE, or choose it in the window. The client wrote it together with the order."
+        ),
     )
 
 
@@ -56,7 +63,7 @@ class DataFile(CheckedFile):
         strange = sorted(groups.keys() - {"/", layout.ARRAYS}) + [f"/{name}" for name in groups["/"]]
         if strange or layout.ARRAYS not in groups:
             what = f"holds {strange[0]}, which its format does not know" if strange else f"lacks {layout.ARRAYS}"
-            raise BundleError(f"The data file {what}.")
+            raise BundleError(say("The data file {0}.", what))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> DataFile:
@@ -69,7 +76,7 @@ class DataFile(CheckedFile):
             return super().open(path)
         except BundleError as error:
             raise BundleError(
-                f"The data file {os.fspath(path)} cannot be used. {error.sentence}",
+                say("The data file {0} cannot be used. {1}", os.fspath(path), error.sentence),
                 remedy=error.remedy or _REMEDY,
                 detail=error.detail,
             ) from error
@@ -109,7 +116,8 @@ class DataFile(CheckedFile):
             if found != spec.digest:
                 self.file.check_unchanged()  # one that is still being copied looks like another
                 raise CommitmentError(
-                    f"The data array {name!r} in {self.path} differs from what the order commits to.", remedy=_REMEDY
+                    say("The data array {0} in {1} differs from what the order commits to.", repr(name), self.path),
+                    remedy=_REMEDY,
                 )
             arrays[name] = CheckedRows(self, name, spec, leaves)
         return arrays
@@ -118,13 +126,21 @@ class DataFile(CheckedFile):
         stored = self._inventory.find(f"{layout.ARRAYS}/{name}")
         if stored is None:
             raise BundleError(
-                f"The data file {self.path} lacks the array {name!r}, which the order names.", remedy=_REMEDY
+                say("The data file {0} lacks the array {1}, which the order names.", self.path, repr(name)),
+                remedy=_REMEDY,
             )
         info = stored.info
         if (info.dtype, info.shape) != (spec.dtype, spec.shape) or not spec.shape:
             raise BundleError(
-                f"The data array {name!r} in {self.path} is {info.dtype} of shape {list(info.shape)}; the order says "
-                f"{spec.dtype} of shape {list(spec.shape)}.",
+                say(
+                    "The data array {0} in {1} is {2} of shape {3}; the order says {4} of shape {5}.",
+                    repr(name),
+                    self.path,
+                    info.dtype,
+                    list(info.shape),
+                    spec.dtype,
+                    list(spec.shape),
+                ),
                 remedy=_REMEDY,
             )
 

@@ -22,6 +22,7 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import StreamedDigest, state_root, state_tree, tensor_digest
 from counterfoil.errors import BundleError, CommitmentError
+from counterfoil.sentence import say
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ class BundleReader(CheckedFile):
     def checkpoint(self, step: int) -> dict[str, Array]:
         """Return the stored state after a step by tensor name, sorted; raises BundleError when none is stored."""
         if not self.has_run or not self.manifest.is_checkpoint(step):
-            raise BundleError(f"The bundle stores no state of step {step}.")
+            raise BundleError(say("The bundle stores no state of step {0}.", step))
         return self._state(layout.checkpoint_path(step))
 
     def step_records(self, cancel: CancelToken | None = None, progress: Progress | None = None) -> list[StepRecord]:
@@ -224,14 +225,20 @@ class BundleReader(CheckedFile):
         program, schedule, scalars = self.program(), self.schedule(), self.scalars()
         data = {name: self.data(name, cancel) for name, spec in manifest.data.items() if spec.file is None}
         if state_tree({name: spec.digest for name, spec in manifest.data.items()}).root != manifest.data_root:
-            raise CommitmentError("The data root of the order is not the root over its data arrays.")
+            raise CommitmentError(say("The data root of the order is not the root over its data arrays."))
         initial = self.initial_state(cancel)
         low, high = int(schedule.min()), int(schedule.max())
         for name, spec in manifest.data.items():
             rows = spec.shape[0] if spec.shape else 0
             if low < 0 or high >= rows:
                 raise BundleError(
-                    f"The schedule names the rows {low} to {high}; the data array {name!r} has {rows} rows."
+                    say(
+                        "The schedule names the rows {0} to {1}; the data array {2} has {3} rows.",
+                        low,
+                        high,
+                        repr(name),
+                        rows,
+                    )
                 )
         return OrderContents(program, schedule, scalars, data, initial)
 
@@ -239,7 +246,7 @@ class BundleReader(CheckedFile):
         if not holds and what in self._verified:
             raise self.file.changed(f"the {what}")
         if not holds:
-            raise CommitmentError(f"The {what} in the bundle differs from what the order commits to.")
+            raise CommitmentError(say("The {0} in the bundle differs from what the order commits to.", what))
         self._verified.add(what)
 
     def check_checkpoint(self, step: int, state: Mapping[str, Array]) -> None:
@@ -254,7 +261,7 @@ class BundleReader(CheckedFile):
         if not holds and part in self._verified:
             raise self.file.changed(f"the {part}")
         if not holds:
-            raise CommitmentError(f"The stored state of step {step} differs from the state root of that step.")
+            raise CommitmentError(say("The stored state of step {0} differs from the state root of that step.", step))
         self._verified.add(part)
 
     def verify_checkpoint(self, step: int, cancel: CancelToken | None = None) -> None:
@@ -266,7 +273,7 @@ class BundleReader(CheckedFile):
             CancelledError: The token was cancelled.
         """
         if not self.has_run or not self.manifest.is_checkpoint(step):
-            raise BundleError(f"The bundle stores no state of step {step}.")
+            raise BundleError(say("The bundle stores no state of step {0}.", step))
         group, digests = layout.checkpoint_path(step), {}
         for name, info in layout.members(self._inventory, group).items():
             digest = StreamedDigest(name, info.dtype, info.shape)
@@ -274,13 +281,13 @@ class BundleReader(CheckedFile):
                 digest.add(piece)
             digests[name] = digest.finish()[0]
         if state_tree(digests).root != self.committed_root(step):
-            raise CommitmentError(f"The stored state of step {step} differs from the state root of that step.")
+            raise CommitmentError(say("The stored state of step {0} differs from the state root of that step.", step))
 
     def committed_root(self, step: int) -> Digest:
         """Return the state root that the run commits to for ``step``; raises BundleError when there is none."""
         self._check_step(step, 0)
         if not self.manifest.is_committed(step):
-            raise BundleError(f"The run commits to no state of step {step}.")
+            raise BundleError(say("The run commits to no state of step {0}.", step))
         row = -(-step // self.manifest.commit_every)
         return Digest(self._state_roots[row].tobytes())
 
@@ -300,12 +307,14 @@ class BundleReader(CheckedFile):
 
     def _need_run(self) -> None:
         if not self.has_run:
-            raise BundleError("The bundle is an order that has not been run.")
+            raise BundleError(say("The bundle is an order that has not been run."))
 
     def _check_step(self, step: int, least: int) -> None:
         self._need_run()
         if not least <= step <= self.manifest.steps:
-            raise BundleError(f"The run has no step {step}; its steps are {least} to {self.manifest.steps}.")
+            raise BundleError(
+                say("The run has no step {0}; its steps are {1} to {2}.", step, least, self.manifest.steps)
+            )
 
     def _log_range(self, first: int, last: int) -> tuple[int, int]:
         """Return where the logs of the steps ``first`` to ``last`` lie, as start and end."""
@@ -318,7 +327,9 @@ class BundleReader(CheckedFile):
         ends = self._read(layout.LOG_ENDS)
         total = self._stored(layout.LOG).info.shape[0]
         if (ends[1:] < ends[:-1]).any() or int(ends[-1]) != total:
-            raise BundleError(f"{layout.LOG_ENDS} does not cut the {total} bytes of {layout.LOG} into steps.")
+            raise BundleError(
+                say("{0} does not cut the {1} bytes of {2} into steps.", layout.LOG_ENDS, total, layout.LOG)
+            )
         return ends
 
     def _step_blocks(self) -> Iterator[tuple[int, int]]:

@@ -24,6 +24,7 @@ from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.errors import BundleError, FileChangedError
 from counterfoil.inputs import open_input
 from counterfoil.obstacles import file_changed, read_failure
+from counterfoil.sentence import say
 
 LEAST_BLOCK = 2**16
 """A block of 64 KiB is hashed in the time of a few short reads, so that structure that lies scattered is read fast."""
@@ -243,7 +244,7 @@ def reading(what: str) -> Iterator[None]:
         if obstacle is not None:
             raise obstacle from error
         raise BundleError(
-            f"Reading {what} failed: the file is damaged.",
-            remedy="Ask for the file again.",
+            say("Reading {0} failed: the file is damaged.", what),
+            remedy=say("Ask for the file again."),
             detail=f"{type(error).__name__}: {error}",
         ) from error

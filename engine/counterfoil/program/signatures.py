@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 from counterfoil.errors import ProgramError
 from counterfoil.program.operators import UNIFORM
 from counterfoil.program.uses import COMPARISONS
+from counterfoil.sentence import say
 
 if TYPE_CHECKING:
     from counterfoil.program.graph import Argument, Node, TensorType
 
-REMEDY = "Ask the client for an order captured by this version of Counterfoil."
+REMEDY = say("Ask the client for an order captured by this version of Counterfoil.")
 MAX_AXES = 16
 """Axes of a value."""
 _INT64 = (-(2**63), 2**63 - 1)
@@ -79,8 +80,8 @@ def overload(name: str) -> Any:
         return getattr(getattr(getattr(torch.ops, library), kind), rest[0] if rest else "default")
     except AttributeError as error:
         raise ProgramError(
-            f"The torch {torch.__version__} of this machine lacks the operator {name}.",
-            remedy="Install a torch version that Counterfoil supports (2.11 to 2.13).",
+            say("The torch {0} of this machine lacks the operator {1}.", torch.__version__, name),
+            remedy=say("Install a torch version that Counterfoil supports (2.11 to 2.13)."),
         ) from error
 
 
@@ -197,7 +198,7 @@ _PIECES: dict[str, Callable[[Node, int], int]] = {
 
 
 def _malformed(node: Node, what: str) -> ProgramError:
-    return ProgramError(f"The operator {node.where} of the program {what}.", remedy=REMEDY)
+    return ProgramError(say("The operator {0} of the program {1}.", node.where, what), remedy=REMEDY)
 
 
 def _check(node: Node, parameter: Parameter, argument: Argument) -> None:

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any
 
 from counterfoil.errors import SignatureError
+from counterfoil.sentence import say
 from counterfoil.signing import (
     ADJUDICATION_PREDICATE,
     RUN_PREDICATE,
@@ -62,23 +63,23 @@ class Gate:
         allowed = _PREDICATES[self._purpose]
         kind = statement["predicateType"]
         if kind not in allowed:
-            raise SignatureError(f"This signer signs {' or '.join(allowed.values())}, and nothing else.")
+            raise SignatureError(say("This signer signs {0}, and nothing else.", " or ".join(allowed.values())))
         if self._finished:
-            raise SignatureError("This signer has signed already what it was started for.")
+            raise SignatureError(say("This signer has signed already what it was started for."))
         subjects = statement["subject"]
         if not isinstance(subjects, list) or not subjects or not all(isinstance(each, dict) for each in subjects):
-            raise SignatureError("The statement names nothing that it is about.")
+            raise SignatureError(say("The statement names nothing that it is about."))
         if not isinstance(statement["predicate"], dict):
-            raise SignatureError("The statement says nothing.")
+            raise SignatureError(say("The statement says nothing."))
         if self._purpose is Purpose.TRAIN:
             self._check_trainer(kind, subjects[0], statement["predicate"])
         elif self._about and subjects[0].get("name") != self._about:
-            raise SignatureError(f"The statement is about another file than {self._about}.")
+            raise SignatureError(say("The statement is about another file than {0}.", self._about))
         self._finished = kind != TREE_HEAD_PREDICATE
 
     def _check_trainer(self, kind: str, order: dict[str, Any], predicate: dict[str, Any]) -> None:
         if predicate.get("public_key") != self._public.pem:
-            raise SignatureError("The statement names another public key than the one that would sign it.")
+            raise SignatureError(say("The statement names another public key than the one that would sign it."))
         if self._order not in (None, order):
-            raise SignatureError("The statement is about another order than those signed before.")
+            raise SignatureError(say("The statement is about another order than those signed before."))
         self._order = order

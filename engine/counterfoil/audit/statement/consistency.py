@@ -6,6 +6,7 @@ each other. docs/verdict.md lists the rules.
 
 from __future__ import annotations
 
+from counterfoil.sentence import say
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -102,7 +103,7 @@ def _states(checks: Sequence[Check]) -> dict[CheckNumber, CheckState]:
 def _refuse(what: str, rules: Iterable[Rule]) -> None:
     for broken, words in rules:
         if broken:
-            raise SignatureError(f"The {what} contradicts itself: {words}.")
+            raise SignatureError(say("The {0} contradicts itself: {1}.", what, words))
 
 
 def _checks_rules(

@@ -5,6 +5,7 @@ Everything here raises SignatureError; the words say "verdict" for adjudications
 
 from __future__ import annotations
 
+from counterfoil.sentence import say
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,12 +43,12 @@ def read_verifier(predicate: Fields) -> str:
     """Take what every predicate begins with: who made it, when, of what; returns the time."""
     verifier = fields_of(predicate.take("verifier", dict), "verdict's verifier")
     if verifier.take("id", str) != VERIFIER_ID:
-        raise SignatureError("The verdict was not made by Counterfoil.")
+        raise SignatureError(say("The verdict was not made by Counterfoil."))
     verifier.take("version", str)
     verifier.end()
     signed_at: str = predicate.take("timeVerified", str)
     if not _TIME.fullmatch(signed_at):
-        raise SignatureError(f"The verdict's time {signed_at!r} is not of the form 2026-01-31T12:00:00Z.")
+        raise SignatureError(say("The verdict's time {0} is not of the form 2026-01-31T12:00:00Z.", repr(signed_at)))
     predicate.take("resourceUri", str)
     predicate.take("title", str)
     return signed_at
@@ -58,7 +59,7 @@ def check_environments(value: Any) -> None:
     environment = fields_of(value, "verdict's environment")
     for party in ("auditor", "trainer"):
         if not all(isinstance(text, str) for text in environment.take(party, dict).values()):
-            raise SignatureError("An environment of the verdict holds something that is not text.")
+            raise SignatureError(say("An environment of the verdict holds something that is not text."))
     environment.end()
 
 
@@ -67,19 +68,19 @@ def read_enum(kind: type[EnumT], text: str, what: str) -> EnumT:
     try:
         return kind(text)
     except ValueError as error:
-        raise SignatureError(f"The verdict's {what} {text!r} is unknown.") from error
+        raise SignatureError(say("The verdict's {0} {1} is unknown.", what, repr(text))) from error
 
 
 def read_subjects(subjects: Any) -> tuple[str, Digest, Digest | None]:
     """Return the name and the SHA-256 of the bundle file, and the run root if there is one."""
     if not isinstance(subjects, list) or len(subjects) not in (1, 2):
-        raise SignatureError("The verdict's subjects should be the bundle file and the run.")
+        raise SignatureError(say("The verdict's subjects should be the bundle file and the run."))
     name, bundle_digest = _read_subject(subjects[0], "sha256")
     if len(subjects) == 1:
         return name, bundle_digest, None
     run, run_root = _read_subject(subjects[1], "rfc9162Sha256")
     if run != "run":
-        raise SignatureError("The verdict's second subject is not the run.")
+        raise SignatureError(say("The verdict's second subject is not the run."))
     return name, bundle_digest, run_root
 
 
@@ -100,7 +101,7 @@ def read_policy(policy: Any) -> tuple[Digest | None, str]:
     source: str = fields.take("orderSource", str)
     fields.end()
     if source not in ORDER_SOURCES:
-        raise SignatureError(f"The verdict's order comes from {source!r}, which is unknown.")
+        raise SignatureError(say("The verdict's order comes from {0}, which is unknown.", repr(source)))
     if order is None:
         return None, source
     digest = fields_of(order, "verdict's order digest")
@@ -112,11 +113,11 @@ def read_policy(policy: Any) -> tuple[Digest | None, str]:
 def read_attestations(attestations: list[Any]) -> bool:
     """Return whether the statement rests on the claim of a run; it rests on one, or on none."""
     if len(attestations) > 1:
-        raise SignatureError("The verdict rests on more than one run.")
+        raise SignatureError(say("The verdict rests on more than one run."))
     for attestation in attestations:
         fields = fields_of(attestation, "verdict's input attestation")
         if fields.take("predicateType", str) != RUN_PREDICATE:
-            raise SignatureError("The verdict rests on something that is not the claim of a run.")
+            raise SignatureError(say("The verdict rests on something that is not the claim of a run."))
         fields.digest("keyId")
         fields.end()
     return bool(attestations)
@@ -133,7 +134,7 @@ def read_checks(values: list[Any]) -> tuple[Check, ...]:
         checks.append(Check(CheckNumber(number), state, fields.take("detail", str)))
         fields.end()
     if [check.number for check in checks] != list(CheckNumber):
-        raise SignatureError("The verdict does not list every check once and in order.")
+        raise SignatureError(say("The verdict does not list every check once and in order."))
     return tuple(checks)
 
 
@@ -168,9 +169,9 @@ def _read_spans(spans: list[Any], low: int, high: int, what: str) -> list[tuple[
             and all(type(number) is int for number in span)
             and low <= span[0] <= span[1] <= high
         ):
-            raise SignatureError(f"The verdict's {what} are not ranges of {low} to {high}.")
+            raise SignatureError(say("The verdict's {0} are not ranges of {1} to {2}.", what, low, high))
     if any(later[0] <= earlier[1] + 1 for earlier, later in pairwise(spans)):
-        raise SignatureError(f"The verdict's {what} are not in order.")
+        raise SignatureError(say("The verdict's {0} are not in order.", what))
     return [(span[0], span[1]) for span in spans]
 
 
@@ -190,23 +191,23 @@ def _read_sample(value: Any, steps: int, run_root: Digest | None) -> Sample | No
     sample = Sample(total, tuple(spans), selection, nonce, bad)
     random = selection is Selection.RANDOM
     if not spans or random != bool(NONCE.fullmatch(nonce)) or random != bool(bad) or (nonce and not random):
-        raise SignatureError("The verdict's sample is incomplete, or says more than its selection allows.")
+        raise SignatureError(say("The verdict's sample is incomplete, or says more than its selection allows."))
     if selection is Selection.ALL and not sample.whole:
-        raise SignatureError("The verdict says that all segments were chosen, and lists fewer.")
+        raise SignatureError(say("The verdict says that all segments were chosen, and lists fewer."))
     if random:
         if run_root is None:
-            raise SignatureError("The verdict's sample was drawn from a run root that the verdict does not name.")
+            raise SignatureError(say("The verdict's sample was drawn from a run root that the verdict does not name."))
         if ranges(draw_segments(total, sample.count, nonce, run_root)) != spans:
-            raise SignatureError("The verdict's sample is not the one that its nonce and the run root draw.")
+            raise SignatureError(say("The verdict's sample is not the one that its nonce and the run root draw."))
     if float_text(sample.passing) != passing["hex"]:
-        raise SignatureError("The verdict states another probability than its sample has.")
+        raise SignatureError(say("The verdict states another probability than its sample has."))
     return sample
 
 
 def read_count(text: str) -> int:
     """Return a whole number that is written as text, since JSON loses large ones."""
     if not _COUNT.fullmatch(text):
-        raise SignatureError(f"The verdict's count {text!r} is not a whole number.")
+        raise SignatureError(say("The verdict's count {0} is not a whole number.", repr(text)))
     return int(text)
 
 
@@ -217,18 +218,18 @@ def check_float(value: Any) -> None:
     decimal = fields.take("decimal", str)
     fields.end()
     if not _HEX_FLOAT.fullmatch(exact):
-        raise SignatureError(f"The verdict's number {exact!r} is not a hexadecimal floating-point number.")
+        raise SignatureError(say("The verdict's number {0} is not a hexadecimal floating-point number.", repr(exact)))
     try:
         same = repr(float.fromhex(exact)) == decimal
     except (ValueError, OverflowError):
         same = False
     if not same:
-        raise SignatureError(f"The verdict writes {exact!r} as {decimal!r}, which is another number.")
+        raise SignatureError(say("The verdict writes {0} as {1}, which is another number.", repr(exact), repr(decimal)))
 
 
 def _check_integers(values: list[Any], what: str) -> None:
     if len(values) > 64 or not all(type(value) is int and value >= 0 for value in values):
-        raise SignatureError(f"The {what} is not a list of lengths.")
+        raise SignatureError(say("The {0} is not a list of lengths.", what))
 
 
 @dataclass(frozen=True)
@@ -251,35 +252,35 @@ def read_dispute(value: Any, steps: int, run_root: Digest | None) -> DisputedSte
         replay_leaf = fields.as_digest(replay_leaf, "replay's leaf of the verdict")
     parts = fields.take("parts", list)
     if not all(isinstance(part, str) for part in parts):
-        raise SignatureError("The differing parts of the verdict's dispute are not texts.")
+        raise SignatureError(say("The differing parts of the verdict's dispute are not texts."))
     _check_comparisons(fields.take("comparisons", list), steps, run_root)
     proof = [fields.as_digest(text, "inclusion proof of the verdict") for text in fields.take("inclusionProof", list)]
     compared_at = fields.take("comparedAt", int, type(None))
     if compared_at is not None and not step <= compared_at <= steps:
-        raise SignatureError("The verdict's dispute was compared at a step that cannot be.")
+        raise SignatureError(say("The verdict's dispute was compared at a step that cannot be."))
     tensors = fields.take("tensors", list)
     for tensor in tensors:
         _check_tensor(tensor)
     if tensors and compared_at is None:
-        raise SignatureError("The verdict's dispute names tensors that it did not compare.")
+        raise SignatureError(say("The verdict's dispute names tensors that it did not compare."))
     check_float(fields.take("trainerLoss", dict))
     check_float(fields.take("replayLoss", dict))
     confirmed = fields.take("confirmed", bool)
     inputs = fields.take("inputs", list)
     if not all(isinstance(name, str) for name in inputs):
-        raise SignatureError("The differing inputs of the verdict's dispute are not texts.")
+        raise SignatureError(say("The differing inputs of the verdict's dispute are not texts."))
     operator = fields.take("operator", dict, type(None))
     if inputs and operator is not None:
-        raise SignatureError("The verdict's dispute names an operator although what the step read differs already.")
+        raise SignatureError(say("The verdict's dispute names an operator although what the step read differs already."))
     _check_operator(operator)
     right = _read_finding(fields.take("finding", dict, type(None)))
     fields.end()
     if (replay_leaf is None) != (parts == ["log"]) or (replay_leaf is None) != (right is Right.UNREADABLE):
-        raise SignatureError("The verdict disputes a step without a replay, or its log although it was replayed.")
+        raise SignatureError(say("The verdict disputes a step without a replay, or its log although it was replayed."))
     if trainer_leaf == replay_leaf:
-        raise SignatureError("The verdict disputes a step whose Merkle leaves are equal.")
+        raise SignatureError(say("The verdict disputes a step whose Merkle leaves are equal."))
     if run_root is None:
-        raise SignatureError("The verdict disputes a step of a run that it does not name.")
+        raise SignatureError(say("The verdict disputes a step of a run that it does not name."))
     _check_inclusion(trainer_leaf, step, steps, proof, run_root)
     return DisputedStep(step, accuses=accuses(confirmed, right))
 
@@ -297,13 +298,13 @@ def _read_finding(value: Any) -> Right | None:
     elements = fields.take("elements", list)
     fields.end()
     if not len(elements) <= recomputed <= total:
-        raise SignatureError("The verdict's finding is about more elements than were recomputed, or than there are.")
+        raise SignatureError(say("The verdict's finding is about more elements than were recomputed, or than there are."))
     for element in elements:
         fields = fields_of(element, "verdict's disputed element")
         _check_integers(fields.take("index", list), "index of the verdict's disputed element")
         exact = fields.take("exact", str)
         if not _EXACT_DECIMAL.fullmatch(exact):
-            raise SignatureError(f"The verdict's exact value {exact!r} is not a decimal number.")
+            raise SignatureError(say("The verdict's exact value {0} is not a decimal number.", repr(exact)))
         for key in ("exactNearest", "computed", "replay", "quantum", "error", "midpoint"):
             check_float(fields.take(key, dict))
         trainer = fields.take("trainer", dict, type(None))
@@ -325,7 +326,7 @@ def _check_operator(value: Any) -> None:
     _check_integers(fields.take("shape", list), "shape of the verdict's operator")
     for shape in fields.take("inputShapes", list):
         if not isinstance(shape, list):
-            raise SignatureError("An input shape of the verdict's operator is not a list.")
+            raise SignatureError(say("An input shape of the verdict's operator is not a list."))
         _check_integers(shape, "shape of an input of the verdict's operator")
     fields.end()
 
@@ -335,7 +336,7 @@ def _check_inclusion(leaf: Digest, step: int, steps: int, proof: Sequence[Digest
         verify_inclusion(leaf, step, steps + 1, proof, run_root)
     except ProofError as error:
         raise SignatureError(
-            f"The verdict does not prove that the run contains the trainer's leaf of step {step}.", detail=str(error)
+            say("The verdict does not prove that the run contains the trainer's leaf of step {0}.", step), detail=str(error)
         ) from error
 
 
@@ -349,7 +350,7 @@ def _check_comparisons(values: list[Any], steps: int, run_root: Digest | None) -
         fields.digest("replay")
         fields.end()
         if number == 0 and (first, last, trainer) != (0, steps, run_root):
-            raise SignatureError("The verdict's comparisons do not begin at the run root.")
+            raise SignatureError(say("The verdict's comparisons do not begin at the run root."))
 
 
 def _check_tensor(value: Any) -> None:

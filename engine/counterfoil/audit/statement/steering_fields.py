@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from counterfoil.sentence import say
 import re
 from itertools import pairwise
 from typing import Any
@@ -46,14 +47,14 @@ def read_steering(value: Any, entries: int, corrections: int) -> Steering | None
     operators = fields.take("operators", list)
     fields.end()
     if len(operators) > MAX_OPERATORS or not all(isinstance(name, str) for name in suspects):
-        raise SignatureError("The verdict's steering has too many operators, or suspects that are not texts.")
+        raise SignatureError(say("The verdict's steering has too many operators, or suspects that are not texts."))
     rows = tuple(_read_row(row) for row in operators)
     kinds = len({row.kind for row in rows})
     if len(suspects) > max(NAMED_SITES, kinds) or any(one.kind >= other.kind for one, other in pairwise(rows)):
-        raise SignatureError("The operators of the verdict's steering are not in order, or it has too many suspects.")
+        raise SignatureError(say("The operators of the verdict's steering are not in order, or it has too many suspects."))
     steering = Steering(rows, significand_bits, tuple(suspects))
     if (steering.entries, sum(row.corrections for row in rows)) != (entries, corrections):
-        raise SignatureError("The operators of the verdict's steering do not add up to its log entries.")
+        raise SignatureError(say("The operators of the verdict's steering do not add up to its log entries."))
     return steering
 
 
@@ -63,8 +64,8 @@ def _read_row(value: Any) -> SteeringRow:
     counts = [fields.take(name, str) for name in _COUNTS]
     fields.end()
     if not all(_COUNT.fullmatch(text) for text in counts):
-        raise SignatureError("A count of the verdict's steering is not a whole number.")
+        raise SignatureError(say("A count of the verdict's steering is not a whole number."))
     values, entries, corrections, steerable, steered = map(int, counts)
     if not (steered <= min(steerable, corrections) and max(steerable, corrections) <= entries <= values):
-        raise SignatureError(f"The verdict's steering of {kind!r} has a part that is larger than the whole.")
+        raise SignatureError(say("The verdict's steering of {0} has a part that is larger than the whole.", repr(kind)))
     return SteeringRow(kind, values, entries, corrections, steerable, steered)

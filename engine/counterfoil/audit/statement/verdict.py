@@ -5,6 +5,7 @@ docs/verdict.md lists every field.
 
 from __future__ import annotations
 
+from counterfoil.sentence import say
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -116,7 +117,7 @@ def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
     """
     statement = open_statement(envelope, key)
     if statement["predicateType"] != VERDICT_PREDICATE:
-        raise SignatureError("What is signed is not a verdict of Counterfoil.")
+        raise SignatureError(say("What is signed is not a verdict of Counterfoil."))
     name, bundle_digest, run_root = read_subjects(statement["subject"])
     predicate = fields_of(statement["predicate"], "verdict")
 
@@ -154,7 +155,7 @@ def _read_kinds(value: list[Any] | None) -> tuple[str, ...] | None:
     if value is None:
         return None
     if not all(isinstance(kind, str) for kind in value) or value != sorted(set(value)):
-        raise SignatureError("The operators without a bound of the verdict are not a sorted list of names.")
+        raise SignatureError(say("The operators without a bound of the verdict are not a sorted list of names."))
     return tuple(value)
 
 
@@ -170,7 +171,7 @@ def verify_adjudication(envelope: bytes, key: PublicKey) -> Adjudication:
     """
     statement = open_statement(envelope, key)
     if statement["predicateType"] != ADJUDICATION_PREDICATE:
-        raise SignatureError("What is signed is not an adjudication of Counterfoil.")
+        raise SignatureError(say("What is signed is not an adjudication of Counterfoil."))
     name, digest, run_root = read_subjects(statement["subject"])
     predicate = fields_of(statement["predicate"], "adjudication")
     signed_at = read_verifier(predicate)
@@ -232,12 +233,11 @@ def check_bundle_file(
         digest = Digest.of_file(path, cancel, progress)
     except NotAFileError as error:
         raise BundleError(
-            f"{os.fspath(path)} is {error.strerror}, and not a file that a verdict could be about."
+            say("{0} is {1}, and not a file that a verdict could be about.", os.fspath(path), error.strerror)
         ) from error
     except (OSError, ValueError) as error:
-        raise BundleError(f"The file {os.fspath(path)} cannot be read.", detail=str(error)) from error
+        raise BundleError(say("The file {0} cannot be read.", os.fspath(path)), detail=str(error)) from error
     if digest != verdict.bundle_digest:
         raise SignatureError(
-            f"The verdict is about another file: its SHA-256 is {verdict.bundle_digest.short}..., "
-            f"that of {os.path.basename(path)} is {digest.short}...."
+            say("The verdict is about another file: its SHA-256 is {0}..., that of {1} is {2}....", verdict.bundle_digest.short, os.path.basename(path), digest.short)
         )

@@ -8,6 +8,7 @@ its own, since that one knows no result between PASSED and FAILED.
 
 from __future__ import annotations
 
+from counterfoil.sentence import say
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
@@ -40,13 +41,13 @@ def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any
     """Return the in-toto Statement v1 that says what ``report`` says; raises SignatureError as sign_verdict does."""
     if report.bundle_digest is None:
         raise SignatureError(
-            "There is no verdict to sign: the bundle file could not be read, or changed while it was read.",
-            remedy="Look at the reason that the audit gave.",
+            say("There is no verdict to sign: the bundle file could not be read, or changed while it was read."),
+            remedy=say("Look at the reason that the audit gave."),
         )
     if IMITATION in dict(report.environment):
         raise SignatureError(
-            "There is no verdict to sign: the run was replayed on imitated hardware.",
-            remedy="Audit it on the hardware that there is.",
+            say("There is no verdict to sign: the run was replayed on imitated hardware."),
+            remedy=say("Audit it on the hardware that there is."),
         )
     subjects = _subjects(report.bundle_name, report.bundle_digest, report.run_root)
     return make_statement(subjects, VERDICT_PREDICATE, _predicate(report, signed_at))
@@ -56,8 +57,8 @@ def adjudication_statement(report: AdjudicationReport, signed_at: datetime) -> d
     """Return the in-toto Statement v1 of an adjudication; raises SignatureError when the capsule could not be read."""
     if report.capsule_digest is None:
         raise SignatureError(
-            "There is nothing to sign: the capsule could not be read, or changed while it was read.",
-            remedy="Look at the reason that the adjudication gave.",
+            say("There is nothing to sign: the capsule could not be read, or changed while it was read."),
+            remedy=say("Look at the reason that the adjudication gave."),
         )
     subjects = _subjects(report.capsule_name, report.capsule_digest, report.run_root)
     return make_statement(subjects, ADJUDICATION_PREDICATE, _adjudication_predicate(report, signed_at))
