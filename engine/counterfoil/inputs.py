@@ -15,11 +15,11 @@ from counterfoil.obstacles import read_failure
 from counterfoil.sentence import say
 
 _KINDS = (
-    (stat.S_ISDIR, "a folder"),
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
+    (stat.S_ISDIR, say("a folder")),
+    (stat.S_ISFIFO, say("a pipe")),
+    (stat.S_ISSOCK, say("a socket")),
+    (stat.S_ISCHR, say("a device")),
+    (stat.S_ISBLK, say("a device")),
 )
 # Opening a pipe for reading waits for a writer otherwise, and reading some files of the system waits for news. A
 # terminal that is opened must not become that of the process. Windows has none of these, and reads text unless told.
@@ -106,7 +106,7 @@ def read_input(
 
 def _check_regular(mode: int) -> None:
     if not stat.S_ISREG(mode):
-        kind = next((kind for matches, kind in _KINDS if matches(mode)), "no file")
+        kind = next((kind for matches, kind in _KINDS if matches(mode)), say("no file"))
         raise NotAFileError(errno.EINVAL, kind)
 
 
@@ -134,5 +134,5 @@ def _too_large(name: str, what: str, error: type[CounterfoilError], most: int, r
 def _size(count: int) -> str:
     for power, unit in ((30, "GB"), (20, "MB"), (10, "kB")):
         if count >= 2**power:
-            return f"{count / 2**power:.3g} {unit}"
-    return f"{count} bytes"
+            return say("{0:.3g} {1}", count / 2**power, unit)
+    return say("{0} bytes", count)

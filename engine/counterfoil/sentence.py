@@ -9,14 +9,15 @@ any other: equal to its text, hashed and signed as it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, NoReturn
 
 Value = int | float | str
 """What stands in a place of a template: a number, a text, or a :class:`Sentence`."""
 _PIECE = re.compile(r"\{\{|\}\}|\{(?P<place>\d{1,2})(?::(?P<form>[^{}]*))?\}|[{}]")
-_FORM = re.compile(r"(?:,?(?:\.\d{1,2})?[dfgx%]?)")
+CAPITAL = "capital"
+_FORM = re.compile(rf",?(?:\.\d{{1,2}})?[dfgx%]?|{CAPITAL}")
 
 
 class Sentence(str):
@@ -24,7 +25,7 @@ class Sentence(str):
 
     Args:
         template: English with ``{0}``, ``{1}`` for the values; one for a number may give its form, as in ``{0:,}``
-            or ``{0:.3g}``. Braces of the text are doubled.
+            or ``{0:.3g}``, and ``{0:capital}`` begins with a capital. Braces of the text are doubled.
         values: Numbers, strings, and other sentences.
 
     Raises:
@@ -63,13 +64,13 @@ def joined(*parts: str, between: str = " ") -> Sentence:
     return Sentence(between.join(f"{{{place}}}" for place in range(len(kept))), tuple(map(_text, kept)))
 
 
-def enumeration(parts: tuple[str, ...] | list[str]) -> str:
+def enumeration(parts: Sequence[str]) -> Sentence:
     """Name one thing or several, as in ``state, loss and log``; there is at least one."""
     *before, last = parts
-    return say("{0} and {1}", joined(*before, between=", "), last) if before else last
+    return say("{0} and {1}", joined(*before, between=", "), last) if before else joined(last)
 
 
-def fill(template: str, values: tuple[Value, ...], show: Callable[[Value, str], str] | None = None) -> str:
+def fill(template: str, values: tuple[Value, ...], show: Callable[[Value, str], str] = format) -> str:
     """Put values into the places of a template.
 
     Nothing of a value's is looked at but its text, and no form makes it longer than a number is, so that a template
@@ -92,7 +93,10 @@ def fill(template: str, values: tuple[Value, ...], show: Callable[[Value, str], 
         place, form = int(match["place"]), match["form"] or ""
         if place >= len(values) or not _FORM.fullmatch(form):
             raise ValueError(f"the template {template!r} does not fit {len(values)} values")
-        return show(values[place], form) if show is not None else format(values[place], form)
+        if form == CAPITAL:
+            text = show(values[place], "")
+            return text[:1].upper() + text[1:]
+        return show(values[place], form)
 
     return _PIECE.sub(piece, template)
 
@@ -106,5 +110,7 @@ def _value(value: Any) -> Value:
 def _text(value: Any) -> str:
     if type(value) in (str, Sentence):
         return value  # type: ignore[no-any-return]
-    text = format(value, "")  # what an f-string does, and an error's text is a sentence
+    text = format(value, "")  # what an f-string does, and the text of an error of ours is a sentence
+    if isinstance(value, Exception) and value.args and value.args[0] == text and type(value.args[0]) is Sentence:
+        return value.args[0]  # an error of Python's own gives its sentence away as a plain text
     return text if type(text) in (str, Sentence) else str(text)

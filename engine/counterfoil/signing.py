@@ -421,7 +421,7 @@ def _named_key(payload: bytes) -> PublicKey:
 
 def _read_key_file(path: Path) -> bytes:
     remedy = say("Give the name of a key file; 'counterfoil keygen' makes one.")
-    return read_input(path, "a key", KeyFileError, most=_MAX_KEY_BYTES, remedy=remedy)
+    return read_input(path, say("a key"), KeyFileError, most=_MAX_KEY_BYTES, remedy=remedy)
 
 
 def _exists(path: Path) -> KeyFileError:
@@ -432,6 +432,6 @@ def _exists(path: Path) -> KeyFileError:
 
 def _write_new(path: Path, data: bytes, mode: int) -> None:
     try:
-        write_whole(path, data, what="the key file", mode=mode, replace=False)
+        write_whole(path, data, what=say("the key file"), mode=mode, replace=False)
     except TargetExistsError as error:
         raise _exists(path) from error

@@ -41,20 +41,20 @@ _NO_LINKS = frozenset(
 _UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 _NO_ROOM = {
-    "ENOSPC": "the disk is full",
-    "EDQUOT": "your share of the disk is used up",
-    "EFBIG": "the file is larger than is allowed there",
+    "ENOSPC": say("the disk is full"),
+    "EDQUOT": say("your share of the disk is used up"),
+    "EFBIG": say("the file is larger than is allowed there"),
 }
 _REASONS = {
     **_NO_ROOM,
-    "EACCES": "you may not write there",
-    "EPERM": "the system does not allow it",
-    "EROFS": "the disk can only be read",
-    "ENOENT": "there is no such folder",
-    "ENOTDIR": "there is no such folder",
-    "EISDIR": "there is a folder of this name",
-    "ENAMETOOLONG": "the name is too long",
-    "EIO": "the disk does not work as it should",
+    "EACCES": say("you may not write there"),
+    "EPERM": say("the system does not allow it"),
+    "EROFS": say("the disk can only be read"),
+    "ENOENT": say("there is no such folder"),
+    "ENOTDIR": say("there is no such folder"),
+    "EISDIR": say("there is a folder of this name"),
+    "ENAMETOOLONG": say("the name is too long"),
+    "EIO": say("the disk does not work as it should"),
 }
 _WORDS = {getattr(errno, name): words for name, words in _REASONS.items() if hasattr(errno, name)}
 _FULL = frozenset(getattr(errno, name) for name in _NO_ROOM if hasattr(errno, name))
@@ -147,15 +147,15 @@ def check_target(path: Path, *, what: str, replace: bool = True) -> None:
         except FileNotFoundError:
             return
     if stat.S_ISDIR(found.st_mode):
-        reason = "that is a folder"
+        reason = say("that is a folder")
     elif not stat.S_ISREG(found.st_mode):
-        reason = "that is no ordinary file"
+        reason = say("that is no ordinary file")
     elif not replace:
         raise _exists(path, what)
     else:
         return
     raise FileWriteError(
-        say("{0} cannot be written to {1}: {2}.", _capital(what), path, reason), remedy=say("Give the name of a file.")
+        say("{0:capital} cannot be written to {1}: {2}.", what, path, reason), remedy=say("Give the name of a file.")
     )
 
 
@@ -330,7 +330,7 @@ def failed(path: Path, what: str, error: BaseException) -> FileWriteError:
     else:
         remedy = say("Choose another folder, or another name.")
     return FileWriteError(
-        say("{0} cannot be written to {1}: {2}.", _capital(what), path, words or "the system failed"),
+        say("{0:capital} cannot be written to {1}: {2}.", what, path, words or say("the system failed")),
         remedy=remedy,
         detail=f"{type(error).__name__}: {error}",
     )
@@ -338,7 +338,7 @@ def failed(path: Path, what: str, error: BaseException) -> FileWriteError:
 
 def _exists(path: Path, what: str) -> TargetExistsError:
     return TargetExistsError(
-        say("{0} cannot be written to {1}: there is a file of this name.", _capital(what), path),
+        say("{0:capital} cannot be written to {1}: there is a file of this name.", what, path),
         remedy=say("Choose another name."),
     )
 
@@ -350,12 +350,8 @@ def _part_stem(path: Path) -> str:
     return f".{path.name if len(name) <= room else name[:room].decode('utf-8', 'ignore')}."
 
 
-def _capital(what: str) -> str:
-    return what[:1].upper() + what[1:]
-
-
 def _size(size: int) -> str:
     for unit, factor in _UNITS:
         if size >= factor:
-            return f"{size / factor:.1f} {unit}"
-    return f"{size} bytes"
+            return say("{0:.1f} {1}", size / factor, unit)
+    return say("{0} bytes", size)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from counterfoil.audit.values.dispute import Dispute, Right
+from counterfoil.audit.values.dispute import Dispute, Right, named_parts
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.report import Steering, StepMatch, StepRow
 from counterfoil.audit.values.sampling import Sample
 from counterfoil.errors import CounterfoilError, FileChangedError, NonFiniteError, ObstacleError, RefusedError
-from counterfoil.sentence import say
+from counterfoil.sentence import joined, say
 
 
 @dataclass
@@ -171,8 +171,12 @@ def conclude(
     if coverage.partial is not None:
         return (
             Outcome.VERIFIED,
-            f"{tally.judged} of {coverage.ordered} steps were replayed, and every one has the trainer's Merkle leaf "
-            f"bit for bit. {coverage.partial.describe()}",
+            say(
+                "{0} of {1} steps were replayed, and every one has the trainer's Merkle leaf bit for bit. {2}",
+                tally.judged,
+                coverage.ordered,
+                coverage.partial.describe(),
+            ),
             checks,
         )
     return (
@@ -195,8 +199,8 @@ def _file_changed(error: FileChangedError, dispute: Dispute | None) -> str:
 
 def _disputed(tally: Tally, dispute: Dispute) -> str:
     more = len(tally.mismatched) - 1
-    others = say(" Later steps that differ, judged from the trainer's own checkpoints: {0}.", more) if more else ""
-    return f"{accusation(dispute)}{others}"
+    others = say("Later steps that differ, judged from the trainer's own checkpoints: {0}.", more) if more else ""
+    return joined(accusation(dispute), others)
 
 
 def accusation(dispute: Dispute) -> str:
@@ -207,14 +211,12 @@ def accusation(dispute: Dispute) -> str:
         return finding.sentence
     if finding.right is Right.OMISSIONS:
         return say("{0} With these values the steps come out as the trainer signed them.", finding.sentence)
-    *before, last = dispute.parts
-    what = f"{', '.join(before)} and {last}" if before else last
     return say(
         "Step {0} is not what was ordered: replayed from the agreed state before it, it gives other values "
         "than the trainer signed (in {1}). A second replay with every reduction in another order and exact "
         "arithmetic confirm this machine's result.",
         dispute.step,
-        what,
+        named_parts(dispute.parts),
     )
 
 
@@ -235,16 +237,25 @@ def _checks(tally: Tally, coverage: Coverage, steering: Steering | None) -> tupl
     )
     suspects = steering.suspects if steering is not None else ()
     bad = tally.contradictions or tally.omissions or suspects
-    chosen = say(" Directions look chosen in {0}.", ", ".join(suspects)) if suspects else ""
+    chosen = say("Directions look chosen in {0}.", ", ".join(suspects)) if suspects else ""
     log = Check(
         CheckNumber.LOG,
         CheckState.FAILED if bad else CheckState.PASSED,
-        f"{tally.log_entries} entries for {tally.rounded_values} rounded values: {tally.corrections} corrections, "
-        f"{tally.contradictions} contradictions, {tally.omissions} omissions.{chosen}",
+        joined(
+            say(
+                "{0} entries for {1} rounded values: {2} corrections, {3} contradictions, {4} omissions.",
+                tally.log_entries,
+                tally.rounded_values,
+                tally.corrections,
+                tally.contradictions,
+                tally.omissions,
+            ),
+            chosen,
+        ),
     )
     detail = say("{0} of {1} steps were replayed and judged.", tally.judged, coverage.ordered)
     if coverage.partial is not None:
-        detail += f" {coverage.partial.describe()}"
+        detail = joined(detail, coverage.partial.describe())
     whole = tally.judged == coverage.ordered
     covered = Check(CheckNumber.COVERAGE, CheckState.PASSED if whole else CheckState.WARNING, detail)
     return replay, log, covered

@@ -111,10 +111,10 @@ def prove_part(contents: CapsuleContents) -> ProvenPart:
     if Digest.of(contents.program) != manifest.program:
         raise CommitmentError(say("The program in the capsule is not the one that the order commits to."))
     steps = np.arange(contents.agreed_step, contents.step)
-    schedule = _prove("schedule", "schedule", manifest.schedule, steps, part.schedule)[steps]
-    scalars = _prove("scalars", "per-step scalars", manifest.scalars, steps, part.scalars)[steps]
+    schedule = _prove("schedule", say("the schedule"), manifest.schedule, steps, part.schedule)[steps]
+    scalars = _prove("scalars", say("the per-step scalars"), manifest.scalars, steps, part.scalars)[steps]
     data = {
-        name: _prove(name, f"data array {name!r}", manifest.data[name], schedule, proofs)
+        name: _prove(name, say("the data array {0}", repr(name)), manifest.data[name], schedule, proofs)
         for name, proofs in part.data.items()
     }
     return ProvenPart(schedule, scalars, data)
@@ -125,7 +125,7 @@ def _prove(name: str, what: str, spec: ArraySpec, rows: npt.NDArray[np.int64], p
         return ProvenRows(name, spec.dtype, spec.shape, spec.digest, rows, proofs)
     except ProofError as error:
         raise CommitmentError(
-            say("The capsule does not prove that its rows of the {0} are those of the order.", what),
+            say("The capsule does not prove that its rows of {0} are those of the order.", what),
             detail=error.sentence,
         ) from error
 

@@ -29,7 +29,7 @@ from counterfoil.program.estimate import estimate
 from counterfoil.program.limits import Estimate, Limits
 from counterfoil.program.operators import OperatorClass
 from counterfoil.rounding.guaranteed import kinds_without_bound
-from counterfoil.sentence import say
+from counterfoil.sentence import joined, say
 from counterfoil.signing import PublicKey, open_claim
 from counterfoil.training.order import LoadedOrder, prepare_order
 
@@ -284,7 +284,11 @@ def key_id_of(claim: RunClaim) -> str:
 
 def signed_by(claim: RunClaim, trainer_key: PublicKey | None) -> str:
     """Say whose signature holds, and how that is known."""
-    known = "the key you gave" if trainer_key else "a key that the file itself names; compare it with the trainer's"
+    known = (
+        say("the key you gave")
+        if trainer_key
+        else say("a key that the file itself names; compare it with the trainer's")
+    )
     return say("Signed by {0}, {1}.", key_id_of(claim)[:12], known)
 
 
@@ -317,7 +321,7 @@ def _check_commitments(
     detail = say("The {0} steps have the signed run root {1}.", manifest.steps, tree.root.short)
     if heads is not None:
         key = PublicKey.from_pem(inspection.claim.public_key.encode())
-        detail += " " + check_tree_heads(read_tree_heads(heads, key), inspection.claim, tree)
+        detail = joined(detail, check_tree_heads(read_tree_heads(heads, key), inspection.claim, tree))
     return CheckState.PASSED, detail
 
 
@@ -434,7 +438,7 @@ def _sentence(inspection: Inspection) -> str:
     if inspection.failures and inspection.failure is not None:
         return say("{0} Nothing can be concluded about the training.", inspection.failure.sentence)
     if inspection.too_large is not None:
-        return f"{inspection.too_large.sentence} {inspection.too_large.remedy}"
+        return joined(inspection.too_large.sentence, inspection.too_large.remedy)
     if not inspection.reader.has_run:
         return say("This is an order that nobody has run yet.")
     if inspection.tree is None or (inspection.with_states and not inspection.states_checked):

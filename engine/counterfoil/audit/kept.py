@@ -8,7 +8,6 @@ who can write to the auditor's folders can do worse than that.
 
 from __future__ import annotations
 
-from counterfoil.sentence import say
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,6 +28,7 @@ from counterfoil.bundle.steady import SteadyFile
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.errors import BundleError, CounterfoilError, FileWriteError, ProgressError, RefusedError
 from counterfoil.generators import finish
+from counterfoil.sentence import joined, say
 from counterfoil.wholefiles import write_whole
 
 MARK = b"counterfoil audit progress 1\n"
@@ -41,14 +41,14 @@ SHARE = 20
 """And that the time which it takes is at most one in so many parts of the audit's."""
 
 _NAMED = {
-    "file": "the file",
-    "order": "the order",
-    "run_root": "the run",
-    "counterfoil": "the version of Counterfoil",
-    "torch": "the version of torch",
-    "device": "the device",
-    "segments": "the segments that are asked for",
-    "continue_after_dispute": "whether it goes on after a dispute",
+    "file": say("the file"),
+    "order": say("the order"),
+    "run_root": say("the run"),
+    "counterfoil": say("the version of Counterfoil"),
+    "torch": say("the version of torch"),
+    "device": say("the device"),
+    "segments": say("the segments that are asked for"),
+    "continue_after_dispute": say("whether it goes on after a dispute"),
 }
 
 
@@ -319,7 +319,9 @@ def _others(place: Path, basis: Basis) -> Iterator[KeptAudit[KeptRow]]:
 
 def _unfit(differing: Sequence[str]) -> ProgressError:
     return ProgressError(
-        say("The progress that was kept is that of another audit. What differs: {0}.", ', '.join(differing)),
+        say(
+            "The progress that was kept is that of another audit. What differs: {0}.", joined(*differing, between=", ")
+        ),
         remedy=say("Give the same file and options as then, or start the audit anew, without --resume."),
     )
 
@@ -386,9 +388,9 @@ class Keeper:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._write_capsule()
-            write_whole(self._path, data(self._capsule), what="the progress of the audit", mode=0o600)
+            write_whole(self._path, data(self._capsule), what=say("the progress of the audit"), mode=0o600)
         except (FileWriteError, OSError) as error:
-            sentence = error.sentence if isinstance(error, FileWriteError) else f"{error.strerror or error}."
+            sentence = error.sentence if isinstance(error, FileWriteError) else say("{0}.", error.strerror or error)
             self.problem = say("The progress of the audit could not be kept. {0}", sentence)
         else:
             self.kept = kept

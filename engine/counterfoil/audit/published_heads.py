@@ -31,7 +31,7 @@ def read_tree_heads(path: str | os.PathLike[str], key: PublicKey) -> tuple[TreeH
         SignatureError: A line is no tree head, or not signed by this key; the sentence names the line.
     """
     path = Path(path)
-    data = read_input(path, "the tree heads", BundleError, most=MAX_FILE_BYTES)
+    data = read_input(path, say("the tree heads"), BundleError, most=MAX_FILE_BYTES)
     if not data or data.isspace():
         raise BundleError(
             say("The file {0} holds no tree head, so it says nothing about the run.", path.name),
@@ -110,6 +110,8 @@ def check_tree_heads(heads: Sequence[TreeHead], claim: RunClaim, tree: MerkleTre
         )
     first = different[min(different)]
     count = (
-        f"{len(different)} published tree heads agree" if len(different) > 1 else say("One published tree head agrees")
+        say("{0} published tree heads agree", len(different))
+        if len(different) > 1
+        else say("One published tree head agrees")
     )
     return say("{0} with it, from step {1} on ({2}).", count, first.size - 1, first.signed_at)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from counterfoil.sentence import say
 import time
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, suppress
@@ -88,6 +87,7 @@ from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.program.limits import Limits
 from counterfoil.rounding.guaranteed import kinds_without_bound
+from counterfoil.sentence import say
 from counterfoil.signing import PublicKey
 from counterfoil.training.order import LoadedOrder
 
@@ -393,7 +393,8 @@ def _take_up(
     if request.progress is None:
         if request.resume:
             raise ProgressError(
-                say("It is not said where the progress was kept."), remedy=say("Start the audit anew, or say where it lies.")
+                say("It is not said where the progress was kept."),
+                remedy=say("Start the audit anew, or say where it lies."),
             )
         return None
     assert progress.bundle_digest is not None
@@ -430,8 +431,13 @@ def _with_data(
             try:
                 done, total = next(checking)
             except StopIteration as end:
-                detail = say("Program, schedule, scalars, {0} data arrays (those in {1} ", len(manifest.data), file.path.name)
-                yield progress.note(number, CheckState.PASSED, f"{detail}too) and the initial state match the order.")
+                detail = say(
+                    "Program, schedule, scalars, {0} data arrays (those in {1} too) and the initial state match the "
+                    "order.",
+                    len(manifest.data),
+                    file.path.name,
+                )
+                yield progress.note(number, CheckState.PASSED, detail)
                 return order.with_data(end.value)
             percent = 100 * done // total if total else 100
             if percent > shown:

@@ -70,7 +70,7 @@ def run_selftest(device: str) -> str:
     words = tuple(torch.tensor([word], device=torch_device) for word in _PHILOX_COUNTER)
     answer = philox4x32((words[0], words[1], words[2], words[3]), _PHILOX_KEY)
     if tuple(int(word) for word in answer) != _PHILOX_ANSWER:
-        raise _failed("the Philox generator")
+        raise _failed(say("the Philox generator"))
     program, precision = tiny_program(), Precision()
     kernels = Kernels(torch_device, 1)
     try:
@@ -86,9 +86,9 @@ def run_selftest(device: str) -> str:
     root = state_root({name: tensor.cpu().numpy() for name, tensor in recorded.state.items()})
     total = int(np.bitwise_xor.reduce(recording.fingerprints))
     if root.hex != STATE_ROOT or total != FINGERPRINT:
-        raise _failed("a rounded training step", f"{root.hex} {total:#x}")
+        raise _failed(say("a rounded training step"), f"{root.hex} {total:#x}")
     if any(not torch.equal(recorded.state[name], replayed.state[name]) for name in recorded.state):
-        raise _failed("the replay of a training step")
+        raise _failed(say("the replay of a training step"))
     return say("Known answers for SHA-256, Philox and a rounded training step came out right on {0}.", device)
 
 

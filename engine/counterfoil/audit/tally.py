@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.dispute import Dispute, Right
+from counterfoil.audit.values.dispute import Dispute, Right, named_parts
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.errors import CancelledError, CounterfoilError, NonFiniteError, ObstacleError, RefusedError
-from counterfoil.sentence import say
+from counterfoil.sentence import joined, say
 
 
 @dataclass
@@ -72,11 +72,11 @@ def conclude_adjudication(
         )
     if dispute is not None:
         earlier = (
-            say(" The capsule disputes step {0}; already the earlier step {1} is wrong.", step, dispute.step)
+            say("The capsule disputes step {0}; already the earlier step {1} is wrong.", step, dispute.step)
             if dispute.step != step
             else ""
         )
-        return AdjudicationOutcome.CONFIRMED, f"{_confirmed(dispute)}{earlier}"
+        return AdjudicationOutcome.CONFIRMED, joined(_confirmed(dispute), earlier)
     if tally.contradictions or tally.omissions:
         return (
             AdjudicationOutcome.INCONCLUSIVE,
@@ -102,27 +102,27 @@ def _confirmed(dispute: Dispute) -> str:
     assert dispute.finding is not None, "nobody is accused without a finding"
     if dispute.finding.right is Right.UNREADABLE:
         return dispute.finding.sentence
-    *before, last = dispute.parts
-    what = f"{', '.join(before)} and {last}" if before else last
     return say(
         "Step {0} is not what was ordered: replayed from the state that the run itself commits to, it gives "
         "other values than the trainer signed (in {1}). A second replay with every reduction in another order "
         "and exact arithmetic confirm this machine's result.",
         dispute.step,
-        what,
+        named_parts(dispute.parts),
     )
 
 
 def replay_checks(tally: StepTally, steps_ordered: int) -> tuple[Check, Check, Check]:
     """Return checks 8 to 10 after the replay."""
     dispute = tally.dispute
-    sentence = f"{tally.matching} of {tally.replayed} replayed steps match"
-    if dispute is not None:
-        sentence += f"; step {dispute.step} does not"
+    found = (
+        say("{0} of {1} replayed steps match.", tally.matching, tally.replayed)
+        if dispute is None
+        else say("{0} of {1} replayed steps match; step {2} does not.", tally.matching, tally.replayed, dispute.step)
+    )
     replay = Check(
         CheckNumber.REPLAY,
         CheckState.PASSED if dispute is None else CheckState.FAILED,
-        f"{sentence}.",
+        found,
     )
     log = (
         Check(

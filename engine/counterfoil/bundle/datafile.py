@@ -48,7 +48,7 @@ def missing_data(manifest: OrderManifest) -> BundleError:
 
 def _named(specs: Mapping[str, ArraySpec]) -> str:
     names = ", ".join(map(repr, sorted(specs)))
-    return f"its data arrays {names}" if len(specs) > 1 else f"its data array {names}"
+    return say("its data arrays {0}", names) if len(specs) > 1 else say("its data array {0}", names)
 
 
 class DataFile(CheckedFile):
@@ -62,7 +62,11 @@ class DataFile(CheckedFile):
         groups = self._inventory.groups
         strange = sorted(groups.keys() - {"/", layout.ARRAYS}) + [f"/{name}" for name in groups["/"]]
         if strange or layout.ARRAYS not in groups:
-            what = f"holds {strange[0]}, which its format does not know" if strange else f"lacks {layout.ARRAYS}"
+            what = (
+                say("holds {0}, which its format does not know", strange[0])
+                if strange
+                else say("lacks {0}", layout.ARRAYS)
+            )
             raise BundleError(say("The data file {0}.", what))
 
     @classmethod
@@ -166,11 +170,11 @@ class DataFile(CheckedFile):
         try:
             found = self._rows(name, low, high - low)[chunks.start * CHUNK_BYTES - low * width :]
         except BundleError as error:  # It could be read when it was checked.
-            raise self.file.changed(f"the data array {name!r}") from error
+            raise self.file.changed(say("the data array {0}", repr(name))) from error
         for number, chunk in enumerate(chunks):
             piece = found[number * CHUNK_BYTES :][:CHUNK_BYTES]
             if leaf_hash(bytes(piece)).value != leaves[DIGEST_BYTES * chunk :][:DIGEST_BYTES]:
-                raise self.file.changed(f"the data array {name!r}")
+                raise self.file.changed(say("the data array {0}", repr(name)))
         return found
 
 

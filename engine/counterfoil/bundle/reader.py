@@ -74,31 +74,31 @@ class BundleReader(CheckedFile):
     def program(self) -> bytes:
         """Return the program's canonical JSON."""
         program = self._bytes(layout.PROGRAM)
-        self._expect("program", Digest.of(program) == self.manifest.program)
+        self._expect(say("the program"), Digest.of(program) == self.manifest.program)
         return program
 
     def schedule(self) -> Array:
         """Return the dataset rows of each step: int64 ``[steps, batch_size]``."""
         schedule = self._read(layout.SCHEDULE)
-        self._expect("schedule", tensor_digest("schedule", schedule) == self.manifest.schedule.digest)
+        self._expect(say("the schedule"), tensor_digest("schedule", schedule) == self.manifest.schedule.digest)
         return schedule
 
     def scalars(self) -> Array:
         """Return the per-step scalars: float64 ``[steps, number of scalars]``."""
         scalars = self._read(layout.SCALARS)
-        self._expect("per-step scalars", tensor_digest("scalars", scalars) == self.manifest.scalars.digest)
+        self._expect(say("the per-step scalars"), tensor_digest("scalars", scalars) == self.manifest.scalars.digest)
         return scalars
 
     def data(self, name: str, cancel: CancelToken | None = None) -> Array:
         """Return a data array that lies in the bundle; its first axis is the row; raises CancelledError in between."""
         array, digest = self._load(name, f"{layout.DATA}/{name}", cancel)
-        self._expect(f"data array {name!r}", digest == self.manifest.data[name].digest)
+        self._expect(say("the data array {0}", repr(name)), digest == self.manifest.data[name].digest)
         return array
 
     def initial_state(self, cancel: CancelToken | None = None) -> dict[str, Array]:
         """Return the initial state by tensor name, sorted; raises CancelledError between tensors."""
         state = self._state(layout.INITIAL, cancel)
-        self._expect("initial state", state_root(state) == self.manifest.initial_root)
+        self._expect(say("the initial state"), state_root(state) == self.manifest.initial_root)
         return state
 
     def state_layout(self) -> dict[str, tuple[str, tuple[int, ...]]]:
@@ -134,7 +134,7 @@ class BundleReader(CheckedFile):
         first, last = self._log_range(step, step)
         log = self._read(layout.LOG, first, last - first).tobytes()
         if self._records and Digest.of(log) != self._records[step].log:
-            raise self.file.changed(f"the rounding log of step {step}")
+            raise self.file.changed(say("the rounding log of step {0}", step))
         return log
 
     def log_size(self, step: int) -> int:
@@ -151,7 +151,7 @@ class BundleReader(CheckedFile):
         self._check_step(step, 1)
         row: Array = self._read(layout.FINGERPRINTS, step - 1, 1)[0]
         if self._records and Digest.of(row.tobytes()) != self._records[step].fingerprints:
-            raise self.file.changed(f"the fingerprints of step {step}")
+            raise self.file.changed(say("the fingerprints of step {0}", step))
         return row
 
     def fingerprint_columns(self) -> int:
@@ -244,9 +244,9 @@ class BundleReader(CheckedFile):
 
     def _expect(self, what: str, holds: bool) -> None:
         if not holds and what in self._verified:
-            raise self.file.changed(f"the {what}")
+            raise self.file.changed(what)
         if not holds:
-            raise CommitmentError(say("The {0} in the bundle differs from what the order commits to.", what))
+            raise CommitmentError(say("{0:capital} in the bundle differs from what the order commits to.", what))
         self._verified.add(what)
 
     def check_checkpoint(self, step: int, state: Mapping[str, Array]) -> None:
@@ -257,9 +257,9 @@ class BundleReader(CheckedFile):
             FileChangedError: It differs, and did not when it was loaded before.
             BundleError: The run commits to no state of this step, or the file is damaged.
         """
-        holds, part = state_root(state) == self.committed_root(step), f"stored state of step {step}"
+        holds, part = state_root(state) == self.committed_root(step), say("the stored state of step {0}", step)
         if not holds and part in self._verified:
-            raise self.file.changed(f"the {part}")
+            raise self.file.changed(part)
         if not holds:
             raise CommitmentError(say("The stored state of step {0} differs from the state root of that step.", step))
         self._verified.add(part)

@@ -103,7 +103,7 @@ class Precision:
             )
         low, high = limits.significand_bits
         if not low <= self.significand_bits <= high:
-            supported = f"{low} to {high} are" if low < high else f"{low} are"
+            supported = say("{0} to {1} are", low, high) if low < high else say("{0} are", low)
             raise BundleError(
                 say(
                     "{0} significand bits are not supported with {1}; {2}.",
@@ -122,7 +122,7 @@ class Precision:
                 )
             )
         least, most = self.margin_range
-        for name, bits in (("the default", self.margin_bits), *self.margins):
+        for name, bits in ((say("the default"), self.margin_bits), *self.margins):
             if not least <= bits <= most:
                 raise BundleError(
                     say("The margin of {0} is 2^(E-{1}); its exponent must lie in {2} to {3}.", name, bits, least, most)

@@ -39,12 +39,12 @@ _FAST_FLOAT64 = {(6, 0), (7, 0), (8, 0), (9, 0), (10, 0)}
 
 def list_devices() -> tuple[Device, ...]:
     """Return the CPU and every CUDA device."""
-    found = [Device("cpu", platform.processor() or platform.machine(), "float64 at half the rate of float32")]
+    found = [Device("cpu", platform.processor() or platform.machine(), say("float64 at half the rate of float32"))]
     if torch.cuda.is_available():
         for index in range(torch.cuda.device_count()):
             properties = torch.cuda.get_device_properties(index)
             fast = (properties.major, properties.minor) in _FAST_FLOAT64
-            note = "float64 at half the rate of float32" if fast else "little float64: expect a slow replay"
+            note = say("float64 at half the rate of float32") if fast else say("little float64: expect a slow replay")
             found.append(Device(f"cuda:{index}", properties.name, note))
     return tuple(found)
 

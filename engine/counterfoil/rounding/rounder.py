@@ -260,7 +260,11 @@ class Rounder:
             self._infinities.take_out(flat)
         rounded = self._kernels.round(flat, grid, tau, key)
         if rounded.largest_exponent > LARGEST_EXPONENT:
-            what = "infinite or not a number" if rounded.largest_exponent > FLOAT64_BIAS else "beyond float32's range"
+            what = (
+                say("infinite or not a number")
+                if rounded.largest_exponent > FLOAT64_BIAS
+                else say("beyond float32's range")
+            )
             raise NonFiniteError(say("The operator {0} gave a value that is {1}.", node.where, what), remedy=DIVERGED)
         if self._infinities is not None:
             rounded = replace(rounded, fingerprint=self._infinities.put_back(flat, rounded.fingerprint, key))
@@ -279,11 +283,11 @@ def _number(value: Scale) -> float:
 def _non_finite(node: Node, flat: Tensor, scale: float) -> NonFiniteError:
     """Say what is wrong with an output ``[n]`` that has no finite scale within float32's range."""
     if bool(torch.isnan(flat).any()) or math.isnan(scale):
-        what = "gave a value that is not a number"
+        what = say("gave a value that is not a number")
     elif bool(torch.isinf(flat).any()):
-        what = "gave an infinite value, and no argument of it is infinite"
+        what = say("gave an infinite value, and no argument of it is infinite")
     elif flat.numel() and float(flat.abs().amax()) >= 2.0 ** (LARGEST_EXPONENT + 1):
-        what = "gave a value beyond float32's range"
+        what = say("gave a value beyond float32's range")
     else:
         return NonFiniteError(
             say("The operator {0} adds terms beyond float32's range.", node.where),

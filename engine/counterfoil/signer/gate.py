@@ -32,8 +32,8 @@ class Purpose(Enum):
 
 
 _PREDICATES = {
-    Purpose.AUDIT: {VERDICT_PREDICATE: "a verdict", ADJUDICATION_PREDICATE: "an adjudication"},
-    Purpose.TRAIN: {RUN_PREDICATE: "the claim of a run", TREE_HEAD_PREDICATE: "a tree head"},
+    Purpose.AUDIT: {VERDICT_PREDICATE: say("a verdict"), ADJUDICATION_PREDICATE: say("an adjudication")},
+    Purpose.TRAIN: {RUN_PREDICATE: say("the claim of a run"), TREE_HEAD_PREDICATE: say("a tree head")},
 }
 
 
@@ -63,7 +63,8 @@ class Gate:
         allowed = _PREDICATES[self._purpose]
         kind = statement["predicateType"]
         if kind not in allowed:
-            raise SignatureError(say("This signer signs {0}, and nothing else.", " or ".join(allowed.values())))
+            one, other = allowed.values()
+            raise SignatureError(say("This signer signs {0}, and nothing else.", say("{0} or {1}", one, other)))
         if self._finished:
             raise SignatureError(say("This signer has signed already what it was started for."))
         subjects = statement["subject"]

@@ -6,13 +6,13 @@ each other. docs/verdict.md lists the rules.
 
 from __future__ import annotations
 
-from counterfoil.sentence import say
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.errors import SignatureError
+from counterfoil.sentence import say
 
 if TYPE_CHECKING:
     from counterfoil.audit.statement.model import Adjudication, Verdict
@@ -76,22 +76,22 @@ def check_adjudication(
     _refuse(
         "adjudication",
         [
-            (confirmed != accuses, "its outcome is not what its dispute says"),
-            (found is not None and not first <= found.step <= last, "it disputes a step that was not replayed"),
-            (found is not None and found.accuses and found.step != last, "it went on after a confirmed dispute"),
-            (found is not None and replay is CheckState.PASSED, "a step differs, and check 8 passed"),
-            (unsound and log is CheckState.PASSED, "its log is at fault, and check 9 passed"),
-            (rejected and found is not None, "it says REJECTED, and disputes a step"),
+            (confirmed != accuses, say("its outcome is not what its dispute says")),
+            (found is not None and not first <= found.step <= last, say("it disputes a step that was not replayed")),
+            (found is not None and found.accuses and found.step != last, say("it went on after a confirmed dispute")),
+            (found is not None and replay is CheckState.PASSED, say("a step differs, and check 8 passed")),
+            (unsound and log is CheckState.PASSED, say("its log is at fault, and check 9 passed")),
+            (rejected and found is not None, say("it says REJECTED, and disputes a step")),
             (
                 rejected and (not needed or adjudication.steps_replayed != needed),
-                "it says REJECTED, but did not replay every step",
+                say("it says REJECTED, but did not replay every step"),
             ),
-            (rejected and unsound, "it says REJECTED, but the log is at fault"),
+            (rejected and unsound, say("it says REJECTED, but the log is at fault")),
             (
                 rejected and any(state not in _DONE for state in states.values()),
-                "it says REJECTED, but its checks do not",
+                say("it says REJECTED, but its checks do not"),
             ),
-            (confirmed and replay is not CheckState.FAILED, "it says CONFIRMED, but check 8 did not fail"),
+            (confirmed and replay is not CheckState.FAILED, say("it says CONFIRMED, but check 8 did not fail")),
         ],
     )
 
@@ -114,15 +114,21 @@ def _checks_rules(
     unfinished = (CheckState.PENDING, CheckState.RUNNING)
     before = all(states[number] in _DONE for number in _BEFORE_REPLAY)
     return [
-        (any(state in unfinished for state in states.values()), "a check is not finished"),
-        ((said.order_digest is None) != (said.steps_ordered == 0), "its order is known, and its steps are not"),
-        (order in _DONE and said.order_digest is None, "check 2 was passed without an order"),
-        (order is CheckState.PASSED and said.order_source != "client", "check 2 was passed without the client's order"),
-        (order is CheckState.WARNING and said.order_source == "client", "check 2 warns with the client's order"),
-        (signature in _DONE and said.run_root is None, "check 5 was passed without a run root"),
-        ((said.run_root is not None) != attested, "its run root and the key that signed it do not come together"),
-        (said.run_root is not None and said.order_digest is None, "it knows a run and no order"),
-        (bool(said.steps_replayed) and not before, "steps were replayed although a check before that was not passed"),
+        (any(state in unfinished for state in states.values()), say("a check is not finished")),
+        ((said.order_digest is None) != (said.steps_ordered == 0), say("its order is known, and its steps are not")),
+        (order in _DONE and said.order_digest is None, say("check 2 was passed without an order")),
+        (
+            order is CheckState.PASSED and said.order_source != "client",
+            say("check 2 was passed without the client's order"),
+        ),
+        (order is CheckState.WARNING and said.order_source == "client", say("check 2 warns with the client's order")),
+        (signature in _DONE and said.run_root is None, say("check 5 was passed without a run root")),
+        ((said.run_root is not None) != attested, say("its run root and the key that signed it do not come together")),
+        (said.run_root is not None and said.order_digest is None, say("it knows a run and no order")),
+        (
+            bool(said.steps_replayed) and not before,
+            say("steps were replayed although a check before that was not passed"),
+        ),
     ]  # fmt: skip
 
 
@@ -136,27 +142,27 @@ def _coverage_rules(
     rounded = sum(row.values for row in steering.rows) if steering is not None else 0
     unsound = bool(counts["contradictions"] or counts["omissions"] or (steering is not None and steering.suspects))
     return [
-        (bool(replayed) != (steering is not None), "its account of the log does not belong to the replayed steps"),
-        (bool(replayed) and (verdict.run_root is None or sample is None), "steps were replayed of no run"),
-        (differing > replayed, "more steps differ than were replayed"),
-        (bool(differing) != (replay is CheckState.FAILED), "check 8 is not what the differing steps say"),
-        (replay is CheckState.PASSED and not replayed, "check 8 was passed without a replay"),
-        (unsound and log is CheckState.PASSED, "its log is at fault, and check 9 passed"),
+        (bool(replayed) != (steering is not None), say("its account of the log does not belong to the replayed steps")),
+        (bool(replayed) and (verdict.run_root is None or sample is None), say("steps were replayed of no run")),
+        (differing > replayed, say("more steps differ than were replayed")),
+        (bool(differing) != (replay is CheckState.FAILED), say("check 8 is not what the differing steps say")),
+        (replay is CheckState.PASSED and not replayed, say("check 8 was passed without a replay")),
+        (unsound and log is CheckState.PASSED, say("its log is at fault, and check 9 passed")),
         (
             states[CheckNumber.COVERAGE] is CheckState.PASSED and replayed != coverage.ordered,
-            "check 10 was passed, but not every step was replayed",
+            say("check 10 was passed, but not every step was replayed"),
         ),
         (
             steering is not None
             and (
                 verdict.without_bound is None or not set(verdict.without_bound) <= {row.kind for row in steering.rows}
             ),
-            "its operators without a bound are not among those that it counted",
+            say("its operators without a bound are not among those that it counted"),
         ),
-        (rounded > counts["roundedValues"], "its account of the log has more values than were rounded"),
+        (rounded > counts["roundedValues"], say("its account of the log has more values than were rounded")),
         (
             bool(replayed) and not differing and rounded != counts["roundedValues"],
-            "its account of the log does not add up to its rounded values",
+            say("its account of the log does not add up to its rounded values"),
         ),
         (
             sample is not None
@@ -166,7 +172,7 @@ def _coverage_rules(
                 or sample.total - sample.count > coverage.ordered - coverage.planned
                 or sample.whole != (coverage.planned == coverage.ordered)
             ),
-            "its sample does not have the planned steps",
+            say("its sample does not have the planned steps"),
         ),
     ]
 
@@ -176,10 +182,13 @@ def _dispute_rules(verdict: Verdict, coverage: Coverage, disputed: DisputedStep 
     accuses = disputed is not None and disputed.accuses
     listed = disputed is None or any(first <= disputed.step <= last for first, last in coverage.mismatches)
     return [
-        (verdict.outcome is Outcome.DISPUTED and disputed is None, "it says DISPUTED, but names no step"),
-        ((verdict.outcome is Outcome.DISPUTED) != accuses, "its outcome is not what its dispute says"),
-        (not listed, "it disputes a step that is not among those that differ"),
-        (verdict.outcome is Outcome.REFUSED and disputed is not None, "it refuses the file, and disputes a step of it"),
+        (verdict.outcome is Outcome.DISPUTED and disputed is None, say("it says DISPUTED, but names no step")),
+        ((verdict.outcome is Outcome.DISPUTED) != accuses, say("its outcome is not what its dispute says")),
+        (not listed, say("it disputes a step that is not among those that differ")),
+        (
+            verdict.outcome is Outcome.REFUSED and disputed is not None,
+            say("it refuses the file, and disputes a step of it"),
+        ),
     ]
 
 
@@ -191,18 +200,24 @@ def _verified_rules(
     counts: Mapping[str, int],
 ) -> list[Rule]:
     """What VERIFIED needs: everything chosen was replayed, and nothing was found."""
-    says = "it says VERIFIED, but"
+    says = say("it says VERIFIED, but")
     warned = {number for number, state in states.items() if state is CheckState.WARNING}
     return [
-        (any(state not in _DONE for state in states.values()), f"{says} a check was not passed"),
-        (bool(warned - {CheckNumber.ORDER, CheckNumber.COVERAGE}), f"{says} a check warns that must be passed"),
+        (any(state not in _DONE for state in states.values()), say("{0} a check was not passed", says)),
+        (bool(warned - {CheckNumber.ORDER, CheckNumber.COVERAGE}), say("{0} a check warns that must be passed", says)),
         (
             CheckNumber.COVERAGE in warned and coverage.replayed == coverage.ordered,
-            f"{says} check 10 warns of a whole replay",
+            say("{0} check 10 warns of a whole replay", says),
         ),
-        (verdict.run_root is None or verdict.order_digest is None, f"{says} names no run and no order"),
-        (not coverage.replayed or coverage.replayed != coverage.planned, f"{says} not every chosen step was replayed"),
-        (bool(coverage.mismatches) or disputed is not None, f"{says} a step differs"),
-        (bool(counts["contradictions"] or counts["omissions"]), f"{says} the log is at fault"),
-        (verdict.steering is None or bool(verdict.steering.suspects), f"{says} directions of the log look chosen"),
+        (verdict.run_root is None or verdict.order_digest is None, say("{0} names no run and no order", says)),
+        (
+            not coverage.replayed or coverage.replayed != coverage.planned,
+            say("{0} not every chosen step was replayed", says),
+        ),
+        (bool(coverage.mismatches) or disputed is not None, say("{0} a step differs", says)),
+        (bool(counts["contradictions"] or counts["omissions"]), say("{0} the log is at fault", says)),
+        (
+            verdict.steering is None or bool(verdict.steering.suspects),
+            say("{0} directions of the log look chosen", says),
+        ),
     ]

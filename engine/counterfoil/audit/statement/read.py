@@ -5,7 +5,6 @@ Everything here raises SignatureError; the words say "verdict" for adjudications
 
 from __future__ import annotations
 
-from counterfoil.sentence import say
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from counterfoil.commit.merkle import verify_inclusion
 from counterfoil.errors import ProofError, SignatureError
 from counterfoil.fields import Fields
 from counterfoil.program.limits import MAX_OPERATORS
+from counterfoil.sentence import say
 from counterfoil.signing import RUN_PREDICATE
 
 EnumT = TypeVar("EnumT", bound=Enum)
@@ -271,7 +271,9 @@ def read_dispute(value: Any, steps: int, run_root: Digest | None) -> DisputedSte
         raise SignatureError(say("The differing inputs of the verdict's dispute are not texts."))
     operator = fields.take("operator", dict, type(None))
     if inputs and operator is not None:
-        raise SignatureError(say("The verdict's dispute names an operator although what the step read differs already."))
+        raise SignatureError(
+            say("The verdict's dispute names an operator although what the step read differs already.")
+        )
     _check_operator(operator)
     right = _read_finding(fields.take("finding", dict, type(None)))
     fields.end()
@@ -298,7 +300,9 @@ def _read_finding(value: Any) -> Right | None:
     elements = fields.take("elements", list)
     fields.end()
     if not len(elements) <= recomputed <= total:
-        raise SignatureError(say("The verdict's finding is about more elements than were recomputed, or than there are."))
+        raise SignatureError(
+            say("The verdict's finding is about more elements than were recomputed, or than there are.")
+        )
     for element in elements:
         fields = fields_of(element, "verdict's disputed element")
         _check_integers(fields.take("index", list), "index of the verdict's disputed element")
@@ -336,7 +340,8 @@ def _check_inclusion(leaf: Digest, step: int, steps: int, proof: Sequence[Digest
         verify_inclusion(leaf, step, steps + 1, proof, run_root)
     except ProofError as error:
         raise SignatureError(
-            say("The verdict does not prove that the run contains the trainer's leaf of step {0}.", step), detail=str(error)
+            say("The verdict does not prove that the run contains the trainer's leaf of step {0}.", step),
+            detail=str(error),
         ) from error
 
 

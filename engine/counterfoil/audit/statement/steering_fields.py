@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from counterfoil.sentence import say
 import re
 from itertools import pairwise
 from typing import Any
@@ -11,6 +10,7 @@ from counterfoil.audit.values.report import NAMED_SITES, Steering, SteeringRow
 from counterfoil.errors import SignatureError
 from counterfoil.fields import Fields
 from counterfoil.program.limits import MAX_OPERATORS
+from counterfoil.sentence import say
 
 _COUNTS = ("values", "entries", "corrections", "steerable", "steered")
 _COUNT = re.compile(r"0|[1-9][0-9]{0,19}")
@@ -51,7 +51,9 @@ def read_steering(value: Any, entries: int, corrections: int) -> Steering | None
     rows = tuple(_read_row(row) for row in operators)
     kinds = len({row.kind for row in rows})
     if len(suspects) > max(NAMED_SITES, kinds) or any(one.kind >= other.kind for one, other in pairwise(rows)):
-        raise SignatureError(say("The operators of the verdict's steering are not in order, or it has too many suspects."))
+        raise SignatureError(
+            say("The operators of the verdict's steering are not in order, or it has too many suspects.")
+        )
     steering = Steering(rows, significand_bits, tuple(suspects))
     if (steering.entries, sum(row.corrections for row in rows)) != (entries, corrections):
         raise SignatureError(say("The operators of the verdict's steering do not add up to its log entries."))

@@ -5,7 +5,6 @@ docs/verdict.md lists every field.
 
 from __future__ import annotations
 
-from counterfoil.sentence import say
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -38,6 +37,7 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import BundleError, SignatureError
 from counterfoil.inputs import NotAFileError
+from counterfoil.sentence import say
 from counterfoil.signing import (
     ADJUDICATION_PREDICATE,
     VERDICT_PREDICATE,
@@ -239,5 +239,10 @@ def check_bundle_file(
         raise BundleError(say("The file {0} cannot be read.", os.fspath(path)), detail=str(error)) from error
     if digest != verdict.bundle_digest:
         raise SignatureError(
-            say("The verdict is about another file: its SHA-256 is {0}..., that of {1} is {2}....", verdict.bundle_digest.short, os.path.basename(path), digest.short)
+            say(
+                "The verdict is about another file: its SHA-256 is {0}..., that of {1} is {2}....",
+                verdict.bundle_digest.short,
+                os.path.basename(path),
+                digest.short,
+            )
         )

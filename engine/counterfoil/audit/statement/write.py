@@ -8,7 +8,6 @@ its own, since that one knows no result between PASSED and FAILED.
 
 from __future__ import annotations
 
-from counterfoil.sentence import say
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
@@ -24,6 +23,7 @@ from counterfoil.audit.values.sampling import Sample, ranges
 from counterfoil.canonical import float_text
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import SignatureError
+from counterfoil.sentence import say
 from counterfoil.signing import (
     ADJUDICATION_PREDICATE,
     RUN_PREDICATE,

@@ -9,7 +9,7 @@ from counterfoil.audit.step.elements import Elements
 from counterfoil.audit.values.dispute import Finding, Right
 from counterfoil.exact import NotExactError
 from counterfoil.program.graph import Node
-from counterfoil.sentence import say
+from counterfoil.sentence import enumeration, say
 
 MOST_STEPS = 3
 """Steps whose log lacks decisions that every conforming recorder writes down: as many accuse."""
@@ -186,7 +186,8 @@ def wrong_scale(elements: Elements) -> Finding:
 
 def other_values(elements: Elements) -> Finding:
     """It is not known which values differ, but none may."""
-    checked = "all" if len(elements.indices) == elements.total else f"{len(elements.indices)} of"
+    whole = len(elements.indices) == elements.total
+    checked = say("all") if whole else say("{0} of", len(elements.indices))
     return elements.finding(
         Right.REPLAY,
         say(
@@ -320,17 +321,13 @@ def repeated_omissions(finding: Finding, steps: Sequence[int]) -> Finding:
     """What a finding of omissions becomes when the steps in which there were some are as many as accuse."""
     if len(steps) < MOST_STEPS:
         return finding
-    *before, last = map(str, steps)
     return replace(
         finding,
         right=Right.OMISSIONS,
-        sentence=(
-            say(
-                "Rounding decisions that lie within the error bound of a midpoint were left out of the log in {0} "
-                "steps ({1} and {2}), which no conforming recorder does.",
-                len(steps),
-                ", ".join(before),
-                last,
-            )
+        sentence=say(
+            "Rounding decisions that lie within the error bound of a midpoint were left out of the log in {0} "
+            "steps ({1}), which no conforming recorder does.",
+            len(steps),
+            enumeration(list(map(str, steps))),
         ),
     )

@@ -5,9 +5,10 @@ The numbers are the same in code, in the window, in the command line and in the 
 
 from __future__ import annotations
 
-from counterfoil.sentence import say
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+
+from counterfoil.sentence import say
 
 
 class Outcome(Enum):

@@ -13,7 +13,6 @@ C(N - b, k) / C(N, k).
 
 from __future__ import annotations
 
-from counterfoil.sentence import say
 import hashlib
 import heapq
 import re
@@ -27,6 +26,7 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DataError
+from counterfoil.sentence import say
 
 NONCE = re.compile(r"[0-9a-f]{64}")
 """What a nonce looks like: 32 bytes."""
@@ -122,24 +122,24 @@ class Sample:
         if self.whole:
             return say("These are all {0}.", _segments(self.total))
         if self.selection is Selection.RANDOM:
-            return (
-                say(
-                    "The {0} of {1} were drawn at random after the run was signed; a run with at least {2} bad "
-                    "segment{3} would have passed with probability {4}.",
-                    self.count,
-                    _segments(self.total),
-                    self.bad,
-                    's' * (self.bad > 1),
-                    probability_text(self.passing),
-                )
+            return say(
+                "The {0} of {1} were drawn at random after the run was signed; a run with at least {2} bad "
+                "segment{3} would have passed with probability {4}.",
+                self.count,
+                _segments(self.total),
+                self.bad,
+                "s" * (self.bad > 1),
+                probability_text(self.passing),
             )
-        return (
-            say("The {0} of {1} were chosen by the auditor; nothing follows for the others.", self.count, _segments(self.total))
+        return say(
+            "The {0} of {1} were chosen by the auditor; nothing follows for the others.",
+            self.count,
+            _segments(self.total),
         )
 
 
 def _segments(count: int) -> str:
-    return f"{count} segment{'s' * (count > 1)}"
+    return say("{0} segments", count) if count > 1 else say("{0} segment", count)
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,8 @@ class SegmentRequest:
             raise DataError(say("A sample has at least one segment."), remedy=_FEW)
         if self.confidence is not None and not 0 < self.confidence < 1:
             raise DataError(
-                say("A confidence lies between 0 and 1; {0} does not.", self.confidence), remedy=say("Choose one such as 0.99.")
+                say("A confidence lies between 0 and 1; {0} does not.", self.confidence),
+                remedy=say("Choose one such as 0.99."),
             )
         if not 0 < self.bad_fraction <= 1:
             raise DataError(
@@ -180,7 +181,9 @@ class SegmentRequest:
                 remedy=say("Choose one such as 0.01."),
             )
         if self.nonce and not NONCE.fullmatch(self.nonce):
-            raise DataError(say("A nonce is 64 lower-case hexadecimal digits."), remedy=say("Leave it out to have one drawn."))
+            raise DataError(
+                say("A nonce is 64 lower-case hexadecimal digits."), remedy=say("Leave it out to have one drawn.")
+            )
         if self.nonce and self.count is None and self.confidence is None:
             raise DataError(say("A nonce draws a sample."), remedy=say("Choose a count or a confidence too."))
 
@@ -229,7 +232,9 @@ class SegmentRequest:
             assert self.confidence is not None
             count = sample_size(total, bad, self.confidence)
         if count > total:
-            raise DataError(say("The run has {0} segments; {1} were asked for.", total, count), remedy=say("Ask for fewer, or all."))
+            raise DataError(
+                say("The run has {0} segments; {1} were asked for.", total, count), remedy=say("Ask for fewer, or all.")
+            )
         nonce = self.nonce or secrets.token_hex(32)
         return Sample(total, tuple(ranges(draw_segments(total, count, nonce, run_root))), Selection.RANDOM, nonce, bad)
 
@@ -311,8 +316,8 @@ def sample_size(total: int, bad: int, confidence: float) -> int:
 def probability_text(probability: float) -> str:
     """Write a probability with three significant digits, never as plain 0 or 1 unless it is."""
     if probability in (0.0, 1.0):
-        return f"{probability:.0f}"
-    return f"{probability:.3g}" if probability < 0.9995 else f"1 - {1 - probability:.2g}"
+        return say("{0:.0f}", probability)
+    return say("{0:.3g}", probability) if probability < 0.9995 else say("1 - {0:.2g}", 1 - probability)
 
 
 def ranges(numbers: Iterable[int]) -> list[tuple[int, int]]:

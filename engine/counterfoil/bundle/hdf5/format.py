@@ -62,16 +62,16 @@ NIL, SPACE, LINK_INFO, TYPE, OLD_FILL, FILL, LINK, EXTERNAL, LAYOUT = range(9)
 GROUP_INFO, FILTERS, ATTRIBUTE, CONTINUATION, OLD_GROUP = 0x0A, 0x0B, 0x0C, 0x10, 0x11
 ATTRIBUTE_INFO, REFERENCES = 0x15, 0x16
 _FOREIGN = {
-    OLD_FILL: "{0} has a fill value of the old form, which is not allowed.",
-    EXTERNAL: "{0} keeps its data in another file, which is not allowed.",
-    FILTERS: "{0} uses HDF5 filters, which is not allowed.",
-    ATTRIBUTE: "{0} has an attribute, and only the root of a file may have one.",
-    OLD_GROUP: "{0} is a group of the old form, without checksums, which is not allowed.",
-    REFERENCES: "{0} has a second name, or is a second name for another object, which is not allowed.",
-    0x0D: "{0} has a comment, which is not allowed.",
-    0x0E: "{0} keeps the times of its changes, which no bundle does.",
-    0x0F: "{0} has shared messages, which is not allowed.",
-    0x12: "{0} keeps the times of its changes, which no bundle does.",
+    OLD_FILL: say("has a fill value of the old form, which is not allowed."),
+    EXTERNAL: say("keeps its data in another file, which is not allowed."),
+    FILTERS: say("uses HDF5 filters, which is not allowed."),
+    ATTRIBUTE: say("has an attribute, and only the root of a file may have one."),
+    OLD_GROUP: say("is a group of the old form, without checksums, which is not allowed."),
+    REFERENCES: say("has a second name, or is a second name for another object, which is not allowed."),
+    0x0D: say("has a comment, which is not allowed."),
+    0x0E: say("keeps the times of its changes, which no bundle does."),
+    0x0F: say("has shared messages, which is not allowed."),
+    0x12: say("keeps the times of its changes, which no bundle does."),
 }
 """What is said of messages that some HDF5 programs write and Counterfoil does not."""
 _SHARED = 0x02
@@ -80,9 +80,9 @@ _TIMES = 0x20
 _KNOWN_FLAGS = 0x05
 """Of a message: it does not change, it is never shared. Both only concern programs that write."""
 _LAYOUTS = {
-    0: "{0} keeps its data within its header, which is not allowed.",
-    2: "{0} keeps its data in chunks; a bundle's lie in one piece.",
-    3: "{0} is put together from other datasets or files, which is not allowed.",
+    0: say("keeps its data within its header, which is not allowed."),
+    2: say("keeps its data in chunks; a bundle's lie in one piece."),
+    3: say("is put together from other datasets or files, which is not allowed."),
 }
 
 
@@ -386,7 +386,7 @@ def _check_layout(body: bytes, path: str) -> None:
     if len(body) < 2 or body[0] not in (3, 4) or (body[1] == 1 and body[0] != 3):
         raise BundleError(say("{0} has a layout of a form that no bundle has.", path))
     if body[1] != 1:
-        raise BundleError(_LAYOUTS.get(body[1], "{0} has a layout of an unknown kind.").format(path))
+        raise BundleError(say("{0} {1}", path, _LAYOUTS.get(body[1]) or say("has a layout of an unknown kind.")))
     if len(body) != 18:
         _damaged(path, "layout")
 
@@ -406,7 +406,7 @@ def _foreign(path: str, message: Message) -> NoReturn:
         number = int.from_bytes(message.body[2:4], "little")
         raise BundleError(say("{0} uses the HDF5 filter number {1}, which is not allowed.", path, number))
     if message.kind in _FOREIGN:
-        raise BundleError(_FOREIGN[message.kind].format(path))
+        raise BundleError(say("{0} {1}", path, _FOREIGN[message.kind]))
     raise BundleError(say("{0} has an HDF5 message of the type {1}, which no bundle has.", path, message.kind))
 
 
