@@ -70,6 +70,24 @@ def enumeration(parts: Sequence[str]) -> Sentence:
     return say("{0} and {1}", joined(*before, between=", "), last) if before else joined(last)
 
 
+def packed(value: Value) -> Value | list[Any]:
+    """Return a sentence as lists of numbers and strings, for a file or a pipe; any other value as it is."""
+    return [value.template, *map(packed, value.values)] if isinstance(value, Sentence) else value
+
+
+def unpacked(value: Any) -> Value:
+    """Return what :func:`packed` took apart.
+
+    Raises:
+        TypeError: It holds something else than lists, numbers and strings.
+        ValueError: A template does not fit its values, or a list is empty.
+    """
+    if not isinstance(value, list):
+        return value  # type: ignore[no-any-return]
+    template, *values = value
+    return Sentence(template, tuple(map(unpacked, values)))
+
+
 def fill(template: str, values: tuple[Value, ...], show: Callable[[Value, str], str] = format) -> str:
     """Put values into the places of a template.
 

@@ -30,6 +30,7 @@ from counterfoil import (
     StepRow,
 )
 from counterfoil.inputs import read_input
+from counterfoil.sentence import say
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, record_sample
 
 if TYPE_CHECKING:
@@ -248,7 +249,8 @@ class LibraryEngine:
         """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
         if self._last is None or self._last.evidence is None or _disputed(self._last.report) != _disputed(report):
             raise CounterfoilError(
-                "What a capsule of this dispute would hold is no longer at hand.", remedy="Replay the run again."
+                say("What a capsule of this dispute would hold is no longer at hand."),
+                remedy=say("Replay the run again."),
             )
         counterfoil.write_capsule(self._last.evidence, path)
 

@@ -28,7 +28,7 @@ from counterfoil.bundle.steady import SteadyFile
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.errors import BundleError, CounterfoilError, FileWriteError, ProgressError, RefusedError
 from counterfoil.generators import finish
-from counterfoil.sentence import joined, say
+from counterfoil.sentence import Sentence, joined, packed, say, unpacked
 from counterfoil.wholefiles import write_whole
 
 MARK = b"counterfoil audit progress 1\n"
@@ -208,7 +208,7 @@ def encode_row(row: StepRow) -> bytes:
 
 def encode(audit: KeptAudit[KeptRow] | KeptAudit[msgspec.Raw]) -> bytes:
     """Return the bytes of a progress file."""
-    body = msgspec.msgpack.encode(audit)
+    body = msgspec.msgpack.encode(audit, enc_hook=packed)
     return MARK + hashlib.sha256(body).digest() + body
 
 
@@ -223,11 +223,18 @@ def decode(data: bytes) -> KeptAudit[KeptRow]:
     if not data.startswith(MARK) or hashlib.sha256(body).digest() != data[len(MARK) : start]:
         raise ProgressError(say("The progress that was kept is damaged, or not of this version."), remedy=_ANEW)
     try:
-        return msgspec.msgpack.decode(body, type=KeptAudit[KeptRow])
-    except (msgspec.MsgspecError, ValueError, CounterfoilError) as error:
+        return msgspec.msgpack.decode(body, type=KeptAudit[KeptRow], dec_hook=_unpacked)
+    except (msgspec.MsgspecError, TypeError, ValueError, CounterfoilError) as error:
         raise ProgressError(
             say("The progress that was kept was written by another version."), remedy=_ANEW, detail=str(error)
         ) from error
+
+
+def _unpacked(kind: type, value: Any) -> Sentence:
+    found = unpacked(value)
+    if kind is not Sentence or not isinstance(found, Sentence):
+        raise TypeError(f"{kind.__name__} expected")
+    return found
 
 
 _ANEW = say("Start the audit anew, without --resume.")

@@ -24,7 +24,7 @@ from counterfoil.errors import (
     SignatureError,
     SignerError,
 )
-from counterfoil.sentence import say
+from counterfoil.sentence import say, unpacked
 from counterfoil.signer.environment import without_passphrase
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, Kind, receive_body, receive_kind, send
 
@@ -255,4 +255,5 @@ def _told(body: bytes) -> CounterfoilError:
     """Read why the signer does not do it; it is our own process, and still only texts are taken from it."""
     value = json.loads(body)
     error = _ERRORS.get(str(value["error"]), SignerError)
-    return error(str(value["sentence"]), remedy=str(value["remedy"]))
+    sentence, remedy = (say("{0}", unpacked(value[name])) for name in ("sentence", "remedy"))
+    return error(sentence, remedy=remedy)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from counterfoil.errors import CancelledError, CounterfoilError, KeyFileError, SignerError
-from counterfoil.sentence import say
+from counterfoil.sentence import packed, say
 from counterfoil.signer.environment import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, Kind, Pipe, receive_body, receive_kind, send
 from counterfoil.signer.gate import Gate, Purpose
@@ -166,8 +166,9 @@ def _deadline(seconds: float) -> Iterator[None]:
 
 def _fail(answers: Pipe, error: Exception) -> None:
     """Tell the client; an exception of others may quote a secret, so only its class is named."""
-    sentence, remedy = say("The signer failed: {0}.", type(error).__name__), ""
+    sentence: str = say("The signer failed: {0}.", type(error).__name__)
+    remedy = ""
     if isinstance(error, CounterfoilError):
         sentence, remedy = error.sentence, error.remedy
-    told = {"error": type(error).__name__, "sentence": sentence, "remedy": remedy}
+    told = {"error": type(error).__name__, "sentence": packed(sentence), "remedy": packed(remedy)}
     send(answers, Kind.FAILURE, json.dumps(told).encode())
