@@ -24,26 +24,27 @@ ENGINE = ROOT / "engine" / "counterfoil"
 CATALOGUES = ROOT / "resources" / "counterfoil_resources" / "translations"
 LANGUAGES = ("de",)
 NOT_SHOWN = (
-    "__init__.py",
-    "audit/panel.py",
-    "audit/referee.py",
-    "benchmark/",
-    "bundle/_hdf5.py",
-    "bundle/writer.py",
-    "cli/",
-    "exact/",
-    "execution/rewriting/",
-    "program/capture.py",
-    "program/decompositions.py",
-    "program/lowering.py",
-    "program/portable.py",
-    "program/update/",
-    "terminal.py",
-    "training/",
-    "vectors/",
+    "counterfoil/__init__.py",
+    "counterfoil/audit/panel.py",
+    "counterfoil/audit/referee.py",
+    "counterfoil/benchmark/",
+    "counterfoil/bundle/_hdf5.py",
+    "counterfoil/bundle/writer.py",
+    "counterfoil/cli/",
+    "counterfoil/exact/",
+    "counterfoil/execution/rewriting/",
+    "counterfoil/program/capture.py",
+    "counterfoil/program/decompositions.py",
+    "counterfoil/program/lowering.py",
+    "counterfoil/program/portable.py",
+    "counterfoil/program/update/",
+    "counterfoil/terminal.py",
+    "counterfoil/training/",
+    "counterfoil/vectors/",
+    "counterfoil_app/demo.py",
 )
-"""Modules of the engine whose sentences the window does not show: the command line's, and those with which orders are
-written and runs recorded. They are shown in English should they come there all the same."""
+"""Modules whose sentences the window does not show: the command line's, and those with which orders are written and
+runs recorded. They are shown in English should they come there all the same."""
 
 
 class UntranslatableError(Exception):
@@ -116,12 +117,11 @@ def _literal(call: ast.Call, position: int, name: str) -> str:
 
 def shown_modules() -> Iterator[tuple[str, str]]:
     """Name and source of every module whose sentences the window can show."""
-    for path in sorted(ENGINE.rglob("*.py")):
-        name = path.relative_to(ENGINE).as_posix()
-        if not name.startswith(NOT_SHOWN):
-            yield f"counterfoil/{name}", path.read_text("utf-8")
-    for path in sorted(APP.rglob("*.py")):
-        yield f"counterfoil_app/{path.relative_to(APP).as_posix()}", path.read_text("utf-8")
+    for folder in (ENGINE, APP):
+        for path in sorted(folder.rglob("*.py")):
+            name = path.relative_to(folder.parent).as_posix()
+            if not name.startswith(NOT_SHOWN):
+                yield name, path.read_text("utf-8")
 
 
 def engine_texts() -> list[str]:
@@ -174,7 +174,7 @@ def unsaid(source: str, name: str, errors: frozenset[str]) -> Iterator[str]:
             silent.update(map(id, ast.walk(node)))
         elif isinstance(node, ast.Call):
             function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if function in {"say", "tr", "_tr", "translate", *INTERNAL}:
+            if function in {"print", "say", "tr", "_tr", "translate", *INTERNAL}:
                 silent.update(id(argument) for argument in node.args[:1])
             silent.update(id(part) for each in node.keywords if each.arg in LOGGED for part in ast.walk(each.value))
             place, keyword = SENTENCES.get(function, (0, "sentence") if function in errors else (None, ""))

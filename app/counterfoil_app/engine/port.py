@@ -228,7 +228,7 @@ class LibraryEngine:
 
     def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
         """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
-        envelope = read_input(path, "a verdict", CounterfoilError, most=MAX_VERDICT_BYTES)
+        envelope = read_input(path, say("a verdict"), CounterfoilError, most=MAX_VERDICT_BYTES)
         key_ids = counterfoil.claimed_key_ids(envelope)
         for key_file in keys:
             key = counterfoil.load_public_key(key_file)

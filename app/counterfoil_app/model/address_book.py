@@ -155,7 +155,7 @@ class AddressBook:
                 say("The folder {0} cannot be made: {1}.", self._path.parent, error.strerror or error),
                 remedy=say("Make room there; until then no key is remembered."),
             ) from error
-        write_whole(self._path, text.encode(), what="the list of trainers")
+        write_whole(self._path, text.encode(), what=say("the list of trainers"))
         self._keys = keys
 
 

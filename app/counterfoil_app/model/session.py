@@ -37,6 +37,7 @@ from counterfoil import (
     StepRow,
     write_whole,
 )
+from counterfoil.sentence import say
 from counterfoil_app.engine.port import DeviceInfo, Engine, ReplayPlan
 from counterfoil_app.engine.snapshot import Latest, ReplaySink, Snapshot
 from counterfoil_app.engine.strangers import plain
@@ -757,7 +758,7 @@ def _feed(values: Iterator[T], latest: Latest[T]) -> None:
 
 
 def _write_contents(target: Path, contents: Callable[[], bytes]) -> Path:
-    write_whole(target, contents(), what="the file")
+    write_whole(target, contents(), what=say("the file"))
     return target
 
 

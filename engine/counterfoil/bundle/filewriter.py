@@ -63,7 +63,7 @@ class FileWriter(ABC):
             FileWriteError: The folder does not exist or cannot be written to.
         """
         path = Path(path)
-        what = f"the {cls.KIND.name}"
+        what = cls.KIND.definite
         check_target(path, what=what)
         remove_leftovers(path)
         temporary = part_path(path)
@@ -140,7 +140,7 @@ class FileWriter(ABC):
 
     @property
     def _what(self) -> str:
-        return f"the {self.KIND.name}"
+        return self.KIND.definite
 
     def _writing(self) -> AbstractContextManager[None]:
         return writing(self.path, self._what)

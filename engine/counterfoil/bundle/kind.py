@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from counterfoil.bundle.hdf5.format import parse_text_attribute
 from counterfoil.bundle.schema import CAPSULE_FORMAT_VERSION, DATA_FORMAT_VERSION, FORMAT_VERSION
 from counterfoil.errors import BundleError
-from counterfoil.sentence import say
+from counterfoil.sentence import Sentence, say
 
 FORMAT_ATTRIBUTE = b"format"
 """Name of the one attribute of a file, at its root."""
@@ -22,11 +22,13 @@ class FileKind:
 
     Attributes:
         name: What it is called, for sentences.
+        definite: The same with its article.
         prefix: What its format attribute begins with.
         version: The number behind that.
     """
 
-    name: str
+    name: Sentence
+    definite: Sentence
     prefix: bytes
     version: int
 
@@ -36,9 +38,9 @@ class FileKind:
         return self.prefix + str(self.version).encode()
 
 
-BUNDLE = FileKind("bundle", b"counterfoil-", FORMAT_VERSION)
-CAPSULE = FileKind("capsule", b"counterfoil-capsule-", CAPSULE_FORMAT_VERSION)
-DATA_FILE = FileKind("data file", b"counterfoil-data-", DATA_FORMAT_VERSION)
+BUNDLE = FileKind(say("bundle"), say("the bundle"), b"counterfoil-", FORMAT_VERSION)
+CAPSULE = FileKind(say("capsule"), say("the capsule"), b"counterfoil-capsule-", CAPSULE_FORMAT_VERSION)
+DATA_FILE = FileKind(say("data file"), say("the data file"), b"counterfoil-data-", DATA_FORMAT_VERSION)
 
 
 def check_mark(attributes: Sequence[bytes], wanted: FileKind) -> None:

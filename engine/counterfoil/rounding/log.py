@@ -141,7 +141,7 @@ def _rice_parameter(indices: npt.NDArray[np.int64]) -> int:
 
 _TRUNCATED, _OUT_OF_RANGE, _PADDING = -1, -2, -3
 _PROBLEMS = {
-    _TRUNCATED: "truncated",
+    _TRUNCATED: say("truncated"),
     _OUT_OF_RANGE: say("out of range"),
     _PADDING: say("followed by bits that are not zero"),
 }
