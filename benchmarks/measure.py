@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import resource
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 
 from benchmarks.workloads import WORKLOADS, Workload
-from counterfoil.execution.devices import set_determinism
-from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
+from counterfoil.benchmark.forms import Forms, peak_memory
+from counterfoil.machine import open_machine
 from counterfoil.rounding.log import encode
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder
 
 FORMS = ("unrounded", "recorded", "replayed", "eager float64", "eager float32")
 
@@ -53,42 +50,17 @@ class Result:
     operators: int
 
 
-def _inputs(workload: Workload, device: torch.device) -> StepInputs:
-    order = workload.order
-    rows = order.schedule[0]
-    return StepInputs(
-        state={name: torch.from_numpy(array).to(device) for name, array in order.initial.items()},
-        batch={name: torch.from_numpy(array[rows]).to(device) for name, array in order.data.items()},
-        scalars=dict(zip(order.manifest.scalar_names, order.scalars[0].tolist(), strict=True)),
-        draws=Draws(order.manifest.seed, 1),
-    )
-
-
-class _Forms:
-    """The forms of one workload on a device, each a call without arguments."""
-
-    def __init__(self, workload: Workload, device: torch.device, threads: int) -> None:
-        program, precision = workload.order.program, workload.order.manifest.precision
-        self._interpreter, kernels = Interpreter(program, device), Kernels(device, threads)
-        self._inputs = _inputs(workload, device)
-        self.recording = RecordingRounder(program, precision, kernels)
-        self._replaying = ReplayingRounder(program, precision, kernels)
-        self.calls: dict[str, Callable[[], object]] = {
-            "unrounded": lambda: self._interpreter.run(self._inputs),
-            "recorded": self._record,
-            "replayed": self._replay,
-        }
-        if device.type == "cpu":
-            self.calls["eager float64"] = workload.eager(torch.float64)
-            self.calls["eager float32"] = workload.eager(torch.float32)
-
-    def _record(self) -> None:
-        self.recording.begin_step(1)
-        self._interpreter.run(self._inputs, rounder=self.recording)
-
-    def _replay(self) -> None:
-        self._replaying.follow(1, self.recording.logs)
-        self._interpreter.run(self._inputs, rounder=self._replaying)
+def _calls(workload: Workload, forms: Forms, device: torch.device) -> dict[str, Callable[[], object]]:
+    """Every form as a call without arguments."""
+    calls: dict[str, Callable[[], object]] = {
+        "unrounded": forms.run,
+        "recorded": forms.record,
+        "replayed": forms.replay,
+    }
+    if device.type == "cpu":
+        calls["eager float64"] = workload.eager(torch.float64)
+        calls["eager float32"] = workload.eager(torch.float32)
+    return calls
 
 
 def measure(key: str, rounds: int, device: str = "cpu") -> Result:
@@ -99,18 +71,18 @@ def measure(key: str, rounds: int, device: str = "cpu") -> Result:
         rounds: Rounds after the two that warm up; in each round every form runs once.
         device: Where to run.
     """
-    threads = set_determinism()
-    workload, torch_device = WORKLOADS[key](), torch.device(device)
-    forms = _Forms(workload, torch_device, threads)
-    times: dict[str, list[float]] = {name: [] for name in forms.calls}
-    for round_number in range(rounds + 2):
-        for name, run in forms.calls.items():
-            _wait(torch_device)
-            begun = time.perf_counter()
-            run()
-            _wait(torch_device)
-            if round_number >= 2:
-                times[name].append(time.perf_counter() - begun)
+    machine = open_machine(device)
+    workload = WORKLOADS[key]()
+    with machine.kernels() as kernels:
+        forms = Forms(workload.order, machine, kernels)
+        calls = _calls(workload, forms, machine.device)
+        times: dict[str, list[float]] = {name: [] for name in calls}
+        for round_number in range(rounds + 2):
+            for name, run in calls.items():
+                begun = time.perf_counter()
+                run()
+                if round_number >= 2:
+                    times[name].append(time.perf_counter() - begun)
 
     def ratio(upper: str, lower: str) -> float:
         if lower not in times:
@@ -125,16 +97,11 @@ def measure(key: str, rounds: int, device: str = "cpu") -> Result:
         eager64_ratio=ratio("recorded", "eager float64"),
         eager32_ratio=ratio("recorded", "eager float32"),
         values=sum(site.elements for site in workload.order.program.sites),
-        entries=sum(len(site.indices) for site in forms.recording.logs),
-        log_bytes=len(encode(forms.recording.logs)),
+        entries=sum(len(site.indices) for site in forms.logs),
+        log_bytes=len(encode(forms.logs)),
         memory={form: _peak_memory(key, form) for form in ("unrounded", "recorded")} if device == "cpu" else {},
         operators=len(workload.order.program.nodes),
     )
-
-
-def _wait(device: torch.device) -> None:
-    if device.type == "cuda":
-        torch.cuda.synchronize()
 
 
 def _peak_memory(key: str, form: str) -> int:
@@ -145,16 +112,9 @@ def _peak_memory(key: str, form: str) -> int:
 
 def run_alone(key: str, form: str) -> None:
     """Run one form three times and print this process's peak memory in MiB."""
-    forms = _Forms(WORKLOADS[key](), torch.device("cpu"), set_determinism())
-    for _ in range(3):
-        forms.calls[form]()
-    print(_peak_of_this_process())
-
-
-def _peak_of_this_process() -> int:
-    status = Path("/proc/self/status")
-    if status.exists():
-        # Not ru_maxrss: on Linux a child starts with its parent's.
-        (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return int(line.split()[1]) // 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    workload, machine = WORKLOADS[key](), open_machine("cpu")
+    with machine.kernels() as kernels:
+        call = _calls(workload, Forms(workload.order, machine, kernels), machine.device)[form]
+        for _ in range(3):
+            call()
+    print(peak_memory(machine.device) >> 20)

@@ -27,8 +27,8 @@ from counterfoil_app.driver.waiting import settle, wait_until
 from counterfoil_app.main import make_window, spare_the_collector
 from counterfoil_app.model.session import Phase
 from counterfoil_app.model.settings import Settings
+from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.export import SigningRequest
-from counterfoil_app.window import MainWindow
 
 LIMIT_SECONDS = 0.050
 HEAD = (
@@ -102,7 +102,7 @@ def measure(window: MainWindow, folder: Path) -> Iterator[Pause]:
         window.open_bundle(folder / "run.cfoil", folder / "job.cfoil")
     yield Pause("open", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
     with activity(lambda: session.phase is Phase.CONCLUDED):
-        window.replay_action.trigger()
+        window.commands["replay"].trigger()
     yield Pause("replay", seconds, heart.longest, heart.longest_own, heart.over(LIMIT_SECONDS))
     request = SigningRequest(
         folder / "auditor.pem",

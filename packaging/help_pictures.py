@@ -22,7 +22,7 @@ from counterfoil_app.looks.language import LANGUAGES
 from counterfoil_app.main import make_window
 from counterfoil_app.model.session import Phase
 from counterfoil_app.model.settings import Settings, ThemeChoice
-from counterfoil_app.window import MainWindow
+from counterfoil_app.shell.window import MainWindow
 
 ROOT = Path(__file__).resolve().parent.parent
 HELP = ROOT / "resources" / "counterfoil_resources" / "help"
@@ -38,7 +38,7 @@ def picture(window: MainWindow, files: DemoFiles, folder: Path) -> None:
     session = window.session
     window.open_bundle(files.run("tampered"), files.order)
     _wait(lambda: session.phase is Phase.READY and not session.checking)
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     _wait(lambda: session.phase is Phase.CONCLUDED)
     for name, height in PICTURES.items():
         for other, dock in window.docks.items():

@@ -148,7 +148,7 @@ def templates(source: str, name: str) -> Iterator[str]:
 
 
 PLACE = re.compile(r"\{(\d+)(?::[^{}]*)?\}")
-SENTENCES = {"Check": (2, "detail"), "Failure": (0, "sentence"), "Finding": (1, "sentence")}
+SENTENCES = {"Check": (2, "detail"), "Failure": (0, "sentence"), "Finding": (1, "sentence"), "note": (2, "detail")}
 """Where these take a sentence; an error takes it first. A remedy is one wherever it stands."""
 INTERNAL = {"AssertionError", "IndexError", "KeyError", "LookupError", "RuntimeError", "TypeError", "ValueError"}
 """What these say is about a fault of a program, and is not shown to people as a sentence."""

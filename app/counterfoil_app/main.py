@@ -20,7 +20,7 @@ from counterfoil_app.looks.text_size import apply_text_size
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.shell import DESKTOP_ID
-from counterfoil_app.window import MainWindow
+from counterfoil_app.shell.window import MainWindow
 
 TRANSLATIONS = Translations()
 """The catalogues in use: Qt keeps them for the process, and they must outlive every window."""

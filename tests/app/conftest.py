@@ -19,7 +19,7 @@ from counterfoil_app.engine.port import Engine
 from counterfoil_app.main import make_window
 from counterfoil_app.model.session import Phase
 from counterfoil_app.model.settings import Settings
-from counterfoil_app.window import MainWindow
+from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from counterfoil import CheckNumber, CounterfoilError
 from counterfoil_app.model.address_book import FILE_NAME, AddressBook, Standing, open_address_book
 from counterfoil_app.model.session import Phase
-from counterfoil_app.window import MainWindow
+from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine, digest
 from support.waiting import reached
 
@@ -120,7 +120,7 @@ def test_the_window_remembers_names_and_flags_a_change(
     panel = window.overview.trainer_key
     opened(window, bundle, qtbot)
     assert "first time" in panel.sentence.text()
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     assert "first time" in panel.sentence.text(), "a replay of the same bundle is not a second meeting"
     panel.name.setText("Alice")

@@ -9,8 +9,8 @@ from pathlib import Path
 from pytestqt.qtbot import QtBot
 
 from counterfoil_app.model.session import Phase
+from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.comparison import compared_fields
-from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine, digest
 from support.waiting import reached
 
@@ -62,7 +62,7 @@ def test_the_window_offers_to_compare_until_it_is_done(window_of: MakeWindow, bu
     window = window_of(FakeEngine())
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
-    assert window.overview.compare.shown is window.compare_action
+    assert window.overview.compare.shown is window.commands["compare"]
     window.session.compare_with(bundle.with_name("order.cfoil"))
     qtbot.waitUntil(reached(window, Phase.READY))
     assert window.overview.compare.shown is None

@@ -28,7 +28,7 @@ from counterfoil_app.desktop.sleep import (
 from counterfoil_app.desktop.taskbar import BadgeTaskBar, LauncherEntry, NoTaskBar, task_bar
 from counterfoil_app.model.session import Phase
 from counterfoil_app.model.settings import Settings
-from counterfoil_app.window import MainWindow
+from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 
@@ -87,11 +87,11 @@ def test_awake_while_it_computes_and_told_at_the_end(
 ) -> None:
     engine.gate.clear()
     assert not desktop.awake
-    opened.replay_action.trigger()
+    opened.commands["replay"].trigger()
     assert desktop.calls[-1] == "hold Replaying honest.cfoil"
-    opened.pause_action.trigger()
+    opened.commands["pause"].trigger()
     assert not desktop.awake, "a paused replay computes nothing"
-    opened.pause_action.trigger()
+    opened.commands["pause"].trigger()
     assert desktop.awake
     assert desktop.told == []
     engine.gate.set()
@@ -107,7 +107,7 @@ def test_awake_while_it_computes_and_told_at_the_end(
 
 def test_failure_is_told_too(opened: MainWindow, engine: FakeEngine, desktop: FakeDesktop, qtbot: QtBot) -> None:
     engine.audit_error = CounterfoilError("The device ran out of memory.")
-    opened.replay_action.trigger()
+    opened.commands["replay"].trigger()
     finish(opened, qtbot)
     assert desktop.told == [("The replay of honest.cfoil ended without a verdict", "The device ran out of memory.")]
     assert not desktop.awake
@@ -116,7 +116,7 @@ def test_failure_is_told_too(opened: MainWindow, engine: FakeEngine, desktop: Fa
 def test_settings_switch_it_off(opened: MainWindow, settings: Settings, desktop: FakeDesktop, qtbot: QtBot) -> None:
     settings.notify = False
     settings.stay_awake = False
-    opened.replay_action.trigger()
+    opened.commands["replay"].trigger()
     finish(opened, qtbot)
     assert desktop.told == []
     assert not any(call.startswith("hold") for call in desktop.calls)
@@ -128,7 +128,7 @@ def test_who_looks_at_the_window_is_not_told(opened: MainWindow, settings: Setti
     front.isActiveWindow = lambda: True  # type: ignore[method-assign]
     front.isVisible = lambda: True  # type: ignore[method-assign]
     LongJobs(opened.session, settings, front, fake, fake, fake)
-    opened.replay_action.trigger()
+    opened.commands["replay"].trigger()
     finish(opened, qtbot)
     assert fake.told == []
 
@@ -137,7 +137,7 @@ def test_stopping_by_closing_lets_the_computer_sleep(
     opened: MainWindow, engine: FakeEngine, desktop: FakeDesktop, qtbot: QtBot
 ) -> None:
     engine.gate.clear()
-    opened.replay_action.trigger()
+    opened.commands["replay"].trigger()
     opened.session.stop()
     qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
     assert not desktop.awake

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from counterfoil import CancelToken, Event, OperatorDone, StepReplayed
 from counterfoil_app.engine.port import ReplayPlan
 from counterfoil_app.model.session import ROWS_PER_POLL, Phase
-from counterfoil_app.window import MainWindow
+from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 
@@ -37,7 +37,7 @@ def test_a_hundred_thousand_steps(window_of: MakeWindow, bundle: Path, qtbot: Qt
     heart.start(0)
     changes: list[int] = []
     model.dataChanged.connect(lambda first, last: changes.append(last.row() - first.row() + 1))
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=120_000)
     heart.stop()
 
@@ -80,7 +80,7 @@ def test_a_million_events_take_no_memory(window_of: MakeWindow, bundle: Path, qt
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
-        window.replay_action.trigger()
+        window.commands["replay"].trigger()
         qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=300_000)
         _, peak = tracemalloc.get_traced_memory()
     finally:

@@ -19,9 +19,9 @@ from counterfoil_app.driver.capture import replay_and_capture
 from counterfoil_app.model.session import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.crash import ExceptionDialog
+from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.tables import RecordTable
-from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.waiting import drawn, reached
 
@@ -50,9 +50,9 @@ def click(box: QMessageBox, role: QMessageBox.ButtonRole, qtbot: QtBot) -> None:
 
 def test_empty_window_says_what_to_do(window: MainWindow) -> None:
     assert window.stack.currentWidget() is window.welcome
-    assert window.welcome.button.shown is window.open_action
+    assert window.welcome.button.shown is window.commands["open"]
     assert not window.header.isVisible()
-    assert not window.replay_action.isEnabled()
+    assert not window.commands["replay"].isEnabled()
 
 
 def test_honest_run_is_verified_and_signed(
@@ -60,7 +60,7 @@ def test_honest_run_is_verified_and_signed(
 ) -> None:
     window = opened
     assert window.header.outcome.text() == "Not yet replayed"
-    assert window.header.primary.shown is window.replay_action
+    assert window.header.primary.shown is window.commands["replay"]
     replay(window, qtbot)
     assert window.header.outcome.text() == "VERIFIED"
     assert window.header.property("tone") == "ok"
@@ -91,7 +91,7 @@ def test_honest_run_is_verified_and_signed(
 
 def test_a_failed_signature_is_told_and_leaves_no_file(opened: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     replay(opened, qtbot)
-    opened.verdict_action.trigger()
+    opened.commands["verdict"].trigger()
     dialog = opened.findChild(SigningDialog)
     assert dialog is not None
     counterfoil.generate_key(tmp_path / "mine.pem", "right")
@@ -111,7 +111,7 @@ def test_a_failed_signature_is_told_and_leaves_no_file(opened: MainWindow, qtbot
 
 def test_unwritable_folder_ends_in_a_sentence(opened: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     replay(opened, qtbot)
-    opened.verdict_action.trigger()
+    opened.commands["verdict"].trigger()
     dialog = opened.findChild(SigningDialog)
     assert dialog is not None
     dialog.key.setText(str(tmp_path / "new.pem"))
@@ -191,15 +191,15 @@ def test_order_that_differs_is_concluded_as_refused(window_of: MakeWindow, bundl
     replay(window, qtbot)
     assert window.header.outcome.text() == "REFUSED"
     assert window.header.property("tone") == "warn"
-    assert window.verdict_action.isEnabled()
+    assert window.commands["verdict"].isEnabled()
 
 
 def test_order_without_run_cannot_be_replayed(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
     window: MainWindow = window_of(FakeEngine(has_run=False))
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
-    assert not window.replay_action.isEnabled()
-    assert window.header.primary.shown is window.open_action
+    assert not window.commands["replay"].isEnabled()
+    assert window.header.primary.shown is window.commands["open"]
     assert window.steps.model.rowCount() == 0
 
 
@@ -250,7 +250,7 @@ def test_opening_while_replaying_asks_and_ignores_the_rest(
 ) -> None:
     engine.steps = 60
     engine.gate.clear()
-    opened.replay_action.trigger()
+    opened.commands["replay"].trigger()
     other = bundle.with_name("other.cfoil")
     opened.open_bundle(other)
     assert opened.session.path == bundle
@@ -260,20 +260,20 @@ def test_opening_while_replaying_asks_and_ignores_the_rest(
     assert opened.session.path == other
     assert opened.session.report is None
     assert not opened.session.rows
-    assert opened.replay_action.isEnabled()
+    assert opened.commands["replay"].isEnabled()
 
 
 def test_pause_resume_stop(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
     engine.gate.clear()
-    opened.replay_action.trigger()
-    assert opened.header.primary.shown is opened.pause_action
-    opened.pause_action.trigger()
+    opened.commands["replay"].trigger()
+    assert opened.header.primary.shown is opened.commands["pause"]
+    opened.commands["pause"].trigger()
     assert opened.session.phase is Phase.PAUSED
     assert opened.header.primary.text() == "&Resume"
-    opened.pause_action.trigger()
+    opened.commands["pause"].trigger()
     assert opened.session.phase is Phase.REPLAYING
-    opened.pause_action.trigger()
-    opened.stop_action.trigger()
+    opened.commands["pause"].trigger()
+    opened.commands["stop"].trigger()
     qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
     assert opened.session.report is not None
     assert opened.session.report.outcome is Outcome.INCONCLUSIVE
@@ -282,7 +282,7 @@ def test_pause_resume_stop(opened: MainWindow, engine: FakeEngine, qtbot: QtBot)
 
 def test_closing_asks_during_a_replay(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
     engine.gate.clear()
-    opened.replay_action.trigger()
+    opened.commands["replay"].trigger()
     assert not opened.close()
     click(question(opened), QMessageBox.ButtonRole.RejectRole, qtbot)
     assert opened.isVisible()
@@ -292,7 +292,7 @@ def test_closing_asks_during_a_replay(opened: MainWindow, engine: FakeEngine, qt
     assert not opened.close()
     click(question(opened), QMessageBox.ButtonRole.DestructiveRole, qtbot)
     qtbot.waitUntil(lambda: not opened.isVisible() and not opened.session.busy)
-    qtbot.waitUntil(lambda: opened.session._worker._thread is None)
+    qtbot.waitUntil(lambda: opened.session.has_let_go)
 
 
 def test_closing_without_a_replay_does_not_ask(opened: MainWindow) -> None:
@@ -305,8 +305,8 @@ def test_engine_error_during_replay_is_inconclusive(opened: MainWindow, engine: 
     assert opened.session.phase is Phase.FAILED
     assert opened.header.outcome.text() == "INCONCLUSIVE"
     assert opened.header.sentence.text() == "The device ran out of memory. Use the CPU."
-    assert not opened.verdict_action.isEnabled()
-    assert opened.table_action.isEnabled()
+    assert not opened.commands["verdict"].isEnabled()
+    assert opened.commands["table"].isEnabled()
 
 
 def test_unexpected_error_shows_its_details(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
@@ -322,11 +322,11 @@ def test_unexpected_error_shows_its_details(opened: MainWindow, engine: FakeEngi
 
 
 def test_client_order_is_compared_and_dropped(opened: MainWindow, bundle: Path, qtbot: QtBot) -> None:
-    assert opened.header.secondary.shown is opened.compare_action
+    assert opened.header.secondary.shown is opened.commands["compare"]
     opened.session.compare_with(bundle.with_name("job.cfoil"))
     qtbot.waitUntil(reached(opened, Phase.READY))
     assert opened.session.checks[CheckNumber.ORDER].state.value == "passed"
-    opened.drop_order_action.trigger()
+    opened.commands["drop_order"].trigger()
     qtbot.waitUntil(reached(opened, Phase.READY))
     assert opened.session.checks[CheckNumber.ORDER].state.value == "warning"
 
@@ -357,17 +357,17 @@ def test_text_that_is_no_file_is_not_taken(window: MainWindow) -> None:
 
 
 def test_recent_files_are_offered(opened: MainWindow, bundle: Path) -> None:
-    assert opened.recent_menu.actions()[0].text().startswith(bundle.name)
-    opened.clear_recent_action.trigger()
+    assert opened.menus.recent_menu.actions()[0].text().startswith(bundle.name)
+    opened.commands["clear_recent"].trigger()
     assert not opened.settings.recent
-    assert not opened.clear_recent_action.isEnabled()
+    assert not opened.commands["clear_recent"].isEnabled()
 
 
 def test_device_is_chosen(opened: MainWindow, engine: FakeEngine, settings: Settings, qtbot: QtBot) -> None:
     with qtbot.waitSignal(opened.session.devices_changed):
         opened.session.look_for_devices()
     assert opened.header.device.count() == 2
-    next(a for a in opened.device_menu.actions() if "H200" in a.text()).trigger()
+    next(a for a in opened.menus.device_menu.actions() if "H200" in a.text()).trigger()
     assert opened.header.device.currentData() == "cuda:0"
     replay(opened, qtbot)
     assert engine.plans[-1].device == "cuda:0"
@@ -388,16 +388,16 @@ def test_dispute_capsule_is_saved(
     window: MainWindow = window_of(FakeEngine(disputed=37))
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
-    assert not window.capsule_action.isEnabled()
+    assert not window.commands["capsule"].isEnabled()
     replay(window, qtbot)
-    assert window.capsule_action.isEnabled()
+    assert window.commands["capsule"].isEnabled()
     asked: list[str] = []
 
     def choose(_parent: object, _title: str, proposal: str, _filter: str) -> tuple[str, str]:
         asked.append(proposal)
         return str(target), ""
 
-    monkeypatch.setattr("counterfoil_app.window.QFileDialog.getSaveFileName", choose)
+    monkeypatch.setattr("counterfoil_app.shell.files.QFileDialog.getSaveFileName", choose)
     target = tmp_path / "honest-dispute.cfoil"
     with qtbot.waitSignal(window.session.export_finished):
         qtbot.mouseClick(window.dispute.save, LEFT)
@@ -406,7 +406,7 @@ def test_dispute_capsule_is_saved(
     assert str(target) in window.statusBar().currentMessage()
     target = tmp_path / "missing" / "dispute.cfoil"
     with qtbot.waitSignal(window.session.failed) as caught:
-        window.capsule_action.trigger()
+        window.commands["capsule"].trigger()
     assert "There is no folder" in caught.args[0].sentence
     box = window.findChild(QMessageBox, "failure")
     assert box is not None
@@ -415,13 +415,13 @@ def test_dispute_capsule_is_saved(
 
 def test_without_a_dispute_there_is_no_capsule_to_save(opened: MainWindow, qtbot: QtBot) -> None:
     replay(opened, qtbot)
-    assert not opened.capsule_action.isEnabled()
+    assert not opened.commands["capsule"].isEnabled()
 
 
 def test_layout_is_restored(opened: MainWindow) -> None:
     opened.docks["divergence"].close()
     opened.docks["steps"].setFloating(True)
-    opened.layout_action.trigger()
+    opened.commands["layout"].trigger()
     assert all(not dock.isFloating() for dock in opened.docks.values())
     assert opened.docks["divergence"].isVisible()
 
@@ -458,10 +458,10 @@ def test_a_run_that_needs_a_data_file_asks_for_it(
 ) -> None:
     engine = FakeEngine(data_file="digits.cfdata")
     window: MainWindow = window_of(engine)
-    assert not window.data_action.isEnabled()
+    assert not window.commands["data"].isEnabled()
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
-    assert window.header.primary.shown is window.data_action
+    assert window.header.primary.shown is window.commands["data"]
     assert "digits.cfdata" in window.header.sentence.text()
     chosen = tmp_path / "elsewhere" / "digits.cfdata"
     asked: list[str] = []
@@ -470,13 +470,13 @@ def test_a_run_that_needs_a_data_file_asks_for_it(
         asked.extend((title, proposal))
         return (str(chosen) if len(asked) > 2 else "", "")
 
-    monkeypatch.setattr("counterfoil_app.window.QFileDialog.getOpenFileName", choose)
+    monkeypatch.setattr("counterfoil_app.shell.files.QFileDialog.getOpenFileName", choose)
     qtbot.mouseClick(window.header.primary, LEFT)
     assert window.session.data is None, "the dialog was cancelled"
     qtbot.mouseClick(window.header.primary, LEFT)
     assert "digits.cfdata" in asked[0]
     assert asked[1].endswith("digits.cfdata")
-    assert window.header.primary.shown is window.replay_action
+    assert window.header.primary.shown is window.commands["replay"]
     replay(window, qtbot)
     assert engine.plans[-1].data == chosen
     assert window.header.outcome.text() == "VERIFIED"

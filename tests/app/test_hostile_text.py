@@ -19,10 +19,10 @@ from counterfoil import BundleSummary, CounterfoilError, Dispute, Event, one_lin
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.session import Phase
+from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import report_document
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_app.verdict.signing_dialog import SigningDialog
-from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine, envelope_of
 from support.waiting import reached
 
@@ -109,15 +109,16 @@ MakeWindow = Callable[[FakeEngine], MainWindow]
 def test_everything_that_the_window_shows(
     window_of: MakeWindow, bundle: Path, qtbot: QtBot, disputed: int | None
 ) -> None:
-    window = window_of(Hostile(disputed=disputed))
+    engine = Hostile(disputed=disputed)
+    window = window_of(engine)
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
     assert assert_harmless(window) >= 3, "the overview shows it"
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
     qtbot.waitUntil(lambda: not window.session.turns.waiting)
     assert assert_harmless(window) >= 5
-    window.verdict_action.trigger()
+    window.commands["verdict"].trigger()
     dialog = window.findChild(SigningDialog)
     assert dialog is not None
     qtbot.waitUntil(lambda: bool(dialog.statement.toPlainText()))
@@ -125,7 +126,7 @@ def test_everything_that_the_window_shows(
     report = window.session.report
     assert report is not None
     assert report.title.endswith(BAD), "what is signed is what the engine found, unchanged"
-    assert dialog.request().statement == window.session._engine.preview(report, dialog.request().signed_at)
+    assert dialog.request().statement == engine.preview(report, dialog.request().signed_at)
     dialog.reject()
 
 

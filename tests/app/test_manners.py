@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QByteArray, QSettings
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -28,11 +28,11 @@ from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons
 from counterfoil_app.looks.theme import DARK, LIGHT, Theme, Tokens, Tone, style_sheet
 from counterfoil_app.model.session import Phase
-from counterfoil_app.model.settings import MAX_RECENT, Settings, ThemeChoice
+from counterfoil_app.model.settings import MAX_RECENT, Setting, Settings, ThemeChoice
+from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.export import now
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.parts import fixed_font
-from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
 
 
@@ -83,12 +83,49 @@ def test_fresh_start_forgets(tmp_path: Path) -> None:
 
 def test_junk_in_settings_falls_back(tmp_path: Path) -> None:
     settings = Settings(store(tmp_path))
-    settings._store.setValue("theme", "purple")
-    settings._store.setValue("folder", str(tmp_path / "gone"))
-    settings._store.setValue("key_file", str(tmp_path / "gone.pem"))
+    settings.store.setValue("theme", "purple")
+    settings.store.setValue("folder", str(tmp_path / "gone"))
+    settings.store.setValue("key_file", str(tmp_path / "gone.pem"))
     assert settings.theme is ThemeChoice.SYSTEM
     assert settings.folder == Path.home()
     assert settings.key_file is None
+
+
+DECLARED = sorted(name for name, value in vars(Settings).items() if isinstance(value, Setting))
+
+
+@pytest.mark.parametrize(
+    "junk", [None, "", "junk", "-1", "9" * 30, "9" * 5000, "\0", 7, 0.5, True, ["", "x", 3], {"a": 1}, QByteArray(b"x")]
+)
+def test_whatever_the_store_holds_every_setting_has_a_value(tmp_path: Path, junk: object) -> None:
+    """Each setting reads junk as something of its own kind, and can then be written and read again."""
+    settings = Settings(store(tmp_path))
+    kinds = {name: type(getattr(settings, name)) for name in DECLARED}
+    for name in DECLARED:
+        settings.store.setValue(name, junk)
+        found = getattr(settings, name)
+        assert isinstance(found, kinds[name]), name
+        setattr(settings, name, found)
+        assert getattr(settings, name) == found, name
+
+
+def test_every_setting_survives_its_store(tmp_path: Path) -> None:
+    file = tmp_path / "here.txt"
+    file.touch()
+    values = {
+        "theme": ThemeChoice.DARK, "device": "cuda:1", "folder": tmp_path, "key_file": file, "language": "de",
+        "text_percent": 150, "threads": 3, "notify": False, "stay_awake": False, "recent": (file,),
+        "auditor_keys": (file,), "geometry": QByteArray(b"\0geometry"), "layout": QByteArray(b"\0layout"),
+    }  # fmt: skip
+    assert sorted(values) == DECLARED
+    first = Settings(store(tmp_path))
+    before = {name: getattr(first, name) for name in DECLARED}
+    for name, value in values.items():
+        assert before[name] != value, "else the test could not fail"
+        setattr(first, name, value)
+    first.store.sync()
+    again = Settings(store(tmp_path))
+    assert {name: getattr(again, name) for name in DECLARED} == values
 
 
 def luminance(colour: str) -> float:
@@ -127,12 +164,12 @@ def test_style_sheet_has_all_its_tokens(tokens: Tokens) -> None:
 
 
 def test_theme_can_be_switched(opened: MainWindow, settings: Settings) -> None:
-    opened.theme_actions[ThemeChoice.DARK].trigger()
+    opened.menus.theme_actions[ThemeChoice.DARK].trigger()
     assert opened.theme.tokens == DARK
     assert settings.theme is ThemeChoice.DARK
     assert opened.palette().window().color().name() == DARK.background
     assert opened.divergence.canvas.backgroundBrush().color().name() == DARK.surface
-    opened.theme_actions[ThemeChoice.LIGHT].trigger()
+    opened.menus.theme_actions[ThemeChoice.LIGHT].trigger()
     assert opened.palette().window().color().name() == LIGHT.background
 
 

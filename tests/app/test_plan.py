@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 from counterfoil import CounterfoilError, SegmentRequest
 from counterfoil_app.looks import words
 from counterfoil_app.model.session import Phase
+from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.plan_dialog import PlanDialog
-from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 
@@ -25,7 +25,7 @@ MakeWindow = Callable[[FakeEngine], MainWindow]
 def dialog(opened: MainWindow, qtbot: QtBot) -> PlanDialog:
     with qtbot.waitSignal(opened.session.devices_changed):
         opened.session.look_for_devices()
-    opened.plan_action.trigger()
+    opened.commands["plan"].trigger()
     found = opened.findChild(PlanDialog)
     assert found is not None
     return found

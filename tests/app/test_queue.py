@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from counterfoil import CounterfoilError, Outcome, SegmentRequest
 from counterfoil_app.model.bundle_queue import EntryState
 from counterfoil_app.model.session import Phase
-from counterfoil_app.window import MainWindow
+from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
@@ -48,7 +48,7 @@ def test_dropped_bundles_are_replayed_in_turn_and_can_be_opened(
     assert window.header.outcome.text() == "VERIFIED"
     assert window.steps.model.index(0, 1).data() == "match"
     assert len(engine.plans) == 3, "looking at a result replays nothing"
-    assert window.verdict_action.isEnabled()
+    assert window.commands["verdict"].isEnabled()
 
 
 def test_a_file_that_is_no_bundle_does_not_hold_the_others_up(
@@ -72,7 +72,7 @@ def test_an_order_and_a_failing_engine_are_told(window_of: MakeWindow, bundles: 
     engine.has_run, engine.audit_error = True, CounterfoilError("The device ran out of memory.")
     window.queue.add(bundles[2:])
     with qtbot.waitSignal(window.queue.finished, timeout=20_000):
-        window.start_queue_action.trigger()
+        window.commands["start_queue"].trigger()
     assert window.queue.entries[2].sentence == "The device ran out of memory."
     assert "ran out of memory" in window.queue_view.table.item(2, 1).text()
 
@@ -81,11 +81,11 @@ def test_pause_stop_and_going_on(window: MainWindow, engine: FakeEngine, bundles
     engine.gate.clear()
     window.open_files(bundles)
     qtbot.waitUntil(lambda: window.session.running)
-    window.pause_action.trigger()
+    window.commands["pause"].trigger()
     assert window.session.phase is Phase.PAUSED
     assert window.queue.running
-    window.pause_action.trigger()
-    window.stop_queue_action.trigger()
+    window.commands["pause"].trigger()
+    window.commands["stop_queue"].trigger()
     qtbot.waitUntil(lambda: not window.queue.running)
     assert states(window) == [EntryState.DONE, EntryState.WAITING, EntryState.WAITING]
     first = window.queue.entries[0].finished
@@ -95,7 +95,7 @@ def test_pause_stop_and_going_on(window: MainWindow, engine: FakeEngine, bundles
     assert len(engine.plans) == 1, "the queue halted"
     engine.gate.set()
     with qtbot.waitSignal(window.queue.finished, timeout=20_000):
-        window.start_queue_action.trigger()
+        window.commands["start_queue"].trigger()
     assert states(window) == [EntryState.DONE] * 3
 
 
@@ -119,7 +119,7 @@ def test_a_planned_sample_is_used_for_all(
     opened.session.use_segments(SegmentRequest(confidence=0.9))
     opened.queue.add(bundles[:2])
     with qtbot.waitSignal(opened.queue.finished, timeout=20_000):
-        opened.start_queue_action.trigger()
+        opened.commands["start_queue"].trigger()
     assert [plan.segments.confidence for plan in engine.plans] == [0.9, 0.9]
     assert opened.queue_view.table.item(0, 1).text().startswith("VERIFIED for 10 of 12")
 

@@ -30,8 +30,8 @@ from counterfoil_app.looks.text_size import apply_text_size
 from counterfoil_app.main import make_window
 from counterfoil_app.model.session import Phase
 from counterfoil_app.model.settings import Settings
+from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.parts import ElidedLabel
-from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 
@@ -77,21 +77,23 @@ def test_every_menu_opens_by_a_letter_of_its_own(opened: MainWindow) -> None:
 
 
 SHORTCUTS = [
-    ("open_action", "Ctrl+O"),
-    ("replay_action", "F5"),
-    ("pause_action", "F6"),
-    ("stop_action", "Shift+F5"),
-    ("verdict_action", "Ctrl+E"),
-    ("table_action", "Ctrl+Shift+E"),
-    ("quit_action", "Ctrl+Q"),
+    ("open", "Ctrl+O"),
+    ("replay", "F5"),
+    ("pause", "F6"),
+    ("stop", "Shift+F5"),
+    ("verdict", "Ctrl+E"),
+    ("table", "Ctrl+Shift+E"),
+    ("quit", "Ctrl+Q"),
 ]
 
 
 def test_shortcuts_trigger_their_actions(opened: MainWindow, qtbot: QtBot) -> None:
-    actions = [*(getattr(opened, name) for name, _keys in SHORTCUTS if name != "quit_action")]
-    shell = opened.shell
-    actions += [shell.help_action, shell.preferences_action, shell.shortcuts_action, shell.honest_sample_action]
-    assert [opened.replay_action.shortcut().toString(), opened.stop_action.shortcut().toString()] == ["F5", "Shift+F5"]
+    names = [name for name, _keys in SHORTCUTS if name != "quit"]
+    actions = opened.commands.several(*names, "help", "preferences", "shortcuts", "honest_sample")
+    assert [opened.commands["replay"].shortcut().toString(), opened.commands["stop"].shortcut().toString()] == [
+        "F5",
+        "Shift+F5",
+    ]
     for action in actions:
         heard: list[QAction] = []
         action.setEnabled(True)
@@ -207,7 +209,7 @@ def test_nothing_is_clipped(
         dialog.reject()
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
     qtbot.wait(50)
     assert clipped(window) == []
@@ -246,14 +248,14 @@ def use_and_close(settings: Settings, bundle: Path, qtbot: QtBot) -> None:
     window.session.look_for_devices()
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
     for action in (
-        window.shell.help_action,
-        window.shell.preferences_action,
-        window.shell.shortcuts_action,
-        window.shell.about_action,
-        window.verdict_action,
+        window.commands["help"],
+        window.commands["preferences"],
+        window.commands["shortcuts"],
+        window.commands["about"],
+        window.commands["verdict"],
     ):
         action.trigger()
     assert len([widget for widget in QApplication.topLevelWidgets() if widget.isVisible()]) >= 5
@@ -285,9 +287,9 @@ def test_closing_while_a_sample_is_recorded_waits_for_nothing(
     window: MainWindow, engine: FakeEngine, qtbot: QtBot
 ) -> None:
     engine.gate.clear()
-    window.shell.honest_sample_action.trigger()
+    window.commands["honest_sample"].trigger()
     qtbot.waitUntil(lambda: window.welcome.cancel_sample.isVisible())
     window.close()
     assert not window.isVisible()
-    qtbot.waitUntil(lambda: window.session._worker._thread is None)
+    qtbot.waitUntil(lambda: window.session.has_let_go)
     assert window.session.phase is Phase.EMPTY

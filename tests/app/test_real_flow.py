@@ -16,8 +16,8 @@ from counterfoil_app.engine import sample
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.model.session import Phase
+from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
-from counterfoil_app.window import MainWindow
 from counterfoil_resources.digits import load_digits
 from support.waiting import reached
 
@@ -132,7 +132,7 @@ def test_junk_is_refused_and_can_be_signed(window_of: MakeWindow, qtbot: QtBot, 
     window.open_bundle(junk)
     qtbot.waitUntil(reached(window, Phase.UNREADABLE), timeout=30_000)
     assert window.header.outcome.text() == "REFUSED"
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=30_000)
     assert window.header.outcome.text() == "REFUSED"
     assert window.session.checks[CheckNumber.FORMAT].state is CheckState.FAILED
@@ -142,9 +142,9 @@ def test_stopping_is_inconclusive(window_of: MakeWindow, job: Job, qtbot: QtBot)
     window = window_of(ProcessEngine())
     window.open_bundle(job.honest, job.order)
     qtbot.waitUntil(reached(window, Phase.READY), timeout=30_000)
-    window.replay_action.trigger()
-    window.pause_action.trigger()
-    window.stop_action.trigger()
+    window.commands["replay"].trigger()
+    window.commands["pause"].trigger()
+    window.commands["stop"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=60_000)
     assert window.header.outcome.text() == "INCONCLUSIVE"
 
@@ -165,7 +165,7 @@ def test_sample_is_disputed_where_it_was_tampered(window_of: MakeWindow, qtbot: 
     qtbot.waitUntil(reached(window, Phase.READY), timeout=120_000)
     assert window.session.checks[CheckNumber.ORDER].state is CheckState.PASSED
     assert any(0 < done < sample.STEPS == total for done, total in seen), seen
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=120_000)
     assert window.session.report is not None
     assert window.session.report.outcome is Outcome.DISPUTED

@@ -16,7 +16,7 @@ from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.model.rate import AwakeClock, RateMeter
 from counterfoil_app.model.session import Phase
-from counterfoil_app.window import MainWindow
+from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.job_fixtures import trainer_key
 from support.jobs import Job, digits_order, record_job
@@ -30,9 +30,9 @@ LEFT = Qt.MouseButton.LeftButton
 def stop_after(window: MainWindow, steps: int, engine: FakeEngine, qtbot: QtBot) -> None:
     """Replay, and stop when so many steps are there."""
     engine.halt = steps + 1
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     qtbot.waitUntil(lambda: len(window.session.rows) == steps, timeout=60_000)
-    window.stop_action.trigger()
+    window.commands["stop"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=60_000)
     engine.halt = None
     engine.gate.set()
@@ -40,16 +40,16 @@ def stop_after(window: MainWindow, steps: int, engine: FakeEngine, qtbot: QtBot)
 
 def test_stop_offers_to_go_on(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
     window, session = opened, opened.session
-    assert not window.go_on_action.isEnabled()
+    assert not window.commands["go_on"].isEnabled()
     stop_after(window, 12, engine, qtbot)
     assert session.report is not None
     assert session.report.outcome is Outcome.INCONCLUSIVE
     kept = session.kept
     assert kept is not None
-    assert window.header.primary.shown is window.go_on_action
+    assert window.header.primary.shown is window.commands["go_on"]
     assert window.header.primary.text() == "R&esume"
-    assert window.header.secondary.shown is window.verdict_action
-    assert window.replay_action.text() == "Start &anew"
+    assert window.header.secondary.shown is window.commands["verdict"]
+    assert window.commands["replay"].text() == "Start &anew"
     assert f"{kept.segments} of 12 segments were judged, up to step {kept.step}." in window.header.sentence.text()
     qtbot.mouseClick(window.header.primary, LEFT)
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=60_000)
@@ -57,13 +57,13 @@ def test_stop_offers_to_go_on(opened: MainWindow, engine: FakeEngine, qtbot: QtB
     assert session.report.outcome is Outcome.VERIFIED
     assert [row.step for row in session.rows] == list(range(1, 61)), "what was judged before is shown too"
     assert session.kept is None
-    assert not window.go_on_action.isEnabled()
-    assert window.replay_action.text() == "&Replay again"
+    assert not window.commands["go_on"].isEnabled()
+    assert window.commands["replay"].text() == "&Replay again"
 
 
 def test_start_anew_begins_at_the_beginning(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
     stop_after(opened, 12, engine, qtbot)
-    opened.replay_action.trigger()
+    opened.commands["replay"].trigger()
     qtbot.waitUntil(reached(opened, Phase.CONCLUDED), timeout=60_000)
     assert [plan.resume for plan in engine.plans] == [False, False]
 
@@ -73,22 +73,22 @@ def test_another_device_or_plan_has_progress_of_its_own(
 ) -> None:
     window, session = opened, opened.session
     stop_after(window, 12, engine, qtbot)
-    assert window.go_on_action.isEnabled()
+    assert window.commands["go_on"].isEnabled()
     session.device = "cuda:0"
-    assert not window.go_on_action.isEnabled()
+    assert not window.commands["go_on"].isEnabled()
     session.device = "cpu"
-    qtbot.waitUntil(window.go_on_action.isEnabled)
+    qtbot.waitUntil(window.commands["go_on"].isEnabled)
     session.use_segments(SegmentRequest(count=2))
-    assert not window.go_on_action.isEnabled()
+    assert not window.commands["go_on"].isEnabled()
     session.use_segments(SegmentRequest())
-    qtbot.waitUntil(window.go_on_action.isEnabled)
+    qtbot.waitUntil(window.commands["go_on"].isEnabled)
     # The file is opened again: what is kept of it is found.
     window.open_bundle(bundle)
-    assert not window.go_on_action.isEnabled()
-    qtbot.waitUntil(window.go_on_action.isEnabled)
+    assert not window.commands["go_on"].isEnabled()
+    qtbot.waitUntil(window.commands["go_on"].isEnabled)
     assert session.phase is Phase.READY
-    assert window.header.primary.shown is window.go_on_action
-    assert window.header.secondary.shown is window.replay_action
+    assert window.header.primary.shown is window.commands["go_on"]
+    assert window.header.secondary.shown is window.commands["replay"]
     assert "A replay was stopped." in window.header.sentence.text()
 
 
@@ -99,7 +99,7 @@ def test_time_left_does_not_count_what_an_earlier_replay_did(
     kept = opened.session.kept
     assert kept is not None
     engine.gate.clear()
-    opened.go_on_action.trigger()
+    opened.commands["go_on"].trigger()
     qtbot.waitUntil(lambda: len(opened.session.rows) >= kept.step, timeout=60_000)
     qtbot.wait(700)
     assert opened.session.progress.rate is None, "nothing new was replayed yet"
@@ -138,20 +138,20 @@ def test_the_real_engine_dies_and_the_window_is_opened_again(window_of: MakeWind
     first.open_bundle(job.run, job.order)
     qtbot.waitUntil(reached(first, Phase.READY), timeout=60_000)
     qtbot.waitUntil(lambda: not first.session.checking, timeout=60_000)
-    first.replay_action.trigger()
+    first.commands["replay"].trigger()
     qtbot.waitUntil(lambda: len(first.session.rows) >= 6, timeout=60_000)
     assert engine.process_id is not None
     os.kill(engine.process_id, signal.SIGKILL)
     qtbot.waitUntil(reached(first, Phase.FAILED), timeout=60_000)
-    qtbot.waitUntil(first.go_on_action.isEnabled, timeout=60_000)
-    assert first.header.primary.shown is first.go_on_action
+    qtbot.waitUntil(first.commands["go_on"].isEnabled, timeout=60_000)
+    assert first.header.primary.shown is first.commands["go_on"]
     first.session.shut_down()
     second = window_of(ProcessEngine())
     second.open_bundle(job.run, job.order)
-    qtbot.waitUntil(second.go_on_action.isEnabled, timeout=60_000)
+    qtbot.waitUntil(second.commands["go_on"].isEnabled, timeout=60_000)
     kept = second.session.kept
     assert kept is not None
-    second.go_on_action.trigger()
+    second.commands["go_on"].trigger()
     qtbot.waitUntil(reached(second, Phase.CONCLUDED), timeout=120_000)
     report = second.session.report
     assert report is not None

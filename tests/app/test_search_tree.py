@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil import Digest
-from counterfoil.commit.merkle import MerkleTree, first_difference, split
-from counterfoil_app.model.search_tree import Finding, left_size, levels_to, search_levels
+from counterfoil.commit.merkle import MerkleTree, first_difference
+from counterfoil_app.model.search_tree import Finding, levels_to, search_levels
 
 
 def trees(size: int, differing: int) -> tuple[MerkleTree, MerkleTree]:
@@ -47,11 +46,6 @@ def test_the_way_to_any_leaf(size: int, data: st.DataObject) -> None:
         assert level.node.covers(leaf)
         for node in level.nodes:
             tree.node(node.first, node.last)  # raises where the real tree has no such node
-
-
-@pytest.mark.parametrize("size", range(2, 70))
-def test_children_are_those_of_the_engine(size: int) -> None:
-    assert left_size(size) == split(size)
 
 
 def test_no_comparison_no_level() -> None:

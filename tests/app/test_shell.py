@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, Qt, QtMsgType, QUrl, qInstallMessageHandler, qWarning
+from PySide6.QtCore import QEvent, Qt, QUrl, qDebug, qInstallMessageHandler, qWarning
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.exceptions import capture_exceptions
@@ -29,8 +29,8 @@ from counterfoil_app.shell.preferences import PreferencesDialog
 from counterfoil_app.shell.shell import FIRST_HELP_PAGE, HELP_PAGES
 from counterfoil_app.shell.shortcuts import ShortcutSheet
 from counterfoil_app.shell.versions import versions_text
+from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.log import LogView
-from counterfoil_app.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 
@@ -113,9 +113,9 @@ def test_the_whole_job_is_written_down(window_of: MakeWindow, bundle: Path, qtbo
     window = window_of(FakeEngine(disputed=37))
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
-    window.replay_action.trigger()
-    window.pause_action.trigger()
-    window.pause_action.trigger()
+    window.commands["replay"].trigger()
+    window.commands["pause"].trigger()
+    window.commands["pause"].trigger()
     concluded(window, qtbot)
     with qtbot.waitSignal(window.session.export_finished):
         window.session.export_table(tmp_path / "steps.csv")
@@ -150,7 +150,7 @@ def test_refused_file_and_failed_replay_are_written_down(
     engine.audit_error = CounterfoilError("The device ran out of memory.")
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     concluded(window, qtbot)
     assert messages(window)[-1] == "The device ran out of memory."
 
@@ -168,15 +168,15 @@ def test_sample_is_recorded_opened_and_replayed(
     qtbot.mouseClick(button, LEFT)
     qtbot.waitUntil(lambda: "step 1 of 3" in window.welcome.sample_progress.text())
     assert window.welcome.cancel_sample.isVisible()
-    assert not window.shell.honest_sample_action.isEnabled()
+    assert not window.commands["honest_sample"].isEnabled()
     engine.gate.set()
     qtbot.waitUntil(reached(window, Phase.READY))
     assert window.session.path is not None
     assert window.session.path.name == f"sample-{kind}.cfoil"
     assert window.session.order is not None, "the sample is compared with its order"
     assert engine.threads == {"counterfoil-engine"}
-    assert window.header.primary.shown is window.replay_action
-    window.replay_action.trigger()
+    assert window.header.primary.shown is window.commands["replay"]
+    window.commands["replay"].trigger()
     concluded(window, qtbot)
     assert window.session.report is not None
     assert window.session.report.outcome is outcome
@@ -187,7 +187,7 @@ def test_sample_is_made_once(window: MainWindow, engine: FakeEngine, qtbot: QtBo
     original = engine.make_sample
     engine.make_sample = lambda *arguments: (made.append(1), original(*arguments))[1]  # type: ignore[method-assign]
     for _ in range(2):
-        window.shell.honest_sample_action.trigger()
+        window.commands["honest_sample"].trigger()
         qtbot.waitUntil(reached(window, Phase.READY))
         window.session.phase = Phase.EMPTY
     assert made == [1]
@@ -197,13 +197,13 @@ def test_sample_is_made_once(window: MainWindow, engine: FakeEngine, qtbot: QtBo
 
 def test_cancelled_sample_is_forgotten(window: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
     engine.gate.clear()
-    window.shell.honest_sample_action.trigger()
+    window.commands["honest_sample"].trigger()
     qtbot.waitUntil(lambda: window.welcome.cancel_sample.isVisible())
     qtbot.mouseClick(window.welcome.cancel_sample, LEFT)
     qtbot.waitUntil(lambda: not window.session.busy)
     assert window.session.phase is Phase.EMPTY
     assert not window.welcome.cancel_sample.isVisible()
-    assert window.shell.honest_sample_action.isEnabled()
+    assert window.commands["honest_sample"].isEnabled()
     assert window.findChild(QWidget, "failure") is None, "who cancels needs no error"
 
 
@@ -211,7 +211,7 @@ def test_late_sample_does_not_replace_what_was_opened(
     window: MainWindow, engine: FakeEngine, bundle: Path, qtbot: QtBot
 ) -> None:
     engine.gate.clear()
-    window.shell.tampered_sample_action.trigger()
+    window.commands["tampered_sample"].trigger()
     qtbot.waitUntil(lambda: window.welcome.cancel_sample.isVisible())
     window.open_bundle(bundle)
     engine.gate.set()
@@ -226,11 +226,11 @@ def test_failed_sample_is_told(window: MainWindow, engine: FakeEngine, qtbot: Qt
 
     engine.make_sample = fail  # type: ignore[method-assign, assignment]
     with qtbot.waitSignal(window.session.failed):
-        window.shell.honest_sample_action.trigger()
+        window.commands["honest_sample"].trigger()
     box = window.findChild(QWidget, "failure")
     assert box is not None
     box.close()
-    assert window.shell.honest_sample_action.isEnabled()
+    assert window.commands["honest_sample"].isEnabled()
     assert messages(window)[-1] == "There is no room. Make some."
 
 
@@ -245,26 +245,26 @@ def test_layout_changes_are_undone_and_redone(opened: MainWindow, qtbot: QtBot) 
     shell, docks = opened.shell, opened.docks
     everything = visible(opened)
     assert everything == set(docks)
-    assert not shell.undo_layout_action.isEnabled()
+    assert not opened.commands["undo_layout"].isEnabled()
     docks["divergence"].close()
-    qtbot.waitUntil(shell.undo_layout_action.isEnabled)
+    qtbot.waitUntil(opened.commands["undo_layout"].isEnabled)
     docks["steps"].setFloating(True)
-    qtbot.waitUntil(lambda: len(shell.layouts._past) == 2)
-    shell.undo_layout_action.trigger()
+    qtbot.waitUntil(lambda: shell.layouts is not None and shell.layouts.changes == 2)
+    opened.commands["undo_layout"].trigger()
     assert not docks["steps"].isFloating()
     assert visible(opened) == everything - {"divergence"}
-    shell.undo_layout_action.trigger()
+    opened.commands["undo_layout"].trigger()
     assert visible(opened) == everything
-    assert not shell.undo_layout_action.isEnabled()
-    shell.redo_layout_action.trigger()
+    assert not opened.commands["undo_layout"].isEnabled()
+    opened.commands["redo_layout"].trigger()
     assert visible(opened) == everything - {"divergence"}
-    shell.redo_layout_action.trigger()
+    opened.commands["redo_layout"].trigger()
     assert docks["steps"].isFloating()
-    assert not shell.redo_layout_action.isEnabled()
-    opened.layout_action.trigger()
-    qtbot.waitUntil(lambda: len(shell.layouts._past) == 3)
+    assert not opened.commands["redo_layout"].isEnabled()
+    opened.commands["layout"].trigger()
+    qtbot.waitUntil(lambda: shell.layouts is not None and shell.layouts.changes == 3)
     assert visible(opened) == everything
-    shell.undo_layout_action.trigger()
+    opened.commands["undo_layout"].trigger()
     assert visible(opened) == everything - {"divergence"}, "putting the layout back can be undone like any change"
 
 
@@ -272,7 +272,7 @@ def test_bringing_a_tab_to_the_front_is_no_change(opened: MainWindow, qtbot: QtB
     for name in ("merkle", "dispute", "log", "steps"):
         opened.docks[name].raise_()
         QApplication.processEvents()
-    assert not opened.shell.undo_layout_action.isEnabled()
+    assert not opened.commands["undo_layout"].isEnabled()
 
 
 # Preferences
@@ -285,7 +285,7 @@ def test_preferences_are_stored_and_used(
         opened.session.look_for_devices()
     key = tmp_path / "auditor.pem"
     key.touch()
-    opened.shell.preferences_action.trigger()
+    opened.commands["preferences"].trigger()
     dialog = opened.findChild(PreferencesDialog)
     assert dialog is not None
     dialog.theme.setCurrentIndex(dialog.theme.findData(ThemeChoice.DARK))
@@ -303,18 +303,18 @@ def test_preferences_are_stored_and_used(
     dialog.folder.setText(str(tmp_path))
     qtbot.mouseClick(dialog.ok, LEFT)
     assert opened.theme.tokens == DARK
-    assert opened.theme_actions[ThemeChoice.DARK].isChecked()
+    assert opened.menus.theme_actions[ThemeChoice.DARK].isChecked()
     assert (settings.language, settings.text_percent, settings.threads) == ("de", 150, 3)
     assert (settings.notify, settings.stay_awake) == (True, False)
     assert (settings.key_file, settings.folder) == (key, tmp_path)
     assert opened.header.device.currentData() == "cuda:0"
-    opened.replay_action.trigger()
+    opened.commands["replay"].trigger()
     concluded(opened, qtbot)
     assert (engine.plans[-1].device, engine.plans[-1].threads) == ("cuda:0", 3)
 
 
 def test_cancelled_preferences_change_nothing(opened: MainWindow, settings: Settings, qtbot: QtBot) -> None:
-    opened.shell.preferences_action.trigger()
+    opened.commands["preferences"].trigger()
     dialog = opened.findChild(PreferencesDialog)
     assert dialog is not None
     dialog.theme.setCurrentIndex(dialog.theme.findData(ThemeChoice.DARK))
@@ -326,7 +326,7 @@ def test_cancelled_preferences_change_nothing(opened: MainWindow, settings: Sett
 
 def test_junk_in_the_new_settings_falls_back(settings: Settings) -> None:
     for key, junk in (("text_percent", "1000"), ("threads", "-3"), ("threads", "9999999"), ("threads", "\u0663")):
-        settings._store.setValue(key, junk)
+        settings.store.setValue(key, junk)
     assert settings.text_percent == 100
     assert settings.threads is None
     settings.threads = 2
@@ -370,7 +370,7 @@ def test_f1_opens_the_page_of_the_view_that_has_the_keyboard(opened: MainWindow,
 
 
 def test_sheet_lists_every_shortcut_of_the_menus(opened: MainWindow) -> None:
-    opened.shell.shortcuts_action.trigger()
+    opened.commands["shortcuts"].trigger()
     sheet = opened.findChild(ShortcutSheet)
     assert sheet is not None
     listed = {line.keys for line in sheet.model.records}
@@ -384,7 +384,7 @@ def test_sheet_lists_every_shortcut_of_the_menus(opened: MainWindow) -> None:
 
 
 def test_versions_can_be_copied(opened: MainWindow, qtbot: QtBot) -> None:
-    opened.shell.about_action.trigger()
+    opened.commands["about"].trigger()
     dialog = opened.findChild(AboutDialog)
     assert dialog is not None
     qtbot.mouseClick(dialog.copy, LEFT)
@@ -422,7 +422,7 @@ def test_exception_is_shown_and_the_window_lives(opened: MainWindow, qtbot: QtBo
     dialog.reject()
     assert opened.isVisible()
     assert opened.shell.journal[len(opened.shell.journal) - 1].kind is Kind.ERROR
-    opened.replay_action.trigger()
+    opened.commands["replay"].trigger()
     concluded(opened, qtbot)
     assert opened.session.report is not None
 
@@ -454,7 +454,7 @@ def test_exceptions_of_slots_threads_and_qt_are_caught(qtbot: QtBot, capsys: pyt
         qtbot.waitUntil(lambda: len(caught) == 2)
         qWarning("something is odd")
         assert said == ["something is odd (default)"]
-        guard._qt_said(QtMsgType.QtDebugMsg, None, "chatter")  # type: ignore[arg-type]
+        qDebug("chatter")
         assert len(said) == 1
         guard.uninstall()
     assert (sys.excepthook, threading.excepthook) == (python, thread)
@@ -467,13 +467,21 @@ def test_exceptions_of_slots_threads_and_qt_are_caught(qtbot: QtBot, capsys: pyt
     assert "in an event handler" in printed, "the terminal hears of it too"
 
 
-def test_interrupting_from_the_keyboard_is_no_error(qtbot: QtBot) -> None:
+def test_interrupting_from_the_keyboard_is_no_error(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "excepthook", lambda kind, _error, _where: said.append(kind))
     guard = ExceptionGuard()
     caught: list[Failure] = []
     guard.caught.connect(caught.append)
-    guard._python_hook = lambda *_arguments: None
-    guard._python_failed(KeyboardInterrupt, KeyboardInterrupt(), None)
-    assert caught == []
+    guard.install()
+    try:
+        sys.excepthook(KeyboardInterrupt, KeyboardInterrupt(), None)
+        assert caught == []
+        sys.excepthook(RuntimeError, RuntimeError(), None)
+        assert len(caught) == 1, "the hook is in place"
+    finally:
+        guard.uninstall()
+    assert said == [KeyboardInterrupt, RuntimeError], "the terminal hears of both"
 
 
 def test_qt_gets_its_handler_back() -> None:

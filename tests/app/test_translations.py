@@ -39,7 +39,7 @@ from counterfoil_app.main import TRANSLATIONS, make_window
 from counterfoil_app.model.session import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.help import HelpWindow, help_pages
-from counterfoil_app.window import MainWindow
+from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 
@@ -342,7 +342,7 @@ def test_german_window_shows_no_english(
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
     assert english(visible_texts(window), german) == set()
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
     assert window.session.selected_step is not None
     assert english(visible_texts(window), german) == set()
@@ -353,7 +353,7 @@ def test_german_window_shows_no_english(
         window.shell.show_about,
         window.shell.show_shortcuts,
         window.shell.show_help,
-        window.verdict_action.trigger,
+        window.commands["verdict"].trigger,
     ):
         show()
     assert len(window.findChildren(QDialog)) >= 4

@@ -38,13 +38,13 @@ from counterfoil_app.looks.chart import Series
 from counterfoil_app.looks.theme import LIGHT
 from counterfoil_app.model.session import Phase, VerdictMaterial
 from counterfoil_app.model.settings import Settings
+from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import export, passphrases, report_document
 from counterfoil_app.verdict.export import SigningRequest
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_app.verdict.report_process import print_report
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.verdict.viewer import VerdictViewer
-from counterfoil_app.window import MainWindow
 from support.fake_engine import KEY_ID, FakeEngine, envelope_of
 from support.waiting import reached
 
@@ -53,14 +53,14 @@ MakeWindow = Callable[[FakeEngine], MainWindow]
 
 
 def concluded(window: MainWindow, qtbot: QtBot) -> AuditReport:
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
     assert window.session.report is not None
     return window.session.report
 
 
 def signing(window: MainWindow, qtbot: QtBot) -> SigningDialog:
-    window.verdict_action.trigger()
+    window.commands["verdict"].trigger()
     dialog = window.findChild(SigningDialog)
     assert dialog is not None
     qtbot.waitUntil(lambda: not window.session.busy)
@@ -154,7 +154,7 @@ def test_a_signer_that_dies_costs_nothing(
 
 def test_an_answer_for_a_closed_dialog_is_dropped(opened: MainWindow, qtbot: QtBot) -> None:
     concluded(opened, qtbot)
-    opened.verdict_action.trigger()
+    opened.commands["verdict"].trigger()
     dialog = opened.findChild(SigningDialog)
     assert dialog is not None
     dialog.reject()

@@ -19,9 +19,9 @@ from pytestqt.qtbot import QtBot
 from counterfoil_app.looks.theme import ThemeChoice
 from counterfoil_app.model.session import Phase
 from counterfoil_app.model.step_data import StepFilter, StepState
+from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views import colours
 from counterfoil_app.views.parts import ElidedLabel
-from counterfoil_app.window import MainWindow
 from support.fake_engine import TENSORS, FakeEngine
 from support.waiting import reached
 
@@ -36,7 +36,7 @@ def replayed(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> Callable[[Fak
         window = window_of(engine)
         window.open_bundle(bundle)
         qtbot.waitUntil(reached(window, Phase.READY))
-        window.replay_action.trigger()
+        window.commands["replay"].trigger()
         qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
         return window
 
@@ -64,7 +64,7 @@ def strip_colour(window: MainWindow, step: int) -> str:
 
 @pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
 def test_strip_shows_the_disputed_step(window: MainWindow, theme: ThemeChoice) -> None:
-    window.theme_actions[theme].trigger()
+    window.menus.theme_actions[theme].trigger()
     tokens = window.theme.tokens
     assert strip_colour(window, DISPUTED) == tokens.bad
     assert strip_colour(window, DISPUTED - 1) == tokens.ok
@@ -85,7 +85,7 @@ def test_one_mismatch_among_a_million_is_seen_and_hit(window: MainWindow, qtbot:
     chosen: list[int] = []
     window.session.step_selected.disconnect()
     window.session.step_selected.connect(chosen.append)
-    window.strip._session.selected_step = None
+    window.session.selected_step = None
     qtbot.mouseClick(window.strip, LEFT, pos=QPoint(int(wrong.center().x()) + 1, 15))
     assert chosen == [654_321], "a click beside a mismatch one pixel wide finds it"
 
@@ -208,10 +208,10 @@ def test_a_filter_follows_the_replay(window_of: MakeWindow, bundle: Path, qtbot:
     qtbot.waitUntil(reached(window, Phase.READY))
     window.steps.show_only.setCurrentIndex(StepFilter.MISMATCHES)
     assert shown_steps(window) == []
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
     qtbot.waitUntil(lambda: shown_steps(window) == [DISPUTED])
-    window.replay_action.trigger()
+    window.commands["replay"].trigger()
     qtbot.waitUntil(lambda: shown_steps(window) == [])  # a new replay begins with nothing
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
 
@@ -246,7 +246,7 @@ def heat_colour(window: MainWindow, step: int, row: int) -> str:
 
 @pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
 def test_the_disputed_cell_of_the_heat_map_is_marked(window: MainWindow, qtbot: QtBot, theme: ThemeChoice) -> None:
-    window.theme_actions[theme].trigger()
+    window.menus.theme_actions[theme].trigger()
     front(window, "divergence", qtbot)
     window.divergence.redraw()
     tokens = window.theme.tokens
@@ -287,13 +287,13 @@ def test_the_crosshair_reads_values(window: MainWindow, qtbot: QtBot) -> None:
     front(window, "divergence", qtbot)
     view = window.divergence
     view.redraw()
-    view._pointed((view.heat.getViewBox().mapViewToScene(QPointF(38.1, 1.5)),))
+    view.point_at(view.heat.getViewBox().mapViewToScene(QPointF(38.1, 1.5)))
     assert all(markers.crosshair.isVisible() and markers.crosshair.value() == 38 for markers in view.markers)
     text = view.readout.text()
     assert "Step 38" in text
     assert "unjudged" in text
     assert "blocks.0.conv1.weight: 0.0001 at step 40" in text
-    view._pointed((QPointF(-5, -5),))
+    view.point_at(QPointF(-5, -5))
     assert not any(markers.crosshair.isVisible() for markers in view.markers)
     assert "Step 37" in view.readout.text(), "away from the plots it reads the selected step"
 
@@ -395,7 +395,7 @@ def test_values_are_shown_in_decimal_and_exactly(window: MainWindow) -> None:
     assert element.replay - element.trainer == pytest.approx(2.0**-12, rel=1e-3)
     assert math.isclose(int(elements.index(row, 3).data().replace(",", "")), element.ulps)
     view.table.selectRow(1)
-    assert "blocks.0.conv1.weight" in view._above_elements.text()
+    assert "blocks.0.conv1.weight" in view.above_elements.text()
 
 
 def test_the_disputed_operator_is_marked_among_its_neighbours(window: MainWindow) -> None:

@@ -15,6 +15,8 @@ from support.hostile_programs import chain, order_of, single
 from support.measured import command, interrupted
 
 OPERATORS = 199_000
+DEAF_SECONDS = 10
+"""Processor seconds after which a command has not heard; it hears within one or two, and takes a minute when left."""
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +43,7 @@ def test_who_allows_it_can_stop_it(large: Path, after: float) -> None:
     assert stopped.code == Outcome.INCONCLUSIVE.exit_code, stopped.said
     assert "nothing was concluded" in stopped.said
     assert "Traceback" not in stopped.said
-    assert stopped.seconds < 1
+    assert stopped.seconds < DEAF_SECONDS
 
 
 MATRIX = ("float32", [2, 2**16, 2**16])

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from counterfoil.audit.adjudicator import AdjudicationFinished, adjudicate
-from counterfoil.audit.evidence import agreed_step, gather
+from counterfoil.audit.evidence import gather
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.step.replayer import State, read_log, step_replayer
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
-from counterfoil.execution.devices import open_device, set_determinism
 from counterfoil.generators import finish
+from counterfoil.machine import open_machine
 from counterfoil.signing import SigningKey
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
@@ -46,8 +46,8 @@ def crafted(run: Path, step: int) -> CapsuleContents:
         order = inspection.order
         assert order is not None
         state: State = order.initial
-        first = agreed_step(order.manifest, step)
-        with step_replayer(order, open_device("cpu"), set_determinism(1)) as steps:
+        first = order.manifest.committed_before(step)
+        with step_replayer(order, open_machine("cpu", 1)) as steps:
             for number in range(1, first + 1):
                 record = inspection.records[number]
                 logs = read_log(order.program, record, inspection.reader.log(number))

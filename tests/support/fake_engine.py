@@ -518,7 +518,10 @@ class FakeEngine:
             found = say("All {0} replayed steps match.", done)
             if wrong:
                 found = say("Of {0} replayed steps {1} differ; the first is {2}.", done, 1, self.disputed)
-            log = "24,660 entries for 72,253,440 rounded values: 180 corrections, 0 contradictions, 0 omissions."
+            log = say(
+                "{0} entries for {1} rounded values: {2} corrections, {3} contradictions, {4} omissions.",
+                24660, 72253440, 180, 0, 0,
+            )  # fmt: skip
             part = CheckState.WARNING if done < self.steps else passed
             full |= {
                 CheckNumber.REPLAY: Check(CheckNumber.REPLAY, CheckState.FAILED if wrong else passed, found),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from counterfoil_app.model.session import Phase
-from counterfoil_app.window import MainWindow
+from counterfoil_app.shell.window import MainWindow
 
 
 def reached(window: MainWindow, *phases: Phase) -> Callable[[], bool]:

@@ -14,9 +14,9 @@ from counterfoil.sentence import say
 from counterfoil_app.driver.waiting import settle, wait_until
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.session import Phase
+from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.export import SigningRequest, export_verdict
 from counterfoil_app.views.plot_export import png
-from counterfoil_app.window import MainWindow
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
 SETTLE_MILLISECONDS = 300
@@ -58,9 +58,9 @@ def replay_and_capture(
     try:
         window.open_bundle(bundle, order)
         _wait(lambda: session.phase is not Phase.LOADING, "opening the bundle", timeout_seconds, failures)
-        if not window.replay_action.isEnabled():
+        if not window.commands["replay"].isEnabled():
             raise CounterfoilError(say("{0} holds nothing to replay.", bundle.name))
-        window.replay_action.trigger()
+        window.commands["replay"].trigger()
         _wait(lambda: not session.running, "the replay", timeout_seconds, failures)
         report: AuditReport | None = session.report
         if report is None:

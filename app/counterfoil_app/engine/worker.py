@@ -86,6 +86,11 @@ class Worker:
         """Whether a result is still to come or to be taken."""
         return self._open > 0
 
+    @property
+    def has_let_go(self) -> bool:
+        """Whether its thread has ended, and with it what the jobs held; also so before the first job."""
+        return self._thread is None
+
     def submit(self, function: Callable[[], object]) -> int:
         """Queue a job and return its number."""
         if self._thread is None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from counterfoil import Digest, MerkleComparison
+from counterfoil.commit.merkle import split
 
 
 class Finding(Enum):
@@ -61,13 +62,8 @@ class Level:
         return self.nodes[self.taken]
 
 
-def left_size(size: int) -> int:
-    """Number of leaves in the left child: the largest power of two smaller than ``size`` (RFC 9162, section 2.1.1)."""
-    return 1 << ((size - 1).bit_length() - 1)
-
-
 def _children(first: int, last: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    middle = first + left_size(last - first + 1)
+    middle = first + split(last - first + 1)
     return (first, middle - 1), (middle, last)
 
 

@@ -257,6 +257,11 @@ class Session(QObject):
         return self._worker.busy
 
     @property
+    def has_let_go(self) -> bool:
+        """Whether the engine is let go of: no thread of it lives."""
+        return self._worker.has_let_go
+
+    @property
     def checking(self) -> bool:
         """Whether the open bundle is still being read and compared with what was ordered and signed."""
         return self._checking is not None

@@ -44,6 +44,11 @@ class LayoutHistory(QObject):
             dock.visibilityChanged.connect(self._soon)
 
     @property
+    def changes(self) -> int:
+        """How many changes can be undone."""
+        return len(self._past)
+
+    @property
     def can_undo(self) -> bool:
         """Whether there is an earlier layout."""
         return bool(self._past)

@@ -5,13 +5,12 @@ The window makes one and calls it in a few places; the work is in the modules be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QMenu
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow
 
 from counterfoil_app.desktop.long_jobs import LongJobs
 from counterfoil_app.desktop.notification import notifier
@@ -26,6 +25,7 @@ from counterfoil_app.model.journal import Journal, Kind
 from counterfoil_app.model.session import Phase, Session
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.about import AboutDialog
+from counterfoil_app.shell.actions import Face, Row
 from counterfoil_app.shell.chronicle import Chronicle
 from counterfoil_app.shell.crash import ExceptionDialog, ExceptionGuard
 from counterfoil_app.shell.help import HelpWindow
@@ -49,15 +49,6 @@ HELP_PAGES = {
 FIRST_HELP_PAGE = "10-start.md"
 
 
-class ActionMaker(Protocol):
-    """Makes an action of the window."""
-
-    def __call__(
-        self, text: str, icon: str, slot: Callable[[], object], shortcut: QKeySequence | str = "", tip: str = ""
-    ) -> QAction:
-        """Make an action with a text, an icon's name, what it does, a shortcut and a tool tip."""
-
-
 class Shell(QObject):
     """What surrounds the views of a window.
 
@@ -71,6 +62,8 @@ class Shell(QObject):
 
     settings_changed = Signal()
     """The user has changed the preferences."""
+    actions_changed = Signal()
+    """Whether its actions can be done has changed."""
 
     def __init__(self, window: QMainWindow, engine: Engine, session: Session, settings: Settings, theme: Theme) -> None:
         super().__init__(window)
@@ -93,81 +86,98 @@ class Shell(QObject):
         session.phase_changed.connect(self._follow_phase)
         self.samples.made.connect(lambda files: self.journal.note(Kind.GOOD, self._made(str(files.run))))
         self.samples.failed.connect(self._sample_failed)
-        self.samples.ended.connect(self._refresh)
+        self.samples.ended.connect(self.actions_changed)
         self.guard.caught.connect(self.show_exception)
         self.guard.qt_complained.connect(lambda message: self.journal.note(Kind.WARNING, f"Qt: {message}"))
 
-    # Actions and menus
+    # Actions
 
-    def make_actions(self, make: ActionMaker) -> None:
-        """Make the actions; the window's theme draws their icons."""
-        self.honest_sample_action = make(
-            self.tr("Sample: an &honest run"),
-            "passed",
-            partial(self._make_sample, SampleKind.HONEST),
-            "Ctrl+Alt+H",
-            self.tr("Record a small run on this machine, as an honest trainer does, and open it"),
-        )
-        self.tampered_sample_action = make(
-            self.tr("Sample: a t&ampered run"),
-            "failed",
-            partial(self._make_sample, SampleKind.TAMPERED),
-            "Ctrl+Alt+T",
-            self.tr("Record a small run on this machine that departs from its order in one step, and open it"),
-        )
-        self.preferences_action = make(
-            self.tr("&Preferences\u2026"),
-            "",
-            self.show_preferences,
-            "Ctrl+,",
-            self.tr("Theme, language, device, files"),
-        )
-        self.preferences_action.setMenuRole(QAction.MenuRole.PreferencesRole)
-        self.undo_layout_action = make(
-            self.tr("&Undo layout change"), "", self._undo_layout, "Ctrl+Alt+Z", self.tr("Take the last change back")
-        )
-        self.redo_layout_action = make(
-            self.tr("R&edo layout change"), "", self._redo_layout, "Ctrl+Alt+Shift+Z", self.tr("Change it once more")
-        )
-        self.help_action = make(
-            self.tr("&Help"),
-            "",
-            self.show_help,
-            QKeySequence(Qt.Key.Key_F1),
-            self.tr("Open the help page of the view that has the keyboard"),
-        )
-        self.shortcuts_action = make(
-            self.tr("&Keyboard shortcuts"), "", self.show_shortcuts, "Ctrl+F1", self.tr("All keys on one sheet")
-        )
-        self.copy_log_action = make(
-            self.tr("&Copy the log"), "", self._copy_log, "", self.tr("Copy every line of the log, for a report")
-        )
-        self.about_action = make(
-            self.tr("&About Counterfoil"), "", self.show_about, "", self.tr("Versions and licence")
-        )
-        self.about_action.setMenuRole(QAction.MenuRole.AboutRole)
-        self._refresh()
+    def rows(self) -> list[Row]:
+        """Its part of the window's action table."""
+        return [*self._rows_of_samples(), *self._rows_of_layout(), *self._rows_of_help()]
 
-    def fill_file_menu(self, menu: QMenu, before: QAction) -> None:
-        """Put the samples into the file menu."""
-        menu.insertActions(before, [self.honest_sample_action, self.tampered_sample_action])
+    def _rows_of_samples(self) -> list[Row]:
+        return [
+            Row(
+                "honest_sample",
+                Face(
+                    self.tr("Sample: an &honest run"),
+                    "passed",
+                    self.tr("Record a small run on this machine, as an honest trainer does, and open it"),
+                ),
+                partial(self._make_sample, SampleKind.HONEST),
+                "Ctrl+Alt+H",
+                enabled=self._is_free,
+            ),
+            Row(
+                "tampered_sample",
+                Face(
+                    self.tr("Sample: a t&ampered run"),
+                    "failed",
+                    self.tr("Record a small run on this machine that departs from its order in one step, and open it"),
+                ),
+                partial(self._make_sample, SampleKind.TAMPERED),
+                "Ctrl+Alt+T",
+                enabled=self._is_free,
+            ),
+        ]
 
-    def fill_view_menu(self, menu: QMenu) -> None:
-        """Put the layout history into the view menu."""
-        menu.addActions([self.undo_layout_action, self.redo_layout_action])
+    def _rows_of_layout(self) -> list[Row]:
+        return [
+            Row(
+                "undo_layout",
+                Face(self.tr("&Undo layout change"), tip=self.tr("Take the last change back")),
+                self._undo_layout,
+                "Ctrl+Alt+Z",
+                enabled=lambda _session: self.layouts is not None and self.layouts.can_undo,
+            ),
+            Row(
+                "redo_layout",
+                Face(self.tr("R&edo layout change"), tip=self.tr("Change it once more")),
+                self._redo_layout,
+                "Ctrl+Alt+Shift+Z",
+                enabled=lambda _session: self.layouts is not None and self.layouts.can_redo,
+            ),
+        ]
 
-    def fill_help_menu(self, menu: QMenu) -> None:
-        """Fill the help menu."""
-        menu.addActions([self.help_action, self.shortcuts_action])
-        menu.addSeparator()
-        menu.addAction(self.copy_log_action)
-        menu.addSeparator()
-        menu.addAction(self.about_action)
+    def _rows_of_help(self) -> list[Row]:
+        return [
+            Row(
+                "preferences",
+                Face(self.tr("&Preferences\u2026"), tip=self.tr("Theme, language, device, files")),
+                self.show_preferences,
+                "Ctrl+,",
+                role=QAction.MenuRole.PreferencesRole,
+            ),
+            Row(
+                "help",
+                Face(self.tr("&Help"), tip=self.tr("Open the help page of the view that has the keyboard")),
+                self.show_help,
+                QKeySequence(Qt.Key.Key_F1),
+            ),
+            Row(
+                "shortcuts",
+                Face(self.tr("&Keyboard shortcuts"), tip=self.tr("All keys on one sheet")),
+                self.show_shortcuts,
+                "Ctrl+F1",
+            ),
+            Row(
+                "copy_log",
+                Face(self.tr("&Copy the log"), tip=self.tr("Copy every line of the log, for a report")),
+                self._copy_log,
+            ),
+            Row(
+                "about",
+                Face(self.tr("&About Counterfoil"), tip=self.tr("Versions and licence")),
+                self.show_about,
+                role=QAction.MenuRole.AboutRole,
+            ),
+        ]
 
     def watch_layout(self, desk: QMainWindow, docks: Mapping[str, QDockWidget]) -> None:
         """Remember changes of the docks from now on."""
         self.layouts = LayoutHistory(desk, docks, self)
-        self.layouts.changed.connect(self._refresh)
+        self.layouts.changed.connect(self.actions_changed)
 
     def close(self) -> None:
         """Leave nothing behind: no helper, no help window, no hook."""
@@ -217,7 +227,7 @@ class Shell(QObject):
     def _make_sample(self, kind: SampleKind) -> None:
         self.journal.note(Kind.NOTE, self.tr("Recording a sample in {0}.").format(self.samples.folder))
         self.samples.make(kind)
-        self._refresh()
+        self.actions_changed.emit()
 
     def _made(self, name: str) -> str:
         return self.tr("The sample is ready: {0}").format(name)
@@ -229,14 +239,9 @@ class Shell(QObject):
         # The worker does one thing after the other: what the user asked for last goes first.
         if self._session.phase in (Phase.LOADING, Phase.REPLAYING):
             self.samples.cancel()
-        self._refresh()
 
-    def _refresh(self) -> None:
-        free = not self._session.running and not self.samples.working
-        self.honest_sample_action.setEnabled(free)
-        self.tampered_sample_action.setEnabled(free)
-        self.undo_layout_action.setEnabled(self.layouts is not None and self.layouts.can_undo)
-        self.redo_layout_action.setEnabled(self.layouts is not None and self.layouts.can_redo)
+    def _is_free(self, session: Session) -> bool:
+        return not session.running and not self.samples.working
 
     def _take_settings(self) -> None:
         self._theme.choose(self._settings.theme)

@@ -43,7 +43,7 @@ class DisputeView(QWidget):
         self.element_table = table_view(self.elements, self.tr("Values around the first differing element"))
         self._above_operators = caption(self.tr("The operators of the step around the first that differs"), "section")
         self._above_tensors = caption("", "section")
-        self._above_elements = caption("", "section")
+        self.above_elements = caption("", "section")
         self.save = ActionButton()
         self.save.show_action(save_capsule, primary=False)
         page = Page(self.tr("Dispute"))
@@ -57,7 +57,7 @@ class DisputeView(QWidget):
             self.operator_table,
             self._above_tensors,
             self.table,
-            self._above_elements,
+            self.above_elements,
             self.element_table,
         ):
             page.column.addWidget(widget)
@@ -174,11 +174,11 @@ class DisputeView(QWidget):
     def _show_elements(self, tensor: TensorDivergence | None) -> None:
         detail = tensor.detail if tensor is not None else None
         self.elements.show_records(detail.elements if detail is not None else ())
-        for widget in (self._above_elements, self.element_table):
+        for widget in (self.above_elements, self.element_table):
             widget.setVisible(detail is not None)
         fit_height(self.element_table)
         if tensor is not None:
-            self._above_elements.setText(
+            self.above_elements.setText(
                 self.tr("{0}: the values around the first element that differs").format(tensor.name)
             )
 

@@ -384,7 +384,10 @@ class DivergenceView(QWidget):
     # Pointing and choosing
 
     def _pointed(self, arguments: tuple[QPointF]) -> None:
-        place = arguments[0]
+        self.point_at(arguments[0])
+
+    def point_at(self, place: QPointF) -> None:
+        """Show the crosshair and the values at a place of the canvas, in its scene's coordinates."""
         plot = next((plot for plot in self.plots if plot.sceneBoundingRect().contains(place)), None)
         step: int | None = None
         row: int | None = None

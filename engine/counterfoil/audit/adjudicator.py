@@ -31,10 +31,9 @@ from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import CounterfoilError, DeviceError, FileChangedError, LimitError, RefusedError
-from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
-from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import finish
+from counterfoil.machine import Machine, open_machine
 from counterfoil.program.limits import Limits
 from counterfoil.sentence import say
 from counterfoil.signing import PublicKey
@@ -163,7 +162,7 @@ def _hear(
     case: _Case,
     order: str | os.PathLike[str] | None,
     trainer_key: PublicKey | None,
-    device_name: str,
+    device: str,
     threads: int | None,
     cancel: CancelToken | None,
     limits: Limits | None,
@@ -205,15 +204,14 @@ def _hear(
             claim.run_root.short,
         ),
     )
-    device = open_device(device_name)
-    used_threads = set_determinism(threads)
-    case.environment = environment(device)
-    check_memory(device, job.program.least_memory(COMPUTE_DTYPES[manifest.precision.compute].itemsize))
-    yield from case.attempt(CheckNumber.SELF_TEST, lambda: run_selftest(device_name), str)
+    machine = open_machine(device, threads)
+    case.environment = machine.environment
+    machine.check_memory(job.program, manifest.precision)
+    yield from case.attempt(CheckNumber.SELF_TEST, lambda: run_selftest(machine), str)
     yield AdjudicationStarted(job.first, contents.step)
     begun = time.perf_counter()
     try:
-        yield from _replay(case.tally, contents, job, device, used_threads, cancel)
+        yield from _replay(case.tally, contents, job, machine, cancel)
     finally:
         case.tally.seconds = time.perf_counter() - begun
     for check in replay_checks(case.tally, manifest.steps):
@@ -248,8 +246,7 @@ def _replay(
     tally: StepTally,
     contents: CapsuleContents,
     job: CapsuleJob,
-    device: torch.device,
-    threads: int,
+    machine: Machine,
     cancel: CancelToken | None,
 ) -> Generator[Event, None, None]:
     """Judge the capsule's steps in turn, to the first that accuses the trainer.
@@ -257,7 +254,7 @@ def _replay(
     Where rounding within the margin explains a difference, the steps after it start from the trainer's own state.
     """
     state: State = {name: torch.from_numpy(array) for name, array in contents.state.items()}
-    with step_replayer(job, device, threads, cancel=cancel) as steps:
+    with step_replayer(job, machine, cancel=cancel) as steps:
         for leaf, log, fingerprints in zip(contents.leaves[1:], contents.logs, contents.fingerprints, strict=True):
             record = leaf.record
             judgement = yield from judge(steps, record, state, log, fingerprints)

@@ -15,6 +15,7 @@ from counterfoil.bundle.capsule import CapsuleContents, ChunkProofs, ProvenLeaf
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, RunClaim
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
+from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash, verify_inclusion
 from counterfoil.commit.rows import ProvenRows
 from counterfoil.commit.state import state_root
@@ -28,11 +29,6 @@ from counterfoil.sentence import say
 from counterfoil.training.order import LoadedOrder, check_inputs, step_inputs
 
 
-def agreed_step(manifest: OrderManifest, step: int) -> int:
-    """Return the last step before ``step`` whose state is committed: where a dispute about ``step`` starts from."""
-    return (step - 1) // manifest.commit_every * manifest.commit_every
-
-
 def gather(inspection: Inspection, order: LoadedOrder, step: int, state: State) -> CapsuleContents:
     """Gather what a dispute about a step rests on, and nothing else.
 
@@ -40,14 +36,14 @@ def gather(inspection: Inspection, order: LoadedOrder, step: int, state: State) 
         inspection: The audited run, checks 1 to 6 passed, still open.
         order: Its order with all data.
         step: The disputed step.
-        state: The agreed state after :func:`agreed_step`; kept by reference where it lies on the CPU.
+        state: The agreed state, the last before the step that is digested; kept by reference where it lies on the CPU.
 
     Raises:
         RefusedError: A file is no longer what it was when it was checked.
     """
     reader, tree = inspection.reader, inspection.tree
     assert tree is not None
-    first = agreed_step(order.manifest, step)
+    first = order.manifest.committed_before(step)
     later = range(first + 1, step + 1)
     return CapsuleContents(
         manifest=order.manifest,
@@ -111,7 +107,7 @@ def prove_part(contents: CapsuleContents) -> ProvenPart:
     if Digest.of(contents.program) != manifest.program:
         raise CommitmentError(say("The program in the capsule is not the one that the order commits to."))
     steps = np.arange(contents.agreed_step, contents.step)
-    schedule = _prove("schedule", say("the schedule"), manifest.schedule, steps, part.schedule)[steps]
+    schedule = _prove(say("schedule"), say("the schedule"), manifest.schedule, steps, part.schedule)[steps]
     scalars = _prove("scalars", say("the per-step scalars"), manifest.scalars, steps, part.scalars)[steps]
     data = {
         name: _prove(name, say("the data array {0}", repr(name)), manifest.data[name], schedule, proofs)
@@ -158,7 +154,7 @@ def prove_leaves(contents: CapsuleContents, claim: RunClaim) -> None:
         CommitmentError: A proof does not hold, or a part is not what its leaf commits to.
     """
     manifest, first = contents.manifest, contents.agreed_step
-    if contents.step > manifest.steps or first != agreed_step(manifest, contents.step):
+    if contents.step > manifest.steps or first != manifest.committed_before(contents.step):
         raise CommitmentError(
             say(
                 "A dispute about step {0} starts from the last state before it that the run commits to, and the "
@@ -195,7 +191,7 @@ def prove_leaves(contents: CapsuleContents, claim: RunClaim) -> None:
             raise CommitmentError(
                 say("The capsule's log of step {0} is not the one that the run commits to.", record.step)
             )
-        if Digest.of(fingerprints.astype("<u8").tobytes()) != record.fingerprints or record.loss is None:
+        if fingerprints_digest(fingerprints) != record.fingerprints or record.loss is None:
             raise CommitmentError(
                 say(
                     "The capsule's fingerprints or loss of step {0} are not those that the run commits to.", record.step

@@ -22,12 +22,13 @@ from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_t
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree
+from counterfoil.dtypes import ITEM_BYTES
 from counterfoil.errors import CommitmentError, LimitError, OrderMismatchError, RefusedError, SignatureError
-from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.program.estimate import estimate
 from counterfoil.program.limits import Estimate, Limits
 from counterfoil.program.operators import OperatorClass
+from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.rounding.guaranteed import kinds_without_bound
 from counterfoil.sentence import joined, say
 from counterfoil.signing import PublicKey, open_claim
@@ -243,7 +244,7 @@ def _check_program(
     inspection: Inspection, contents: OrderContents, limits: Limits | None, cancel: CancelToken | None
 ) -> tuple[CheckState, str]:
     order = inspection.order = prepare_order(inspection.reader.manifest, contents, limits, cancel)
-    inspection.estimate = estimate(order.program, COMPUTE_DTYPES[order.manifest.precision.compute].itemsize, cancel)
+    inspection.estimate = estimate(order.program, TORCH_DTYPES[order.manifest.precision.compute].itemsize, cancel)
     rounded = sum(node.entry.operator_class is OperatorClass.ROUNDED for node in order.program.nodes)
     return CheckState.PASSED, say(
         "All {0} operators are on the allow-list; {1} are rounded.", len(order.program.nodes), rounded
@@ -475,7 +476,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         rounded_operators=sum(node.entry.operator_class is OperatorClass.ROUNDED for node in nodes),
         parameters=sum(sizes[name] for name in parameters),
         state_tensors=len(layout),
-        state_bytes=sum(sizes[name] * _ITEM_BYTES[dtype] for name, (dtype, _) in layout.items()),
+        state_bytes=sum(sizes[name] * ITEM_BYTES[dtype] for name, (dtype, _) in layout.items()),
         data=tuple(ArraySummary(n, s.dtype, s.shape, s.digest, s.file) for n, s in sorted(manifest.data.items())),
         data_root=manifest.data_root,
         initial_root=manifest.initial_root,
@@ -484,9 +485,6 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         without_bound=None if program is None else kinds_without_bound(program, manifest.precision),
         estimate=inspection.estimate,
     )
-
-
-_ITEM_BYTES = {"float32": 4, "int64": 8, "int32": 4, "uint8": 1, "bool": 1}
 
 
 def _count(shape: tuple[int, ...]) -> int:

@@ -21,14 +21,13 @@ from counterfoil.audit.referee import Parting, Provider, Ruling, StepJudged, fin
 from counterfoil.audit.selftest import run_selftest
 from counterfoil.audit.step.replayer import StepReplayer, step_replayer
 from counterfoil.audit.values.events import Event
-from counterfoil.bundle.datafile import DataFile, missing_data
+from counterfoil.bundle.datafile import open_data_file
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DataError, OrderMismatchError, RefusedError
-from counterfoil.execution.devices import check_memory, open_device, set_determinism
-from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import finish
+from counterfoil.machine import open_machine
 from counterfoil.program.limits import Limits
 from counterfoil.training.order import LoadedOrder
 
@@ -249,16 +248,12 @@ def _replayer(
     cancel: CancelToken | None,
 ) -> AbstractContextManager[StepReplayer]:
     job = table.order
-    torch_device = open_device(device)
-    used_threads = set_determinism(threads)
-    check_memory(torch_device, job.program.least_memory(COMPUTE_DTYPES[job.manifest.precision.compute].itemsize))
-    run_selftest(device)
-    if job.manifest.outside:
-        if data is None:
-            raise missing_data(job.manifest)
-        file = stack.enter_context(DataFile.open(data))
+    machine = open_machine(device, threads)
+    machine.check_memory(job.program, job.manifest.precision)
+    run_selftest(machine)
+    if (file := open_data_file(job.manifest, data, stack)) is not None:
         job = job.with_data(finish(file.check(job.manifest, cancel)))
-    return step_replayer(job, torch_device, used_threads, cancel=cancel)
+    return step_replayer(job, machine, cancel=cancel)
 
 
 def agreeing_groups(providers: Mapping[int, Provider]) -> Groups:

@@ -161,8 +161,7 @@ def find_parting(
     step, path = first_difference(providers[first[0]].results, providers[second[0]].results)
     if step is None:
         return None
-    agreed = (step - 1) // manifest.checkpoint_every * manifest.checkpoint_every
-    return Parting(first, second, step, path, agreed)
+    return Parting(first, second, step, path, manifest.checkpoint_before(step))
 
 
 def rule(

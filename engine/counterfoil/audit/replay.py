@@ -64,7 +64,7 @@ from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.values.report import AuditReport, Kept, Steering, StepMatch, StepRow
 from counterfoil.audit.values.sampling import Sample, Segment, SegmentRequest, planned_steps, segment
 from counterfoil.bundle.capsule import CapsuleContents
-from counterfoil.bundle.datafile import DataFile, missing_data
+from counterfoil.bundle.datafile import open_data_file
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.bundle.steady import SteadyFile
@@ -81,10 +81,11 @@ from counterfoil.errors import (
     ProgressError,
     RefusedError,
 )
-from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
-from counterfoil.execution.interpreter import COMPUTE_DTYPES
+from counterfoil.execution.devices import environment, open_device
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.generators import ByPercent, relay
+from counterfoil.machine import Machine, open_machine
 from counterfoil.program.limits import Limits
 from counterfoil.rounding.guaranteed import kinds_without_bound
 from counterfoil.sentence import say
@@ -195,18 +196,11 @@ def _run(progress: _Progress, token: CancelToken) -> Iterator[Event]:
 
 def _settle(file: SteadyFile, progress: _Progress, cancel: CancelToken) -> Generator[Event, None, Digest]:
     """Hash the file; says how far it is where that takes long."""
-    settling = file.settle(cancel)
-    shown = 0
-    while True:
-        try:
-            done, total = next(settling)
-        except StopIteration as end:
-            digest: Digest = end.value
-            return digest
-        percent = 100 * done // total
-        if total > _LONG_BYTES and percent > shown:
-            shown = percent
-            yield CheckChanged(Check(CheckNumber.FORMAT, CheckState.RUNNING, say("Hashing the file: {0} %.", percent)))
+
+    def hashing(percent: int) -> CheckChanged:
+        return CheckChanged(Check(CheckNumber.FORMAT, CheckState.RUNNING, say("Hashing the file: {0} %.", percent)))
+
+    return (yield from relay(file.settle(cancel), ByPercent(hashing, above=_LONG_BYTES)))
 
 
 @dataclass
@@ -329,12 +323,11 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
         )
     order = inspection.order
     assert order is not None
-    device = open_device(request.device)
-    threads = set_determinism(request.threads)
-    progress.environment = environment(device)
+    machine = open_machine(request.device, request.threads)
+    progress.environment = machine.environment
     if progress.imitation is not None:
         progress.environment = tuple(sorted((*progress.environment, (IMITATION, progress.imitation))))
-    check_memory(device, order.program.least_memory(COMPUTE_DTYPES[order.manifest.precision.compute].itemsize))
+    machine.check_memory(order.program, order.manifest.precision)
     manifest = order.manifest
     assert inspection.claim is not None
     kept = _take_up(request, progress, inspection.claim.run_root, manifest)
@@ -353,7 +346,7 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
     with ExitStack() as stack:
         if order.manifest.outside:
             order = yield from _with_data(order, request, progress, stack, cancel)
-        yield from _judge(request, inspection, order, progress, device, threads, cancel, kept)
+        yield from _judge(request, inspection, order, progress, machine, cancel, kept)
 
 
 def find_progress(request: AuditRequest, order: Digest, run_root: Digest) -> Kept | None:
@@ -422,27 +415,20 @@ def _with_data(
     number, manifest = CheckNumber.ORDER_CONTENTS, order.manifest
     inside = progress.checks()[number - 1]
     try:
-        if request.data is None:
-            raise missing_data(manifest)
-        file = stack.enter_context(DataFile.open(request.data))
-        checking = file.check(manifest, cancel)
-        shown = -1
-        while True:
-            try:
-                done, total = next(checking)
-            except StopIteration as end:
-                detail = say(
-                    "Program, schedule, scalars, {0} data arrays (those in {1} too) and the initial state match the "
-                    "order.",
-                    len(manifest.data),
-                    file.path.name,
-                )
-                yield progress.note(number, CheckState.PASSED, detail)
-                return order.with_data(end.value)
-            percent = 100 * done // total if total else 100
-            if percent > shown:
-                shown = percent
-                yield progress.note(number, CheckState.RUNNING, say("Checking the data file: {0} %.", percent))
+        file = open_data_file(manifest, request.data, stack)
+        assert file is not None, "the order keeps data outside"
+
+        def checking(percent: int) -> CheckChanged:
+            return progress.note(number, CheckState.RUNNING, say("Checking the data file: {0} %.", percent))
+
+        checked = yield from relay(file.check(manifest, cancel), ByPercent(checking))
+        detail = say(
+            "Program, schedule, scalars, {0} data arrays (those in {1} too) and the initial state match the order.",
+            len(manifest.data),
+            file.path.name,
+        )
+        yield progress.note(number, CheckState.PASSED, detail)
+        return order.with_data(checked)
     except RefusedError as error:
         yield progress.note(number, CheckState.FAILED, error.sentence)
         raise
@@ -456,15 +442,14 @@ def _judge(
     inspection: Inspection,
     order: LoadedOrder,
     progress: _Progress,
-    device: torch.device,
-    threads: int,
+    machine: Machine,
     cancel: CancelToken,
     kept: KeptAudit[KeptRow] | None,
 ) -> Iterator[Event]:
     """The self-test and the replay: checks 7 to 10."""
     yield progress.note(CheckNumber.SELF_TEST, CheckState.RUNNING, "")
     try:
-        sentence = run_selftest(request.device)
+        sentence = run_selftest(machine)
     except DeviceError as error:
         yield progress.note(CheckNumber.SELF_TEST, CheckState.FAILED, error.sentence)
         raise
@@ -473,7 +458,7 @@ def _judge(
         yield progress.note(number, CheckState.RUNNING, "")
     begun = time.perf_counter()
     try:
-        with step_replayer(order, device, threads, perturbation=progress.imitation, cancel=cancel) as steps:
+        with step_replayer(order, machine, perturbation=progress.imitation, cancel=cancel) as steps:
             progress.account = SteeringAccount(order.program, order.manifest.precision.significand_bits)
             replay = _Replay(request, inspection, order, progress, progress.account, steps)
             if kept is not None:

@@ -9,9 +9,9 @@ from counterfoil.bundle.schema import Precision
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root
 from counterfoil.errors import DeviceError
-from counterfoil.execution.devices import open_device
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.execution.philox import philox4x32, uniform
+from counterfoil.machine import Machine
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder
 from counterfoil.sentence import say
@@ -58,13 +58,13 @@ def tiny_inputs() -> StepInputs:
     return StepInputs({"w": draw((24, 24), 12), "x": draw((16, 24), 13)}, {}, {}, Draws(1, 1))
 
 
-def run_selftest(device: str) -> str:
+def run_selftest(machine: Machine) -> str:
     """Test hashing, randomness, rounding and execution on a device; returns what was found, as a sentence.
 
     Raises:
         DeviceError: An answer differs from the known one: nothing that this machine computes can be relied on.
     """
-    torch_device = open_device(device)
+    torch_device = machine.device
     if Digest.of(b"abc").hex != _SHA256_ABC:
         raise _failed("SHA-256")
     words = tuple(torch.tensor([word], device=torch_device) for word in _PHILOX_COUNTER)
@@ -89,7 +89,7 @@ def run_selftest(device: str) -> str:
         raise _failed(say("a rounded training step"), f"{root.hex} {total:#x}")
     if any(not torch.equal(recorded.state[name], replayed.state[name]) for name in recorded.state):
         raise _failed(say("the replay of a training step"))
-    return say("Known answers for SHA-256, Philox and a rounded training step came out right on {0}.", device)
+    return say("Known answers for SHA-256, Philox and a rounded training step came out right on {0}.", torch_device)
 
 
 def _failed(what: str, detail: str = "") -> DeviceError:

@@ -12,14 +12,13 @@ import numpy as np
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.step.replayer import Logs, State, read_log, step_replayer
 from counterfoil.audit.values.plan import Plan, PlanProgress, make_plan
-from counterfoil.bundle.datafile import DataFile, missing_data
+from counterfoil.bundle.datafile import open_data_file
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import LogError, RefusedError
-from counterfoil.execution.devices import check_memory, open_device, set_determinism
-from counterfoil.execution.interpreter import COMPUTE_DTYPES
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import finish
+from counterfoil.machine import open_machine
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
 from counterfoil.rounding.grid import ZERO_SCALE
@@ -65,17 +64,11 @@ def plan_audit(
             raise RefusedError(
                 say("The file is an order that nobody has run."), remedy=say("Open the trainer's run of it.")
             )
-        torch_device = open_device(device)
-        used_threads = set_determinism(threads)
-        check_memory(
-            torch_device, order.program.least_memory(COMPUTE_DTYPES[order.manifest.precision.compute].itemsize)
-        )
-        if order.manifest.outside:
-            if data is None:
-                raise missing_data(order.manifest)
-            file = stack.enter_context(DataFile.open(data))
+        machine = open_machine(device, threads)
+        machine.check_memory(order.program, order.manifest.precision)
+        if (file := open_data_file(order.manifest, data, stack)) is not None:
             order = order.with_data(finish(file.check(order.manifest, cancel)))
-        steps = stack.enter_context(step_replayer(order, torch_device, used_threads, cancel=cancel))
+        steps = stack.enter_context(step_replayer(order, machine, cancel=cancel))
         times: list[float] = []
         count = min(MEASURED_STEPS, order.manifest.steps)
         state: State = order.initial

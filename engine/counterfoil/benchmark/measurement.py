@@ -16,18 +16,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeVar
 
-import torch
-
 from counterfoil.benchmark.experiments import EXPERIMENTS, Step
+from counterfoil.benchmark.forms import Forms, peak_memory
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root
 from counterfoil.errors import CounterfoilError, MemoryShortageError
-from counterfoil.execution.devices import open_device, set_determinism
-from counterfoil.execution.interpreter import Compute, Draws, Interpreter, Round, StepInputs, StepResult, native
+from counterfoil.execution.interpreter import StepResult
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.machine import open_machine
 from counterfoil.rounding.log import encode
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, SiteCounts, step_key
 
 MEMORY_EXIT = 3
 """Exit code of a process that would have needed more memory than it was given."""
@@ -116,21 +114,17 @@ def measure(
         DeviceError: There is no such device.
         DataError: The images cannot be used.
     """
-    torch_device = open_device(device)
-    used = set_determinism(threads)
+    machine = open_machine(device, threads)
     step = EXPERIMENTS[name].build(batch, images)
-    kernels = Kernels(torch_device, used)
-    try:
-        forms = _Forms(step, torch_device, kernels)
-        eager = _time_eager(step) if torch_device.type == "cpu" else float("nan")
+    with machine.kernels() as kernels:
+        forms = Forms(step.order, machine, kernels)
+        eager = _time_eager(step) if machine.device.type == "cpu" else float("nan")
         unrounded, _ = _timed(forms.run)
-        recorded, (recorder, log, result) = _timed(forms.record)
+        recorded, (log, result) = _timed(lambda: _record(forms))
         digested, root = _timed(lambda: _root(result))
         del result
-        replayed, _ = _timed(lambda: forms.replay(recorder, native))
-        other, (counts, result) = _timed(lambda: forms.replay(recorder, perturbed("reversed")))
-    finally:
-        kernels.close()
+        replayed, _ = _timed(forms.replay)
+        other, result = _timed(lambda: forms.replay(perturbed("reversed")))
     manifest, initial = step.order.manifest, step.order.initial
     return Measurement(
         experiment=name,
@@ -138,7 +132,7 @@ def measure(
         parameters=sum(array.size for item, array in initial.items() if _is_parameter(item, step)),
         operators=len(step.order.program.nodes),
         values=sum(site.elements for site in step.order.program.sites),
-        entries=sum(len(site.indices) for site in recorder.logs),
+        entries=sum(len(site.indices) for site in forms.logs),
         log_bytes=len(log),
         eager32=eager,
         unrounded=unrounded,
@@ -146,12 +140,12 @@ def measure(
         replayed=replayed,
         perturbed=other,
         digested=digested,
-        corrections=sum(count.corrections for count in counts),
-        contradictions=sum(count.contradictions for count in counts),
-        omissions=sum(count.omissions for count in counts),
+        corrections=sum(count.corrections for count in forms.counts),
+        contradictions=sum(count.contradictions for count in forms.counts),
+        omissions=sum(count.omissions for count in forms.counts),
         identical=_root(result) == root,
         state_bytes=sum(array.nbytes for array in initial.values()),
-        peak_bytes=_peak(torch_device),
+        peak_bytes=peak_memory(machine.device),
     )
 
 
@@ -159,43 +153,6 @@ def _is_parameter(name: str, step: Step) -> bool:
     """Whether a state tensor is trained: an optimizer slot names it, or without slots every float tensor."""
     slots = {item.split(":", 1)[1] for item in step.order.initial if ":" in item}
     return name in slots if slots else ":" not in name and step.order.initial[name].dtype.name == "float32"
-
-
-class _Forms:
-    """Runs the first step of an order on a device in the form asked for."""
-
-    def __init__(self, step: Step, device: torch.device, kernels: Kernels) -> None:
-        order = step.order
-        rows = order.schedule[0]
-        self._key = step_key(order.manifest.digest, 1)
-        self._step, self._device, self._kernels = step, device, kernels
-        self._interpreter = Interpreter(order.program, device)
-        self._inputs = StepInputs(
-            state={name: torch.from_numpy(array).to(device) for name, array in order.initial.items()},
-            batch={name: torch.from_numpy(array[rows]).to(device) for name, array in order.data.items()},
-            scalars=dict(zip(order.manifest.scalar_names, order.scalars[0].tolist(), strict=True)),
-            draws=Draws(order.manifest.seed, 1),
-        )
-
-    def run(self, rounder: Round | None = None, compute: Compute = native) -> StepResult:
-        result = self._interpreter.run(self._inputs, rounder=rounder, compute=compute)
-        if self._device.type == "cuda":
-            torch.cuda.synchronize(self._device)
-        return result
-
-    def record(self) -> tuple[RecordingRounder, bytes, StepResult]:
-        order = self._step.order
-        rounder = RecordingRounder(order.program, order.manifest.precision, self._kernels)
-        rounder.begin_step(self._key)
-        result = self.run(rounder)
-        return rounder, encode(rounder.logs), result
-
-    def replay(self, recorder: RecordingRounder, compute: Compute) -> tuple[list[SiteCounts], StepResult]:
-        order = self._step.order
-        rounder = ReplayingRounder(order.program, order.manifest.precision, self._kernels)
-        rounder.follow(self._key, recorder.logs)
-        result = self.run(rounder, compute)
-        return rounder.counts, result
 
 
 def _timed(call: Callable[[], _Result]) -> tuple[float, _Result]:
@@ -211,6 +168,12 @@ def _timed(call: Callable[[], _Result]) -> tuple[float, _Result]:
             return statistics.median(times[1:]), result
 
 
+def _record(forms: Forms) -> tuple[bytes, StepResult]:
+    """Run the step as a trainer does: rounded, its log encoded."""
+    result = forms.record()
+    return encode(forms.logs), result
+
+
 def _root(result: StepResult) -> Digest:
     return state_root({name: tensor.cpu().numpy() for name, tensor in result.state.items()})
 
@@ -220,17 +183,6 @@ def _time_eager(step: Step) -> float:
     run = step.eager()
     run()
     return _timed(run)[0]
-
-
-def _peak(device: torch.device) -> int:
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device)
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return 0
-    # Not ru_maxrss: on Linux a child starts with its parent's.
-    (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-    return int(line.split()[1]) * 1024
 
 
 def main() -> None:

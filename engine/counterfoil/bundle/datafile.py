@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +33,7 @@ Checking = Generator[tuple[int, int], None, "dict[str, CheckedRows]"]
 """Yields the bytes hashed so far and their total; returns the arrays."""
 
 
-def missing_data(manifest: OrderManifest) -> BundleError:
+def _missing_data(manifest: OrderManifest) -> BundleError:
     """Return the error that says that an order needs a data file and none was given."""
     return BundleError(
         say(
@@ -44,6 +45,25 @@ def missing_data(manifest: OrderManifest) -> BundleError:
             "Give it with --data FILE, or choose it in the window. The client wrote it together with the order."
         ),
     )
+
+
+def open_data_file(manifest: OrderManifest, path: str | os.PathLike[str] | None, stack: ExitStack) -> DataFile | None:
+    """Open the data file of an order; :meth:`DataFile.check` must follow. None where the order keeps no data outside.
+
+    Args:
+        manifest: The order's manifest.
+        path: The file, as the user gives it.
+        stack: Keeps it open.
+
+    Raises:
+        BundleError: The order needs one and none was given, or it is damaged.
+        InputError: It cannot be read.
+    """
+    if not manifest.outside:
+        return None
+    if path is None:
+        raise _missing_data(manifest)
+    return stack.enter_context(DataFile.open(path))
 
 
 def _named(specs: Mapping[str, ArraySpec]) -> str:

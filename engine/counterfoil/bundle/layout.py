@@ -13,8 +13,9 @@ from counterfoil.bundle.hdf5.format import DatasetInfo
 from counterfoil.bundle.hdf5.walk import Inventory
 from counterfoil.bundle.kind import BUNDLE, FileKind
 from counterfoil.bundle.kind import CAPSULE as CAPSULE_FILE
-from counterfoil.bundle.schema import STATE_DTYPES, OrderManifest
+from counterfoil.bundle.schema import OrderManifest
 from counterfoil.commit.digest import DIGEST_BYTES
+from counterfoil.dtypes import STATE_DTYPES
 from counterfoil.errors import BundleError
 from counterfoil.sentence import say
 

@@ -288,8 +288,7 @@ class BundleReader(CheckedFile):
         self._check_step(step, 0)
         if not self.manifest.is_committed(step):
             raise BundleError(say("The run commits to no state of step {0}.", step))
-        row = -(-step // self.manifest.commit_every)
-        return Digest(self._state_roots[row].tobytes())
+        return Digest(self._state_roots[self.manifest.committed_number(step)].tobytes())
 
     # Reading.
 

@@ -14,6 +14,7 @@ from typing import Any
 from counterfoil import canonical
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
+from counterfoil.dtypes import DATA_DTYPES
 from counterfoil.errors import BundleError
 from counterfoil.fields import Fields
 from counterfoil.sentence import say
@@ -24,10 +25,6 @@ DATA_FORMAT_VERSION = 1
 CAPSULE_FORMAT_VERSION = 2
 """Version of the format of dispute capsules."""
 MAX_STEPS = 10_000_000
-STATE_DTYPES = ("float32", "int64", "int32", "uint8", "bool")
-"""Numpy dtype names that a state tensor may have; floating-point state is always stored as float32."""
-DATA_DTYPES = ("float32", "int64", "int32", "uint8")
-"""Numpy dtype names that a data array may have."""
 NAME_PATTERN = re.compile(r"[A-Za-z0-9_.\-:]{1,200}")
 """What the name of a state tensor or data array looks like; ``.`` and ``..`` are not names."""
 
@@ -297,6 +294,18 @@ class OrderManifest:
     def is_checkpoint(self, step: int) -> bool:
         """Whether the state after ``step`` is stored; step 0 is not, since the order holds the initial state."""
         return 0 < step <= self.steps and (step % self.checkpoint_every == 0 or step == self.steps)
+
+    def committed_before(self, step: int) -> int:
+        """Return the last step before ``step`` whose state is digested; 0 is the initial state."""
+        return (step - 1) // self.commit_every * self.commit_every
+
+    def checkpoint_before(self, step: int) -> int:
+        """Return the last step before ``step`` whose state is stored; 0 is the initial state."""
+        return (step - 1) // self.checkpoint_every * self.checkpoint_every
+
+    def committed_number(self, step: int) -> int:
+        """Return the number of a digested state among them, that of step 0 being 0."""
+        return -(-step // self.commit_every)
 
     @property
     def committed_steps(self) -> int:

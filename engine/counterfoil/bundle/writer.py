@@ -12,8 +12,9 @@ import numpy as np
 from counterfoil.bundle import layout
 from counterfoil.bundle.filewriter import Array, FileWriter
 from counterfoil.bundle.kind import BUNDLE, DATA_FILE
-from counterfoil.bundle.schema import DATA_DTYPES, STATE_DTYPES, OrderManifest, check_name
+from counterfoil.bundle.schema import OrderManifest, check_name
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
+from counterfoil.dtypes import DATA_DTYPES, STATE_DTYPES
 from counterfoil.errors import BundleError
 
 
@@ -189,7 +190,7 @@ class BundleWriter(FileWriter):
         return self._order()
 
     def _state_root(self, step: int, root: Digest) -> None:
-        row = -(-step // self._order().commit_every)
+        row = self._order().committed_number(step)
         self._rows(layout.STATE_ROOTS, row, np.frombuffer(root.value, np.uint8)[None])
 
 

@@ -12,7 +12,7 @@ from counterfoil import terminal
 from counterfoil.audit.values.outcome import CheckState
 from counterfoil.cli.exits import Done
 from counterfoil.cli.interrupt import cancel_on_interrupt
-from counterfoil.cli.keys import open_key, sign_into
+from counterfoil.cli.keys import open_verdict_key, sign_verdict
 from counterfoil.cli.options import (
     AllowLargeOption,
     BadFractionOption,
@@ -28,7 +28,6 @@ from counterfoil.cli.options import (
     TrainerKeyOption,
 )
 from counterfoil.cli.targets import check_target
-from counterfoil.signer.environment import drop_passphrase
 from counterfoil.signing import load_public_key
 from counterfoil.terminal import shown
 
@@ -113,15 +112,11 @@ def audit(
 
     Example: counterfoil audit run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
-    if (verdict is None) != (key is None):
-        raise typer.BadParameter("--verdict and --key belong together: a verdict is signed.")
-    if key is None:
-        drop_passphrase()
     # Whatever could fail is tried before the replay, which may take hours.
-    for target in (verdict, csv, capsule):
+    for target in (csv, capsule):
         if target is not None:
             check_target(target, force)
-    signing_key = open_key(key, "audit", run) if key is not None else None
+    signing_key = open_verdict_key(verdict, key, run, force)
     public = load_public_key(trainer_key) if trainer_key else None
     from counterfoil.audit.values.sampling import SegmentRequest
 
@@ -206,8 +201,7 @@ def audit(
         else:
             from counterfoil.audit.statement.verdict import preview_verdict
 
-            sign_into(preview_verdict(report, datetime.now(UTC)), signing_key, verdict)
-            console.print(f"Wrote {shown(str(verdict))}, signed with the key {signing_key.public.key_id}.")
+            sign_verdict(preview_verdict(report, datetime.now(UTC)), signing_key, verdict, console)
     raise Done(report.outcome.exit_code)
 
 

@@ -12,7 +12,7 @@ import typer
 from counterfoil import terminal
 from counterfoil.cli.exits import Done
 from counterfoil.cli.interrupt import cancel_on_interrupt
-from counterfoil.cli.keys import open_key, sign_into
+from counterfoil.cli.keys import open_verdict_key, sign_verdict
 from counterfoil.cli.options import (
     AllowLargeOption,
     ClientOrderOption,
@@ -24,10 +24,7 @@ from counterfoil.cli.options import (
     ThreadsOption,
     TrainerKeyOption,
 )
-from counterfoil.cli.targets import check_target
-from counterfoil.signer.environment import drop_passphrase
 from counterfoil.signing import load_public_key
-from counterfoil.terminal import shown
 
 
 def adjudicate(
@@ -52,13 +49,7 @@ def adjudicate(
 
     Example: counterfoil adjudicate dispute.cfoil --order job.cfoil
     """
-    if (verdict is None) != (key is None):
-        raise typer.BadParameter("--verdict and --key belong together: an adjudication is signed.")
-    if key is None:
-        drop_passphrase()
-    if verdict is not None:
-        check_target(verdict, force)
-    signing_key = open_key(key, "audit", capsule) if key is not None else None
+    signing_key = open_verdict_key(verdict, key, capsule, force)
     public = load_public_key(trainer_key) if trainer_key else None
     console = terminal.console(stderr=json)
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
@@ -94,8 +85,7 @@ def adjudicate(
         else:
             from counterfoil.audit.statement.verdict import preview_adjudication
 
-            sign_into(preview_adjudication(report, datetime.now(UTC)), signing_key, verdict)
-            console.print(f"Wrote {shown(str(verdict))}, signed with the key {signing_key.public.key_id}.")
+            sign_verdict(preview_adjudication(report, datetime.now(UTC)), signing_key, verdict, console)
     raise Done(report.outcome.exit_code)
 
 

@@ -5,15 +5,37 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import typer
+from rich.console import Console
+
+from counterfoil.cli.targets import check_target
 from counterfoil.errors import CounterfoilError, SignerError
 from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
-from counterfoil.signer.environment import take_descriptor
+from counterfoil.signer.environment import drop_passphrase, take_descriptor
+from counterfoil.terminal import shown
 from counterfoil.wholefiles import write_whole
 
 
 def open_key(path: Path, purpose: str, about: Path | None = None) -> SignerProcess:
     """Start the process that holds the private key; this one, which reads files of strangers, never does."""
     return start_signer(path, purpose, ask_passphrase(), about=about.name if about is not None else "")
+
+
+def open_verdict_key(verdict: Path | None, key: Path | None, about: Path, force: bool) -> SignerProcess | None:
+    """Open the key that signs a verdict about a file, before work that may take hours; None where none is wanted.
+
+    Raises:
+        BadParameter: One of ``verdict`` and ``key`` is given without the other.
+        FileWriteError: Nothing can be written to ``verdict``, or it exists and ``force`` is not given.
+        SignerError: The key cannot be opened.
+    """
+    if (verdict is None) != (key is None):
+        raise typer.BadParameter("--verdict and --key belong together: what is written is signed.")
+    if verdict is None or key is None:
+        drop_passphrase()
+        return None
+    check_target(verdict, force)
+    return open_key(key, "audit", about)
 
 
 def ask_passphrase() -> Passphrase:
@@ -39,3 +61,9 @@ def sign_into(statement: bytes, signer: SignerProcess, target: Path) -> None:
     finally:
         signer.close()
     write_whole(target, envelope, what="the signed statement")
+
+
+def sign_verdict(statement: bytes, signer: SignerProcess, target: Path, console: Console) -> None:
+    """Sign and write what was judged, and say so."""
+    sign_into(statement, signer, target)
+    console.print(f"Wrote {shown(str(target))}, signed with the key {signer.public.key_id}.")

@@ -20,13 +20,12 @@ from numpy.typing import NDArray
 from counterfoil import canonical
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import LEAF_PREFIX, MerkleTree, leaf_hash, verify_inclusion
+from counterfoil.dtypes import TENSOR_DTYPES
 from counterfoil.errors import DataError, ProofError
 from counterfoil.sentence import say
 
 CHUNK_BYTES = 16 * 1024
 """Size of a chunk; the last chunk of a tensor may be shorter."""
-TENSOR_DTYPES = ("float32", "int64", "int32", "uint8", "bool", "float64")
-"""Numpy dtype names that have a tensor digest; float64 is for the per-step scalars of an order."""
 _BLOCK_BYTES = 256 * CHUNK_BYTES  # What one thread hashes at a time; smaller tensors are not worth a thread.
 _WORKERS = min(8, os.cpu_count() or 1)
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from counterfoil.program.uses import RANGES
+from counterfoil.dtypes import FLOAT_FORMATS, INTEGER_RANGES
 
 Value = bool | int | float
 """An element as its dtype holds it: a float for floating dtypes, with its sign where it is zero."""
 
-# Significand bits and smallest exponent of a normal number.
-_FORMATS = {"float64": (53, -1022), "float32": (24, -126)}
-
 
 def rounded(value: Fraction, dtype: str) -> float:
     """Return the number of a floating dtype nearest to a rational one, ties to even; infinite beyond the largest."""
-    bits, smallest = _FORMATS[dtype]
+    held = FLOAT_FORMATS[dtype]
     if not value:
         return 0.0
     magnitude = abs(value)
@@ -24,11 +21,9 @@ def rounded(value: Fraction, dtype: str) -> float:
     if magnitude < Fraction(2) ** exponent:
         exponent -= 1
     # Below the smallest normal number the spacing stays what it is there.
-    spacing = max(exponent, smallest) - bits + 1
+    spacing = max(exponent, held.smallest_exponent) - held.significand_bits + 1
     steps = round(magnitude / Fraction(2) ** spacing)
-    # All numbers are below 2 to this power.
-    largest_exponent = 2 - smallest
-    beyond = steps >= 2 ** (largest_exponent - spacing)
+    beyond = steps >= 2 ** (held.largest_exponent + 1 - spacing)
     nearest = math.inf if beyond else math.ldexp(steps, spacing)
     return -nearest if value < 0 else nearest
 
@@ -70,7 +65,7 @@ def _negative(a: float) -> bool:
 
 def wrapped(value: int, dtype: str) -> int:
     """Return an integer modulo 2^n in the range of an integer dtype."""
-    low, high = RANGES[dtype]
+    low, high = INTEGER_RANGES[dtype]
     return (value - low) % (high - low + 1) + low
 
 
@@ -83,10 +78,10 @@ def converted(value: Value, dtype: str) -> Value:
     """
     if dtype == "bool":
         return value != 0
-    if dtype in RANGES:
+    if dtype in INTEGER_RANGES:
         if not isinstance(value, float):
             return wrapped(int(value), dtype)
-        low, high = RANGES[dtype]
+        low, high = INTEGER_RANGES[dtype]
         if math.isnan(value):
             return 0
         if math.isinf(value):

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.dtypes import INTEGER_RANGES
 from counterfoil.exact.ieee import Value, converted, product, quotient, total, wrapped
 from counterfoil.exact.numbers import NotExactError
 from counterfoil.exact.operators import Call, definition
-from counterfoil.program.uses import RANGES
 
 Element = Callable[[int], Value]
 Function = Callable[..., Any]
@@ -132,7 +132,7 @@ def _power(dtype: str, base: int, exponent: int) -> Value:
     if exponent < 0:
         # The reciprocal, without its fraction.
         return base ** (exponent % 2) if abs(base) == 1 else 0
-    low, high = RANGES[dtype]
+    low, high = INTEGER_RANGES[dtype]
     return wrapped(pow(base, exponent, high - low + 1), dtype)
 
 

@@ -7,10 +7,11 @@ from contextlib import nullcontext
 import torch
 
 from counterfoil.cancel import CancelToken
-from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter
+from counterfoil.execution.interpreter import Interpreter
 from counterfoil.program.estimate import estimate
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits, check
+from counterfoil.program.torchdtypes import TORCH_DTYPES
 
 
 def read_program(data: bytes, compute: str, limits: Limits | None = None, cancel: CancelToken | None = None) -> Program:
@@ -31,7 +32,7 @@ def read_program(data: bytes, compute: str, limits: Limits | None = None, cancel
     # Tables over all operators take a second each, and the first fake tensor an import of three.
     with cancel.at_once() if cancel is not None else nullcontext():
         program = Program.from_bytes(data, limits=limits, cancel=cancel)
-        dtype = COMPUTE_DTYPES[compute]
+        dtype = TORCH_DTYPES[compute]
         check(estimate(program, dtype.itemsize, cancel), limits)
         Interpreter(program, torch.device("cpu"), dtype).check_types(cancel)
     return program

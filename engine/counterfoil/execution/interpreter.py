@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -29,14 +29,12 @@ from counterfoil.program.graph import Keyword, Node, Program, TensorType, Value,
 from counterfoil.program.operators import UNIFORM, OperatorClass
 from counterfoil.program.places import PlaceSort
 from counterfoil.program.signatures import overload
+from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.sentence import say
 
 Outputs = list[Tensor | None]
 Compute = Callable[["Operation", list[Any], dict[str, Any]], Any]
 """Runs one operator on its arguments; :func:`native` or a perturbed executor."""
-COMPUTE_DTYPES = {"float64": torch.float64, "float32": torch.float32}
-"""The compute dtypes of the precision profiles, by name."""
-_Event = TypeVar("_Event")
 _PROGRESS_SECONDS = 0.1
 """Time between two reports of progress inside a step."""
 
@@ -280,7 +278,7 @@ class Interpreter:
         return values
 
     def _torch_dtype(self, name: str) -> torch.dtype:
-        return self.dtype if name == "float32" else _DTYPES[name]
+        return self.dtype if name == "float32" else TORCH_DTYPES[name]
 
     def _compute(
         self,
@@ -392,23 +390,9 @@ class Interpreter:
         return StepResult(state, loss)
 
 
-def with_progress(
-    execution: Generator[int, None, StepResult], event: Callable[[int], _Event]
-) -> Generator[_Event, None, StepResult]:
-    """Turn the reports of :meth:`Interpreter.execute` into events; returns its result."""
-    while True:
-        try:
-            done = next(execution)
-        except StopIteration as end:
-            result: StepResult = end.value
-            return result
-        yield event(done)
-
-
 def stored(tensor: Tensor, described: TensorType) -> Tensor:
     """Return a state tensor as it is stored: contiguous, floating ones rounded to float32, ties to even."""
-    dtype = torch.float32 if described.floating else _DTYPES[described.dtype]
-    return tensor.to(dtype).contiguous()
+    return tensor.to(TORCH_DTYPES[described.dtype]).contiguous()
 
 
 def _unshared(outputs: Outputs, args: list[Any]) -> Outputs:
@@ -417,7 +401,6 @@ def _unshared(outputs: Outputs, args: list[Any]) -> Outputs:
     return [o.clone() if o is not None and o.untyped_storage().data_ptr() in pointers else o for o in outputs]
 
 
-_DTYPES = {"int64": torch.int64, "int32": torch.int32, "uint8": torch.uint8, "bool": torch.bool}
 _KEYWORDS: dict[str, dict[str, Any]] = {
     "memory_format": {
         "contiguous_format": torch.contiguous_format,

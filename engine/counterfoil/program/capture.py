@@ -28,25 +28,20 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.checkpoint import CheckpointError
 
+from counterfoil.dtypes import STATE_DTYPES
 from counterfoil.errors import CounterfoilError, DataError, ProgramError
 from counterfoil.program.decompositions import DECOMPOSITIONS
 from counterfoil.program.graph import Input, Program, TensorType
 from counterfoil.program.lowering import RECOMPUTED, lower
 from counterfoil.program.portable import PORTABLE
 from counterfoil.program.random import PhiloxDropout, counting_draws
+from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
 
 Objective = Callable[[nn.Module, Mapping[str, Tensor]], Tensor]
 """Computes the loss from the model and the batch: ``objective(model, {"images": ..., "labels": ...})``."""
 
-_TORCH_DTYPES = {
-    "float32": torch.float32,
-    "int64": torch.int64,
-    "int32": torch.int32,
-    "uint8": torch.uint8,
-    "bool": torch.bool,
-}
-_DTYPE_NAMES = {dtype: name for name, dtype in _TORCH_DTYPES.items()}
+_DTYPE_NAMES = {dtype: name for name, dtype in TORCH_DTYPES.items() if name in STATE_DTYPES}
 _LABEL = "counterfoil_module"
 _META_KEY = "nn_module_stack"
 """A node-metadata key that ``make_fx`` copies from pass to pass; ours holds ``(phase, module path)``."""
@@ -205,7 +200,7 @@ def _trace(
             examples = [
                 mode.from_tensor(state[item.name])
                 if item.kind == "state"
-                else torch.empty(item.type.shape, dtype=_TORCH_DTYPES[item.type.dtype])
+                else torch.empty(item.type.shape, dtype=TORCH_DTYPES[item.type.dtype])
                 for item in inputs
             ]
             with fx_traceback.preserve_node_meta():

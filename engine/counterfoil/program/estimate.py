@@ -10,7 +10,8 @@ import math
 from collections.abc import Sequence
 
 from counterfoil.cancel import CancelToken
-from counterfoil.program.graph import ITEM_BYTES, Argument, Node, Program, TensorType, Value, node_values
+from counterfoil.dtypes import ITEM_BYTES
+from counterfoil.program.graph import Argument, Node, Program, TensorType, Value, node_values
 from counterfoil.program.limits import Estimate
 from counterfoil.program.operators import OperatorClass
 

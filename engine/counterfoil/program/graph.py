@@ -15,6 +15,7 @@ from typing import Any
 from counterfoil import canonical
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
+from counterfoil.dtypes import ITEM_BYTES, STATE_DTYPES
 from counterfoil.errors import ProgramError
 from counterfoil.program.limits import MAX_OPERATORS, Limits, check_operators
 from counterfoil.program.operators import Operator, OperatorClass, classify, is_allowed
@@ -24,10 +25,6 @@ from counterfoil.program.uses import undefined_use
 from counterfoil.sentence import say
 
 FORMAT_VERSION = 1
-DTYPES = ("float32", "int64", "int32", "uint8", "bool")
-"""Dtypes of values. ``float32`` stands for the order's compute dtype while a step is executed."""
-ITEM_BYTES = {"int64": 8, "int32": 4, "uint8": 1, "bool": 1}
-"""Bytes of an element, by dtype; those of ``float32`` are the compute dtype's."""
 INPUT_KINDS = ("state", "batch", "scalar")
 PASSES = ("forward", "backward", "update")
 MAX_ELEMENTS = 2**36
@@ -345,7 +342,7 @@ def _argument_json(argument: Argument) -> Any:
 
 
 _KEYWORDS = {
-    "dtype": frozenset(DTYPES),
+    "dtype": frozenset(STATE_DTYPES),
     "memory_format": frozenset({"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"}),
     "layout": frozenset({"strided"}),
 }
@@ -418,9 +415,13 @@ class _Parser:
 
     def _type(self, value: Any) -> TensorType:
         shape = tuple(self._list(value["shape"]))
-        if value["dtype"] not in DTYPES:
+        if value["dtype"] not in STATE_DTYPES:
             raise ProgramError(
-                say("The program uses the dtype {0}; supported are {1}.", _shown(value["dtype"]), ", ".join(DTYPES))
+                say(
+                    "The program uses the dtype {0}; supported are {1}.",
+                    _shown(value["dtype"]),
+                    ", ".join(STATE_DTYPES),
+                )
             )
         if len(shape) > MAX_AXES or not all(type(n) is int and 0 <= n < 2**40 for n in shape):
             raise ProgramError(say("A shape in the program is not a list of lengths."))

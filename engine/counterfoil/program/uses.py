@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from counterfoil.dtypes import INTEGER_RANGES
 from counterfoil.program.operators import ROUNDED_UNLESS_INTEGER
 from counterfoil.sentence import say
 
@@ -23,8 +24,6 @@ INTEGER_KINDS = frozenset(
     )
 )  # fmt: skip
 """Kinds that are rounded for floating-point numbers and defined for integers, modulo 2^n."""
-RANGES = {"int64": (-(2**63), 2**63 - 1), "int32": (-(2**31), 2**31 - 1), "uint8": (0, 255)}
-"""Smallest and largest number of each integer dtype."""
 COMPARISONS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
 _FILLS = frozenset(
     ("full", "full_like", "new_full", "scalar_tensor", "fill", "masked_fill", "constant_pad_nd", "scatter")
@@ -74,7 +73,7 @@ def _undefined_for_integers(node: Node, kind: str) -> str | None:
     numbers = list(_numbers((node.args, tuple(argument for _, argument in node.kwargs))))
     if any(isinstance(number, float) and not number.is_integer() for number in numbers):
         return say("puts a number that is none, or has a fraction, into an integer")
-    low, high = RANGES[outputs[0]]
+    low, high = INTEGER_RANGES[outputs[0]]
     if kind in _FILLS and not low <= _fill(node, kind) <= high:
         return say("puts a number into {0} that it cannot hold", outputs[0])
     return None

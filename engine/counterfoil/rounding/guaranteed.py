@@ -23,6 +23,7 @@ from typing import Any
 from counterfoil.bundle.schema import Precision
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
+from counterfoil.dtypes import FLOAT_FORMATS
 from counterfoil.errors import ProgramError
 from counterfoil.program import sums
 from counterfoil.program.graph import Node, Program, TensorType, map_argument
@@ -34,7 +35,6 @@ ULPS = 8
 """No library function of one element errs by more units in the last place (SLEEF 1 to 1.5, CUDA at most 5)."""
 FUNCTION = 2 * ULPS
 """The same in unit roundoffs: an ulp is at most 2 u times the value."""
-_UNIT_BITS = {"float64": 53, "float32": 24}
 _SCALE_SLACK = 1.0 + 2.0**-8
 """Scales are sums of magnitudes, computed with a relative error far below this."""
 _MOMENTS = 32
@@ -102,7 +102,7 @@ Family = Callable[[Use], Sequence[Bound | None]]
 
 def gamma(terms: int, compute: str) -> float:
     """Return gamma_terms in a compute dtype; infinite where it has none."""
-    unit = terms * 2.0 ** -_UNIT_BITS[compute]
+    unit = terms * 2.0 ** -FLOAT_FORMATS[compute].significand_bits
     return unit / (1 - unit) if unit < 0.5 else math.inf
 
 

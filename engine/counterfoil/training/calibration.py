@@ -12,29 +12,30 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.datafile import DataFile, missing_data
+from counterfoil.bundle.datafile import open_data_file
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import HEADROOM_BITS, OrderManifest, Precision
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DataError
-from counterfoil.execution.devices import open_device, set_determinism
-from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter, Operation, native
+from counterfoil.execution.interpreter import Operation, native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.generators import finish
+from counterfoil.generators import finish, relay
+from counterfoil.machine import open_machine
 from counterfoil.program.graph import Node, Program
 from counterfoil.program.limits import Limits
 from counterfoil.program.operators import OperatorClass
 from counterfoil.rounding.grid import FLOAT64_BIAS, ZERO_SCALE
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
-from counterfoil.training.order import Rows, prepare_order
+from counterfoil.training.order import prepare_order
 
 _FINEST = 64
 """Distances from midpoints are counted down to 2^(E - 64)."""
@@ -144,52 +145,42 @@ def calibrate(
     """
     if steps < 1:
         raise DataError("A calibration needs at least one step.")
-    torch_device = open_device(device)
-    used_threads = set_determinism(threads)
-    kernels = Kernels(torch_device, used_threads)
-    try:
-        with ExitStack() as stack:
-            stack.enter_context(obstacles_noticed())
-            reader = stack.enter_context(BundleReader.open(order_path))
-            contents = reader.check_order_contents(cancel)
-            order = prepare_order(reader.manifest, contents, limits, cancel)
-            manifest, program = order.manifest, order.program
-            if manifest.outside:
-                if data is None:
-                    raise missing_data(manifest)
-                order = order.with_data(_checked(stack.enter_context(DataFile.open(data)), manifest, cancel))
-            steps = min(steps, manifest.steps)
-            interpreter = Interpreter(program, torch_device, COMPUTE_DTYPES[manifest.precision.compute])
-            measuring = _Measuring(program, replace(manifest.precision, proven=False), kernels)
-            yield CalibrationStarted(steps)
-            state: Mapping[str, Tensor] = order.initial
-            for step in range(1, steps + 1):
-                measuring.begin_step(step_key(manifest.digest, step))
-                execution = interpreter.execute(
-                    order.inputs(step, state), rounder=measuring, compute=measuring.compute, cancel=cancel
-                )
-                while True:
-                    try:
-                        done = next(execution)
-                    except StopIteration as end:
-                        state = end.value.state
-                        break
-                    yield CalibrationProgress(step - 1 + done / len(program.nodes))
-                yield CalibrationProgress(step)
-            kinds = measuring.kinds()
-            # A kind that never differed keeps the default, so it is not listed.
-            margins = tuple((kind.kind, kind.margin_bits) for kind in kinds if kind.largest)
-            precision = replace(manifest.precision, proven=False, margins=margins)
-            calibrated = replace(manifest, precision=precision)
-            if out is not None:
-                _write(contents, calibrated, out)
-    finally:
-        kernels.close()
+    machine = open_machine(device, threads)
+    with ExitStack() as stack:
+        stack.enter_context(obstacles_noticed())
+        reader = stack.enter_context(BundleReader.open(order_path))
+        contents = reader.check_order_contents(cancel)
+        order = prepare_order(reader.manifest, contents, limits, cancel)
+        manifest, program = order.manifest, order.program
+        if (file := open_data_file(manifest, data, stack)) is not None:
+            order = order.with_data(finish(file.check(manifest, cancel)))
+        machine.check_memory(program, manifest.precision)
+        steps = min(steps, manifest.steps)
+        kernels = stack.enter_context(machine.kernels())
+        interpreter = machine.interpreter(program, manifest.precision)
+        measuring = _Measuring(program, replace(manifest.precision, proven=False), kernels)
+        yield CalibrationStarted(steps)
+        state: Mapping[str, Tensor] = order.initial
+        for step in range(1, steps + 1):
+            measuring.begin_step(step_key(manifest.digest, step))
+            execution = interpreter.execute(
+                order.inputs(step, state), rounder=measuring, compute=measuring.compute, cancel=cancel
+            )
+            result = yield from relay(execution, partial(_progress, step - 1, len(program.nodes)))
+            state = result.state
+            yield CalibrationProgress(step)
+        kinds = measuring.kinds()
+        # A kind that never differed keeps the default, so it is not listed.
+        margins = tuple((kind.kind, kind.margin_bits) for kind in kinds if kind.largest)
+        precision = replace(manifest.precision, proven=False, margins=margins)
+        calibrated = replace(manifest, precision=precision)
+        if out is not None:
+            _write(contents, calibrated, out)
     yield Calibration(kinds, precision, steps, None if out is None else calibrated.digest)
 
 
-def _checked(file: DataFile, manifest: OrderManifest, cancel: CancelToken | None) -> Mapping[str, Rows]:
-    return finish(file.check(manifest, cancel))
+def _progress(before: int, operators: int, done: int) -> CalibrationProgress:
+    return CalibrationProgress(before + done / operators)
 
 
 def _write(contents: OrderContents, manifest: OrderManifest, out: str | os.PathLike[str]) -> None:

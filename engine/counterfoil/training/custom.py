@@ -22,7 +22,8 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from counterfoil.bundle.schema import DATA_DTYPES, Precision, check_name
+from counterfoil.bundle.schema import Precision, check_name
+from counterfoil.dtypes import DATA_DTYPES
 from counterfoil.errors import BundleError, CounterfoilError, DataError
 from counterfoil.program.capture import Objective, capture
 from counterfoil.program.graph import TensorType

@@ -22,7 +22,7 @@ from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.rows import chunks_of_rows
 from counterfoil.commit.state import chunk_proofs, state_root, tensor_bytes, tensor_digest
-from counterfoil.errors import BundleError, DataError, ProgramError, TrialError
+from counterfoil.errors import BundleError, DataError, ProgramError
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import Draws, StepInputs
 from counterfoil.program.capture import CapturedStep
@@ -66,7 +66,9 @@ class OrderDraft:
     initial: Mapping[str, Array]
 
     def try_first_step(self, cancel: CancelToken | None = None) -> Iterator[TrialEvent]:
-        """Execute the first step on the CPU, as its trainer will: for a program that shows the progress.
+        """Read the program as others will, and execute the first step on the CPU as its trainer will.
+
+        :meth:`write` does it too; this is for a program that shows the progress.
 
         Args:
             cancel: Looked at between operators.
@@ -75,7 +77,7 @@ class OrderDraft:
             TrialStarted, TrialProgress now and then, and the Trial.
 
         Raises:
-            TrialError: The step fails; the sentence says where, and what to do.
+            TrialError: The step fails, or nobody could read the program; the sentence says where, and what to do.
             CancelledError: ``cancel`` was set.
         """
         state = {name: torch.from_numpy(array) for name, array in self.initial.items()}
@@ -97,9 +99,8 @@ class OrderDraft:
             path: Where the order goes.
             external_data: Where the data goes, for data too large to lie in the order and in every run of it; the
                 order then names each array by its digest. None keeps the data in the order.
-            trial: Whether to read the program as others will, and to execute the first step (:meth:`try_first_step`),
-                so that no order is written that nobody can train. It takes the time and the memory of a step on the
-                CPU, twice.
+            trial: Whether to try the first step (:meth:`try_first_step`), so that no order is written that nobody can
+                train. It takes the time and the memory of a step on the CPU, twice.
 
         Warns:
             CoarseGridWarning: The grid is too coarse for a gradient of the first step.
@@ -110,7 +111,6 @@ class OrderDraft:
             FileWriteError: A file cannot be written.
         """
         manifest, inside = self.manifest, self.data
-        program = self._readable_program() if trial else self.program.to_bytes()
         if external_data is not None:
             name = _plain_name(Path(external_data))
             outside = {array: replace(spec, file=name) for array, spec in manifest.data.items()}
@@ -122,20 +122,8 @@ class OrderDraft:
         if external_data is not None:
             write_data_file(external_data, self.data)
         with BundleWriter.create(path) as writer:
-            writer.write_order(manifest, program, self.schedule, self.scalars, inside, self.initial)
+            writer.write_order(manifest, self.program.to_bytes(), self.schedule, self.scalars, inside, self.initial)
         return manifest
-
-    def _readable_program(self) -> bytes:
-        data = self.program.to_bytes()
-        try:
-            Program.from_bytes(data)
-        except ProgramError as error:
-            raise TrialError(
-                f"Nobody could train this order. {error.sentence}",
-                remedy="Write that part of the model in another way.",
-                detail=error.detail,
-            ) from error
-        return data
 
 
 def draft_order(

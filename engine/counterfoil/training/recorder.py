@@ -11,7 +11,6 @@ import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.datafile import DataFile, missing_data
+from counterfoil.bundle.datafile import open_data_file
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim
 from counterfoil.bundle.writer import BundleWriter, order_bytes, run_bytes
@@ -29,14 +28,16 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.errors import CancelledError, FileWriteError, ObstacleError, RecordingError
-from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
-from counterfoil.execution.interpreter import COMPUTE_DTYPES, Compute, Interpreter, native, with_progress
+from counterfoil.execution.interpreter import Compute, Interpreter, native
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.generators import relay
+from counterfoil.machine import open_machine
 from counterfoil.program.limits import Limits
 from counterfoil.rounding.log import decode, encode
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, step_key
 from counterfoil.signing import SigningKey, sign_claim
+from counterfoil.timestamps import timestamp
 from counterfoil.training.order import LoadedOrder, prepare_order
 from counterfoil.training.recording import (
     Recording,
@@ -145,19 +146,6 @@ RecordEvent = (
 )
 
 
-def _with_data(
-    order: LoadedOrder, file: DataFile, cancel: CancelToken | None
-) -> Generator[DataChecked, None, LoadedOrder]:
-    """Check a data file and add its arrays to the order that names them."""
-    checking = file.check(order.manifest, cancel)
-    while True:
-        try:
-            done, total = next(checking)
-        except StopIteration as end:
-            return order.with_data(end.value)
-        yield DataChecked(done, total)
-
-
 def _operator_recorded(step: int, total: int, done: int) -> OperatorRecorded:
     return OperatorRecorded(step, done, total)
 
@@ -225,8 +213,7 @@ def record(
     """
     started = time.perf_counter()
     run_path = Path(run_path)
-    torch_device = open_device(device)
-    used_threads = set_determinism(threads)
+    machine = open_machine(device, threads)
     compute = native if perturbation is None else perturbed(perturbation)
     check_target(run_path, what="the bundle")
     with ExitStack() as stack:
@@ -236,20 +223,19 @@ def record(
         contents = reader.check_order_contents(cancel)
         order = prepare_order(reader.manifest, contents, limits, cancel)
         manifest, program = order.manifest, order.program
-        dtype = COMPUTE_DTYPES[manifest.precision.compute]
-        check_memory(torch_device, program.least_memory(dtype.itemsize))
-        interpreter = Interpreter(program, torch_device, dtype)
+        machine.check_memory(program, manifest.precision)
+        interpreter = machine.interpreter(program, manifest.precision)
         if fresh:
             discard_recording(run_path)
         resumed = resume and is_unfinished(run_path)
         open_recording = Recording.open if resumed else Recording.begin
         recording = stack.enter_context(open_recording(run_path, manifest, key.public))
         _check_room(run_path, recording, manifest, contents, len(program.places))
-        if manifest.outside and data is None:
-            raise missing_data(manifest)
+        file = open_data_file(manifest, data, stack)
         yield RecordStarted(manifest.steps, device)
-        if manifest.outside and data is not None:
-            order = yield from _with_data(order, stack.enter_context(DataFile.open(data)), cancel)
+        if file is not None:
+            outside = yield from relay(file.check(manifest, cancel), lambda report: DataChecked(*report))
+            order = order.with_data(outside)
 
         history = yield from recording.check(cancel)
         last, stored = recording.last_state(contents.initial)
@@ -257,8 +243,7 @@ def record(
         if resumed:
             yield RecordingResumed(recording.steps, last)
         published = None if heads is None else stack.enter_context(TreeHeadFile(heads, recording.published))
-        kernels = Kernels(torch_device, used_threads)
-        stack.callback(kernels.close)
+        kernels = stack.enter_context(machine.kernels())
         stack.enter_context(_kept(recording))
         for finished in recording.read(last + 1):
             state = yield from _restored(order, finished, state, interpreter, kernels, compute, tamper, cancel)
@@ -275,7 +260,7 @@ def record(
             if tamper is not None:
                 inputs = tamper(inputs)
             execution = interpreter.execute(inputs, rounder=rounder, compute=compute, cancel=cancel)
-            result = yield from with_progress(execution, partial(_operator_recorded, step, len(program.nodes)))
+            result = yield from relay(execution, partial(_operator_recorded, step, len(program.nodes)))
             state = result.state
             arrays = numpy_state(state) if manifest.is_committed(step) else {}
             done = stored_step(
@@ -299,8 +284,8 @@ def record(
             order=manifest.digest,
             run_root=history.root,
             steps=manifest.steps,
-            environment=environment(torch_device),
-            signed_at=datetime.now(UTC).replace(microsecond=0).isoformat().replace("+00:00", "Z"),
+            environment=machine.environment,
+            signed_at=timestamp(),
             public_key=key.public.pem,
         )
         yield from _assemble(
@@ -371,7 +356,7 @@ def _restored(
     if tamper is not None:
         inputs = tamper(inputs)
     execution = interpreter.execute(inputs, rounder=rounder, compute=compute, cancel=cancel)
-    result = yield from with_progress(execution, partial(_operator_recorded, record.step, len(program.nodes)))
+    result = yield from relay(execution, partial(_operator_recorded, record.step, len(program.nodes)))
     root = None if record.state_root is None else state_root(numpy_state(result.state))
     again = stored_step(
         record.step,

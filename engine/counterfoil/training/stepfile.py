@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
+from counterfoil.commit.fingerprints import fingerprint_bytes, fingerprints_digest
 
 _NUMBERS = struct.Struct("<QQQQd?")
 _WORD_BYTES = 8
@@ -49,7 +50,7 @@ def stored_step(
     state_root: Digest | None,
 ) -> StoredStep:
     """Make a finished step, its digests computed; arguments as in :class:`StoredStep` and its record."""
-    words = Digest.of(fingerprints.astype("<u8").tobytes())
+    words = fingerprints_digest(fingerprints)
     return StoredStep(StepRecord(step, state_root, Digest.of(log), words, loss), log, log_entries, fingerprints)
 
 
@@ -67,7 +68,7 @@ def encode_step(step: StoredStep, seal: Digest) -> tuple[bytes, Digest]:
     )
     head = numbers + (record.state_root.value if record.state_root is not None else bytes(DIGEST_BYTES))
     own = _seal(seal, head, record)
-    return b"".join((head, step.log, step.fingerprints.astype("<u8").tobytes(), own.value)), own
+    return b"".join((head, step.log, fingerprint_bytes(step.fingerprints), own.value)), own
 
 
 def read_steps(file: BinaryIO, size: int, seal: Digest) -> Iterator[tuple[StoredStep, int, Digest]]:

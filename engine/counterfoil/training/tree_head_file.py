@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +18,7 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleFrontier
 from counterfoil.errors import TargetExistsError
 from counterfoil.signing import SigningKey, sign_tree_head
+from counterfoil.timestamps import timestamp
 from counterfoil.wholefiles import check_target, write_whole, writing
 
 _WHAT = "the file of tree heads"
@@ -94,7 +94,7 @@ def sign_head(order: Digest, history: MerkleFrontier, key: SigningKey) -> tuple[
         order=order,
         size=history.size,
         root=history.root,
-        signed_at=datetime.now(UTC).replace(microsecond=0).isoformat().replace("+00:00", "Z"),
+        signed_at=timestamp(),
         public_key=key.public.pem,
     )
     return head, sign_tree_head(head, key) + b"\n"

@@ -26,17 +26,18 @@ from counterfoil.errors import (
     ProgramError,
     TrialError,
 )
+from counterfoil.execution.admission import read_program
 from counterfoil.execution.devices import check_memory
 from counterfoil.execution.interpreter import (
-    COMPUTE_DTYPES,
     Interpreter,
     Operation,
     StepInputs,
-    StepResult,
     native,
-    with_progress,
 )
+from counterfoil.generators import relay
 from counterfoil.program.graph import Program, Value
+from counterfoil.program.limits import LARGE
+from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.rounding.grid import ZERO_SCALE
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
@@ -160,13 +161,13 @@ def try_step(
         CancelledError: ``cancel`` was set.
     """
     begun = time.perf_counter()
-    cpu, dtype = torch.device("cpu"), COMPUTE_DTYPES[manifest.precision.compute]
+    cpu, dtype = torch.device("cpu"), TORCH_DTYPES[manifest.precision.compute]
     kernels = Kernels(cpu, torch.get_num_threads())
     found = gradients(program)
     total = len(program.nodes)
     try:
         check_memory(cpu, program.least_memory(dtype.itemsize))
-        Interpreter(program, cpu, dtype).check_types()
+        program = _as_others_read_it(program, manifest.precision.compute, cancel)
         yield TrialStarted(2 * total)
         rounder = RecordingRounder(program, manifest.precision, kernels)
         rounder.begin_step(step_key(manifest.digest, 1))
@@ -174,11 +175,11 @@ def try_step(
         execution = Interpreter(program, cpu, dtype).execute(
             inputs, rounder=rounder, compute=rounded.compute, cancel=cancel
         )
-        result: StepResult = yield from with_progress(execution, TrialProgress)
+        result = yield from relay(execution, TrialProgress)
         exact = _Kept(found)
         execution = Interpreter(program, cpu).execute(inputs, compute=exact.compute, cancel=cancel)
         with suppress(NonFiniteError):
-            yield from with_progress(execution, lambda done: TrialProgress(total + done))
+            yield from relay(execution, lambda done: TrialProgress(total + done))
         noise = _noise(found, rounder.logs, manifest.precision)
         measured = {g: _compare(rounded.values[g.value], exact.values[g.value], noise[g]) for g in found}
         suspects = [gradient for gradient in found if _is_coarse(measured[gradient], manifest.precision)]
@@ -216,6 +217,18 @@ def try_step(
         for gradient in suspects
     )
     yield Trial(result.loss, time.perf_counter() - begun, coarse)
+
+
+def _as_others_read_it(program: Program, compute: str, cancel: CancelToken | None) -> Program:
+    """Return the program that trainer and auditor will read from the order, in place of the client's own."""
+    try:
+        return read_program(program.to_bytes(), compute, LARGE, cancel)
+    except ProgramError as error:
+        raise TrialError(
+            f"Nobody could train this order. {error.sentence}",
+            remedy=error.remedy or "Write that part of the model in another way.",
+            detail=error.detail,
+        ) from error
 
 
 def _first_line(detail: str) -> str:

@@ -16,6 +16,7 @@ from counterfoil import canonical
 from counterfoil.bundle.schema import RunClaim, StepRecord, run_tree
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.digest import Digest
+from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.execution.interpreter import Interpreter, StepResult
@@ -100,7 +101,7 @@ def write_run(path: Path, draft: OrderDraft, turned: int | None = None) -> dict[
                 step,
                 root if manifest.is_committed(step) else None,
                 Digest.of(log),
-                Digest.of(fingerprints.astype("<u8").tobytes()),
+                fingerprints_digest(fingerprints),
                 recorded.result.loss,
             )
             records.append(record)

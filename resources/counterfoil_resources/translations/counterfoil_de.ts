@@ -83,6 +83,153 @@
         </message>
     </context>
     <context>
+        <name>Commands</name>
+        <message>
+            <source>&amp;Add…</source>
+            <translation>&amp;Hinzufügen…</translation>
+        </message>
+        <message>
+            <source>&amp;Conclude as refused</source>
+            <translation>&amp;Als abgelehnt abschließen</translation>
+        </message>
+        <message>
+            <source>&amp;Export signed verdict…</source>
+            <translation>Urteil &amp;unterschreiben…</translation>
+        </message>
+        <message>
+            <source>&amp;Open a run…</source>
+            <translation>Lauf ö&amp;ffnen…</translation>
+        </message>
+        <message>
+            <source>&amp;Pause</source>
+            <translation>An&amp;halten</translation>
+        </message>
+        <message>
+            <source>&amp;Replay</source>
+            <translation>&amp;Nachrechnen</translation>
+        </message>
+        <message>
+            <source>&amp;Replay again</source>
+            <translation>Erneut &amp;nachrechnen</translation>
+        </message>
+        <message>
+            <source>&amp;Replay the sample</source>
+            <translation>Stichprobe &amp;nachrechnen</translation>
+        </message>
+        <message>
+            <source>&amp;Resume</source>
+            <translation>&amp;Fortsetzen</translation>
+        </message>
+        <message>
+            <source>&amp;Stop</source>
+            <translation>&amp;Abbrechen</translation>
+        </message>
+        <message>
+            <source>Add bundles to the queue</source>
+            <translation>Bündel zur Warteschlange hinzufügen</translation>
+        </message>
+        <message>
+            <source>Check the signature of a verdict, and read it</source>
+            <translation>Die Unterschrift eines Urteils prüfen und es lesen</translation>
+        </message>
+        <message>
+            <source>Choose how much of the run is replayed, and see what that costs and proves</source>
+            <translation>Wählen, wie viel vom Lauf nachgerechnet wird, und sehen, was das kostet und beweist</translation>
+        </message>
+        <message>
+            <source>Choose the &amp;data file…</source>
+            <translation>&amp;Datendatei wählen…</translation>
+        </message>
+        <message>
+            <source>Choose the file with the data that the order names and does not hold</source>
+            <translation>Die Datei mit den Daten wählen, die der Auftrag nennt und nicht enthält</translation>
+        </message>
+        <message>
+            <source>Co&amp;mpare with order…</source>
+            <translation>Mit dem &amp;Auftrag vergleichen…</translation>
+        </message>
+        <message>
+            <source>Compare the open run with the client's own order file</source>
+            <translation>Den geöffneten Lauf mit der eigenen Auftragsdatei des Auftraggebers vergleichen</translation>
+        </message>
+        <message>
+            <source>Export step &amp;table…</source>
+            <translation>Schritt&amp;tabelle exportieren…</translation>
+        </message>
+        <message>
+            <source>Open a &amp;verdict…</source>
+            <translation>Urteil öff&amp;nen…</translation>
+        </message>
+        <message>
+            <source>Open a bundle</source>
+            <translation>Ein Bündel öffnen</translation>
+        </message>
+        <message>
+            <source>P&amp;lan…</source>
+            <translation>P&amp;lanen…</translation>
+        </message>
+        <message>
+            <source>Pause the replay, or let it go on</source>
+            <translation>Die Nachrechnung anhalten oder weitergehen lassen</translation>
+        </message>
+        <message>
+            <source>R&amp;esume</source>
+            <translation>F&amp;ortsetzen</translation>
+        </message>
+        <message>
+            <source>Replay the waiting bundles one after the other</source>
+            <translation>Die wartenden Bündel nacheinander nachrechnen</translation>
+        </message>
+        <message>
+            <source>Replay {0} on this machine and compare it</source>
+            <translation>Auf diesem Rechner nachrechnen und vergleichen: {0}</translation>
+        </message>
+        <message>
+            <source>Run the checks and conclude REFUSED, so that a verdict can be signed</source>
+            <translation>Die Prüfungen ausführen und mit REFUSED abschließen, damit ein Urteil unterschrieben werden kann</translation>
+        </message>
+        <message>
+            <source>S&amp;top</source>
+            <translation>A&amp;bbrechen</translation>
+        </message>
+        <message>
+            <source>Save dispute &amp;capsule…</source>
+            <translation>Streitfall&amp;kapsel speichern…</translation>
+        </message>
+        <message>
+            <source>Save the disputed step with its proofs, so that anybody can replay it on another machine</source>
+            <translation>Den strittigen Schritt mit seinen Beweisen speichern, damit ihn jeder auf einem anderen Rechner nachrechnen kann</translation>
+        </message>
+        <message>
+            <source>Save the replayed steps as CSV</source>
+            <translation>Die nachgerechneten Schritte als CSV speichern</translation>
+        </message>
+        <message>
+            <source>Sign what the replay found, and save it</source>
+            <translation>Unterschreiben und speichern, was die Nachrechnung ergab</translation>
+        </message>
+        <message>
+            <source>Sta&amp;rt</source>
+            <translation>Sta&amp;rten</translation>
+        </message>
+        <message>
+            <source>Start &amp;anew</source>
+            <translation>&amp;Neu beginnen</translation>
+        </message>
+        <message>
+            <source>Stop the queue; what waits stays</source>
+            <translation>Die Warteschlange abbrechen; was wartet, bleibt</translation>
+        </message>
+        <message>
+            <source>Stop the replay</source>
+            <translation>Die Nachrechnung abbrechen</translation>
+        </message>
+        <message>
+            <source>Ta&amp;ke the order from the bundle</source>
+            <translation>Auftrag aus dem Bündel ne&amp;hmen</translation>
+        </message>
+    </context>
+    <context>
         <name>ComparisonGrid</name>
         <message>
             <source>Run</source>
@@ -429,6 +576,61 @@
         </message>
     </context>
     <context>
+        <name>Files</name>
+        <message>
+            <source>A replay of {0} is running.</source>
+            <translation>{0} wird gerade nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>Add to the queue</source>
+            <translation>Zur Warteschlange hinzufügen</translation>
+        </message>
+        <message>
+            <source>Choose the data file {0}</source>
+            <translation>Datendatei {0} wählen</translation>
+        </message>
+        <message>
+            <source>Compare with the client's order</source>
+            <translation>Mit dem Auftrag des Auftraggebers vergleichen</translation>
+        </message>
+        <message>
+            <source>Counterfoil bundles (*.cfoil);;All files (*)</source>
+            <translation>Counterfoil-Bündel (*.cfoil);;Alle Dateien (*)</translation>
+        </message>
+        <message>
+            <source>Counterfoil data files (*.cfdata);;All files (*)</source>
+            <translation>Counterfoil-Datendateien (*.cfdata);;Alle Dateien (*)</translation>
+        </message>
+        <message>
+            <source>Dispute capsules (*.cfoil)</source>
+            <translation>Streitfallkapseln (*.cfoil)</translation>
+        </message>
+        <message>
+            <source>Export step table</source>
+            <translation>Schritttabelle exportieren</translation>
+        </message>
+        <message>
+            <source>Open a run</source>
+            <translation>Lauf öffnen</translation>
+        </message>
+        <message>
+            <source>Open a verdict</source>
+            <translation>Urteil öffnen</translation>
+        </message>
+        <message>
+            <source>Save dispute capsule</source>
+            <translation>Streitfallkapsel speichern</translation>
+        </message>
+        <message>
+            <source>Stop it and open</source>
+            <translation>Abbrechen und öffnen</translation>
+        </message>
+        <message>
+            <source>Verdicts (*.json);;All files (*)</source>
+            <translation>Urteile (*.json);;Alle Dateien (*)</translation>
+        </message>
+    </context>
+    <context>
         <name>FindingView</name>
         <message>
             <source>Before rounding</source>
@@ -697,168 +899,28 @@
     <context>
         <name>MainWindow</name>
         <message>
-            <source>&amp;Add…</source>
-            <translation>&amp;Hinzufügen…</translation>
-        </message>
-        <message>
             <source>&amp;Clear recent files</source>
             <translation>Zuletzt geöffnete &amp;vergessen</translation>
-        </message>
-        <message>
-            <source>&amp;Conclude as refused</source>
-            <translation>&amp;Als abgelehnt abschließen</translation>
-        </message>
-        <message>
-            <source>&amp;Dark</source>
-            <translation>&amp;Dunkel</translation>
-        </message>
-        <message>
-            <source>&amp;Device</source>
-            <translation>&amp;Gerät</translation>
-        </message>
-        <message>
-            <source>&amp;Export signed verdict…</source>
-            <translation>Urteil &amp;unterschreiben…</translation>
-        </message>
-        <message>
-            <source>&amp;File</source>
-            <translation>&amp;Datei</translation>
-        </message>
-        <message>
-            <source>&amp;Help</source>
-            <translation>&amp;Hilfe</translation>
-        </message>
-        <message>
-            <source>&amp;Light</source>
-            <translation>&amp;Hell</translation>
-        </message>
-        <message>
-            <source>&amp;Open a run…</source>
-            <translation>Lauf ö&amp;ffnen…</translation>
-        </message>
-        <message>
-            <source>&amp;Pause</source>
-            <translation>An&amp;halten</translation>
-        </message>
-        <message>
-            <source>&amp;Queue</source>
-            <translation>&amp;Warteschlange</translation>
         </message>
         <message>
             <source>&amp;Quit</source>
             <translation>&amp;Beenden</translation>
         </message>
         <message>
-            <source>&amp;Replay</source>
-            <translation>&amp;Nachrechnen</translation>
-        </message>
-        <message>
-            <source>&amp;Replay again</source>
-            <translation>Erneut &amp;nachrechnen</translation>
-        </message>
-        <message>
-            <source>&amp;Replay the sample</source>
-            <translation>Stichprobe &amp;nachrechnen</translation>
-        </message>
-        <message>
             <source>&amp;Restore layout</source>
             <translation>Anordnung &amp;zurücksetzen</translation>
-        </message>
-        <message>
-            <source>&amp;Resume</source>
-            <translation>&amp;Fortsetzen</translation>
-        </message>
-        <message>
-            <source>&amp;Steps</source>
-            <translation>&amp;Schritte</translation>
-        </message>
-        <message>
-            <source>&amp;Stop</source>
-            <translation>&amp;Abbrechen</translation>
-        </message>
-        <message>
-            <source>&amp;Theme</source>
-            <translation>&amp;Farben</translation>
-        </message>
-        <message>
-            <source>&amp;View</source>
-            <translation>&amp;Ansicht</translation>
         </message>
         <message>
             <source>A replay of {0} is running.</source>
             <translation>{0} wird gerade nachgerechnet.</translation>
         </message>
         <message>
-            <source>Add bundles to the queue</source>
-            <translation>Bündel zur Warteschlange hinzufügen</translation>
-        </message>
-        <message>
-            <source>Add to the queue</source>
-            <translation>Zur Warteschlange hinzufügen</translation>
-        </message>
-        <message>
-            <source>Check the signature of a verdict, and read it</source>
-            <translation>Die Unterschrift eines Urteils prüfen und es lesen</translation>
-        </message>
-        <message>
-            <source>Choose how much of the run is replayed, and see what that costs and proves</source>
-            <translation>Wählen, wie viel vom Lauf nachgerechnet wird, und sehen, was das kostet und beweist</translation>
-        </message>
-        <message>
-            <source>Choose the &amp;data file…</source>
-            <translation>&amp;Datendatei wählen…</translation>
-        </message>
-        <message>
-            <source>Choose the data file {0}</source>
-            <translation>Datendatei {0} wählen</translation>
-        </message>
-        <message>
-            <source>Choose the file with the data that the order names and does not hold</source>
-            <translation>Die Datei mit den Daten wählen, die der Auftrag nennt und nicht enthält</translation>
-        </message>
-        <message>
-            <source>Co&amp;mpare with order…</source>
-            <translation>Mit dem &amp;Auftrag vergleichen…</translation>
-        </message>
-        <message>
-            <source>Compare the open run with the client's own order file</source>
-            <translation>Den geöffneten Lauf mit der eigenen Auftragsdatei des Auftraggebers vergleichen</translation>
-        </message>
-        <message>
-            <source>Compare with the client's order</source>
-            <translation>Mit dem Auftrag des Auftraggebers vergleichen</translation>
-        </message>
-        <message>
-            <source>Counterfoil bundles (*.cfoil);;All files (*)</source>
-            <translation>Counterfoil-Bündel (*.cfoil);;Alle Dateien (*)</translation>
-        </message>
-        <message>
-            <source>Counterfoil data files (*.cfdata);;All files (*)</source>
-            <translation>Counterfoil-Datendateien (*.cfdata);;Alle Dateien (*)</translation>
-        </message>
-        <message>
             <source>Dispute</source>
             <translation>Streitfall</translation>
         </message>
         <message>
-            <source>Dispute capsules (*.cfoil)</source>
-            <translation>Streitfallkapseln (*.cfoil)</translation>
-        </message>
-        <message>
             <source>Divergence</source>
             <translation>Divergenz</translation>
-        </message>
-        <message>
-            <source>Export step &amp;table…</source>
-            <translation>Schritt&amp;tabelle exportieren…</translation>
-        </message>
-        <message>
-            <source>Export step table</source>
-            <translation>Schritttabelle exportieren</translation>
-        </message>
-        <message>
-            <source>Like the &amp;system</source>
-            <translation>Wie das &amp;System</translation>
         </message>
         <message>
             <source>Log</source>
@@ -869,44 +931,12 @@
             <translation>Merkle-Baum</translation>
         </message>
         <message>
-            <source>Open &amp;recent</source>
-            <translation>&amp;Zuletzt geöffnet</translation>
-        </message>
-        <message>
-            <source>Open a &amp;verdict…</source>
-            <translation>Urteil öff&amp;nen…</translation>
-        </message>
-        <message>
-            <source>Open a bundle</source>
-            <translation>Ein Bündel öffnen</translation>
-        </message>
-        <message>
-            <source>Open a run</source>
-            <translation>Lauf öffnen</translation>
-        </message>
-        <message>
-            <source>Open a verdict</source>
-            <translation>Urteil öffnen</translation>
-        </message>
-        <message>
             <source>Overview</source>
             <translation>Übersicht</translation>
         </message>
         <message>
-            <source>P&amp;lan…</source>
-            <translation>P&amp;lanen…</translation>
-        </message>
-        <message>
-            <source>Pause the replay, or let it go on</source>
-            <translation>Die Nachrechnung anhalten oder weitergehen lassen</translation>
-        </message>
-        <message>
             <source>Queue</source>
             <translation>Warteschlange</translation>
-        </message>
-        <message>
-            <source>R&amp;esume</source>
-            <translation>F&amp;ortsetzen</translation>
         </message>
         <message>
             <source>Reading {0}…</source>
@@ -921,50 +951,6 @@
             <translation>Das Beispiel wird auf diesem Rechner aufgezeichnet: Der erste Schritt dauert einige Sekunden.</translation>
         </message>
         <message>
-            <source>Replay the waiting bundles one after the other</source>
-            <translation>Die wartenden Bündel nacheinander nachrechnen</translation>
-        </message>
-        <message>
-            <source>Replay {0} on this machine and compare it</source>
-            <translation>Auf diesem Rechner nachrechnen und vergleichen: {0}</translation>
-        </message>
-        <message>
-            <source>Run the checks and conclude REFUSED, so that a verdict can be signed</source>
-            <translation>Die Prüfungen ausführen und mit REFUSED abschließen, damit ein Urteil unterschrieben werden kann</translation>
-        </message>
-        <message>
-            <source>S&amp;top</source>
-            <translation>A&amp;bbrechen</translation>
-        </message>
-        <message>
-            <source>Save dispute &amp;capsule…</source>
-            <translation>Streitfall&amp;kapsel speichern…</translation>
-        </message>
-        <message>
-            <source>Save dispute capsule</source>
-            <translation>Streitfallkapsel speichern</translation>
-        </message>
-        <message>
-            <source>Save the disputed step with its proofs, so that anybody can replay it on another machine</source>
-            <translation>Den strittigen Schritt mit seinen Beweisen speichern, damit ihn jeder auf einem anderen Rechner nachrechnen kann</translation>
-        </message>
-        <message>
-            <source>Save the replayed steps as CSV</source>
-            <translation>Die nachgerechneten Schritte als CSV speichern</translation>
-        </message>
-        <message>
-            <source>Sign what the replay found, and save it</source>
-            <translation>Unterschreiben und speichern, was die Nachrechnung ergab</translation>
-        </message>
-        <message>
-            <source>Sta&amp;rt</source>
-            <translation>Sta&amp;rten</translation>
-        </message>
-        <message>
-            <source>Start &amp;anew</source>
-            <translation>&amp;Neu beginnen</translation>
-        </message>
-        <message>
             <source>Steps</source>
             <translation>Schritte</translation>
         </message>
@@ -973,32 +959,63 @@
             <translation>Abbrechen und schließen</translation>
         </message>
         <message>
-            <source>Stop it and open</source>
-            <translation>Abbrechen und öffnen</translation>
-        </message>
-        <message>
-            <source>Stop the queue; what waits stays</source>
-            <translation>Die Warteschlange abbrechen; was wartet, bleibt</translation>
-        </message>
-        <message>
-            <source>Stop the replay</source>
-            <translation>Die Nachrechnung abbrechen</translation>
-        </message>
-        <message>
-            <source>Ta&amp;ke the order from the bundle</source>
-            <translation>Auftrag aus dem Bündel ne&amp;hmen</translation>
-        </message>
-        <message>
-            <source>Verdicts (*.json);;All files (*)</source>
-            <translation>Urteile (*.json);;Alle Dateien (*)</translation>
-        </message>
-        <message>
             <source>Written: {0}</source>
             <translation>Geschrieben: {0}</translation>
         </message>
         <message>
             <source>{0} cannot be shown. Open another run, or drop one here.</source>
             <translation>{0} kann nicht gezeigt werden. Öffnen Sie einen anderen Lauf, oder legen Sie einen hier ab.</translation>
+        </message>
+    </context>
+    <context>
+        <name>Menus</name>
+        <message>
+            <source>&amp;Dark</source>
+            <translation>&amp;Dunkel</translation>
+        </message>
+        <message>
+            <source>&amp;Device</source>
+            <translation>&amp;Gerät</translation>
+        </message>
+        <message>
+            <source>&amp;File</source>
+            <translation>&amp;Datei</translation>
+        </message>
+        <message>
+            <source>&amp;Help</source>
+            <translation>&amp;Hilfe</translation>
+        </message>
+        <message>
+            <source>&amp;Light</source>
+            <translation>&amp;Hell</translation>
+        </message>
+        <message>
+            <source>&amp;Queue</source>
+            <translation>&amp;Warteschlange</translation>
+        </message>
+        <message>
+            <source>&amp;Replay</source>
+            <translation>&amp;Nachrechnen</translation>
+        </message>
+        <message>
+            <source>&amp;Steps</source>
+            <translation>&amp;Schritte</translation>
+        </message>
+        <message>
+            <source>&amp;Theme</source>
+            <translation>&amp;Farben</translation>
+        </message>
+        <message>
+            <source>&amp;View</source>
+            <translation>&amp;Ansicht</translation>
+        </message>
+        <message>
+            <source>Like the &amp;system</source>
+            <translation>Wie das &amp;System</translation>
+        </message>
+        <message>
+            <source>Open &amp;recent</source>
+            <translation>&amp;Zuletzt geöffnet</translation>
         </message>
     </context>
     <context>

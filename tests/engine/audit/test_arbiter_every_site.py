@@ -21,9 +21,11 @@ from counterfoil.audit.values.dispute import Right
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import PROFILES, StepRecord
 from counterfoil.errors import NonFiniteError
-from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter, native
+from counterfoil.execution.interpreter import Interpreter, native
 from counterfoil.generators import finish
+from counterfoil.machine import Machine
 from counterfoil.program.graph import Node
+from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.rounding.grid import ZERO_SCALE
 from counterfoil.rounding.guaranteed import node_bounds
 from counterfoil.rounding.log import SiteLog
@@ -95,7 +97,7 @@ def observations(recorded: Recorded, compute: Any = native, device: torch.device
     kernels = Kernels(device, 1)
     rounder = ObservingAll(program, manifest.precision, kernels)
     rounder.follow(step_key(manifest.digest, 1), recorded.logs)
-    machine = Interpreter(program, device, COMPUTE_DTYPES[manifest.precision.compute])
+    machine = Interpreter(program, device, TORCH_DTYPES[manifest.precision.compute])
     machine.run(recorded.order.inputs(1, recorded.state), rounder=rounder, compute=compute)
     kernels.close()
     return rounder.all
@@ -176,7 +178,7 @@ def lied_to(steps: StepReplayer, step: Recorded, site: int, lie: Callable[[SiteL
 
 
 def every_lie(step: Recorded) -> None:
-    with step_replayer(step.order, CPU, 1) as steps:
+    with step_replayer(step.order, Machine(CPU, 1)) as steps:
         for site in range(len(step.order.program.sites)):
             for name, lie in LIES.items():
                 expected = Right.REPLAY if bounded(step, site) else Right.UNKNOWN
@@ -210,7 +212,7 @@ def test_directions_that_lead_to_an_overflow_do_not_explain_the_step(tmp_path, t
     monkeypatch.setattr(Elements, "conforming", True)
     one = Values(np.array([0], np.int64), np.array([0.0]))
     monkeypatch.setattr(arbiter, "explain", lambda *_: Explanation(one, False))
-    with step_replayer(step.order, CPU, 1) as steps:
+    with step_replayer(step.order, Machine(CPU, 1)) as steps:
         outcome = finish(steps.replay(step.record, step.state, step.logs))
         replay, calls = steps.replay, []
 

@@ -14,8 +14,9 @@ from torch import nn
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import PROFILES, Precision
-from counterfoil.execution.interpreter import COMPUTE_DTYPES, Interpreter
+from counterfoil.execution.interpreter import Interpreter
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
+from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.rounding.log import SiteLog, decode
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, step_key
 from counterfoil.training.order import OrderDraft, load_order
@@ -63,7 +64,7 @@ def follow(job: Job, perturbation: str, *, with_log: bool) -> tuple[list[bool], 
     with BundleReader.open(job.run) as reader:
         order = load_order(reader)
         manifest, sites = order.manifest, order.program.sites
-        interpreter = Interpreter(order.program, torch.device("cpu"), COMPUTE_DTYPES[manifest.precision.compute])
+        interpreter = Interpreter(order.program, torch.device("cpu"), TORCH_DTYPES[manifest.precision.compute])
         kernels = Kernels(torch.device("cpu"), 1)
         rounder = ReplayingRounder(order.program, manifest.precision, kernels)
         state = order.initial

@@ -8,7 +8,7 @@ its own, since that one knows no result between PASSED and FAILED.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -30,6 +30,7 @@ from counterfoil.signing import (
     VERDICT_PREDICATE,
     make_statement,
 )
+from counterfoil.timestamps import timestamp
 
 VERIFIER_ID = "urn:counterfoil"
 """What made the verdict; the version stands beside it."""
@@ -77,7 +78,7 @@ def _heading(report: AuditReport | AdjudicationReport, file_name: str, signed_at
     trainer = {"predicateType": RUN_PREDICATE, "keyId": report.trainer_key}
     return {
         "verifier": {"id": VERIFIER_ID, "version": __version__},
-        "timeVerified": signed_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "timeVerified": timestamp(signed_at),
         "resourceUri": "file:" + quote(file_name, errors="surrogateescape"),
         "title": report.title,
         "policy": {

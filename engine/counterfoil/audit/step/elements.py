@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil.audit.values.dispute import DisputedElement, Finding, Right
+from counterfoil.dtypes import FLOAT_FORMATS
 from counterfoil.exact import Number
 from counterfoil.exact.numbers import MP
 from counterfoil.program.graph import Node
@@ -26,8 +27,6 @@ SHOWN_ELEMENTS = 8
 _PRECISION = 400
 """Working precision in bits: far beyond what separates a value from a midpoint."""
 _DIGITS = 25
-_FORMATS = {"float64": (-1022, 1023, 53), "float32": (-126, 127, 24)}
-"""Exponents of the smallest normal and of the largest numbers, and significand bits, of the compute dtypes."""
 _HARMLESS_BITS = 7
 """An error of 2^-7 of the finest quantum there is decides nothing."""
 
@@ -86,12 +85,13 @@ def is_defined(own: float, exact: Number, compute: str) -> bool:
         return math.isnan(own)
     if MP.isinf(exact):
         return own == float(exact)
-    smallest, largest, bits = _FORMATS[compute]
+    held = FLOAT_FORMATS[compute]
+    smallest = held.smallest_exponent
     with MP.workprec(_PRECISION):
         exponent = max(MP.frexp(exact)[1] - 1, smallest) if exact else smallest
-        quantum = MP.ldexp(1, int(exponent) - bits + 1)
+        quantum = MP.ldexp(1, int(exponent) - held.significand_bits + 1)
         rounded = MP.nint(exact / quantum) * quantum
-        beyond = abs(rounded) >= MP.ldexp(1, largest + 1)
+        beyond = abs(rounded) >= MP.ldexp(1, held.largest_exponent + 1)
         return own == (math.copysign(math.inf, rounded) if beyond else float(rounded))
 
 

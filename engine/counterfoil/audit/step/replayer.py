@@ -9,26 +9,25 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from torch import Tensor
 
 from counterfoil.audit.values.events import Event, OperatorDone
 from counterfoil.bundle.schema import OrderManifest, StepRecord
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
+from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.errors import FileChangedError
 from counterfoil.execution.interpreter import (
-    COMPUTE_DTYPES,
     Compute,
-    Interpreter,
     StepInputs,
     StepResult,
     native,
-    with_progress,
 )
 from counterfoil.execution.perturbed import perturbed
+from counterfoil.generators import relay
+from counterfoil.machine import Machine
 from counterfoil.program.graph import Program
 from counterfoil.rounding.guaranteed import own_log_margins
 from counterfoil.rounding.log import SiteLog, decode
@@ -95,8 +94,8 @@ class StepReplayer:
 
     Args:
         job: What was ordered.
-        device: Where to compute.
-        kernels: The rounding kernels of that device.
+        machine: Where to compute.
+        kernels: Its rounding kernels.
         compute: How operators are computed; :func:`native`, or imitating other hardware.
         cancel: Looked at between operators.
     """
@@ -104,7 +103,7 @@ class StepReplayer:
     def __init__(
         self,
         job: Job,
-        device: torch.device,
+        machine: Machine,
         kernels: Kernels,
         *,
         compute: Compute = native,
@@ -115,7 +114,7 @@ class StepReplayer:
         self._compute = compute
         self._cancel = cancel
         self._own_margins = own_log_margins(job.program, job.manifest.precision)
-        self._interpreter = Interpreter(job.program, device, COMPUTE_DTYPES[job.manifest.precision.compute])
+        self._interpreter = machine.interpreter(job.program, job.manifest.precision)
 
     def replay(
         self,
@@ -163,14 +162,14 @@ class StepReplayer:
             job.inputs(step, state), rounder=rounder, compute=compute or self._compute, cancel=self._cancel
         )
         total = len(job.program.nodes)
-        result = yield from with_progress(execution, lambda done: OperatorDone(step, done, total))
+        result = yield from relay(execution, lambda done: OperatorDone(step, done, total))
         needed = job.manifest.is_committed(step)
         arrays = {name: tensor.cpu().numpy() for name, tensor in result.state.items()} if needed else {}
         record = StepRecord(
             step=step,
             state_root=state_root(arrays) if needed else None,
             log=claimed.log,
-            fingerprints=Digest.of(rounder.fingerprints.astype("<u8").tobytes()),
+            fingerprints=fingerprints_digest(rounder.fingerprints),
             loss=result.loss,
         )
         entries = sum(len(log.indices) for log in logs)
@@ -203,19 +202,15 @@ class StepReplayer:
 @contextmanager
 def step_replayer(
     job: Job,
-    device: torch.device,
-    threads: int,
+    machine: Machine,
     *,
     perturbation: str | None = None,
     cancel: CancelToken | None = None,
 ) -> Iterator[StepReplayer]:
     """Provide a replayer with kernels of its own, whose threads end with the block."""
-    kernels = Kernels(device, threads)
-    try:
-        compute = native if perturbation is None else perturbed(perturbation)
-        yield StepReplayer(job, device, kernels, compute=compute, cancel=cancel)
-    finally:
-        kernels.close()
+    compute = native if perturbation is None else perturbed(perturbation)
+    with machine.kernels() as kernels:
+        yield StepReplayer(job, machine, kernels, compute=compute, cancel=cancel)
 
 
 def read_log(program: Program, claimed: StepRecord, log: bytes) -> Logs:

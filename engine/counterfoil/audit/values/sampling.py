@@ -75,8 +75,8 @@ def segment(manifest: OrderManifest, number: int) -> Segment:
     """Return a segment by its number, from 1; raises IndexError when there is none."""
     if not 1 <= number <= segment_count(manifest):
         raise IndexError(number)
-    first = (number - 1) * manifest.checkpoint_every + 1
-    return Segment(number, first, min(number * manifest.checkpoint_every, manifest.steps))
+    last = min(number * manifest.checkpoint_every, manifest.steps)
+    return Segment(number, manifest.checkpoint_before(last) + 1, last)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import numpy as np
 
 _MASK = 0xFFFFFFFF
 _BLOCK_BYTES = 12
-_FEW = 4096
-"""Up to so many bytes are faster without what is compiled, which takes a moment to load."""
+FEW_BYTES = 2**20
+"""Up to so many bytes are faster without what is compiled: they take a tenth of a second, and its libraries a whole."""
 _AT_ONCE = 4 * 2**20
 """So many bytes are joined at a time."""
 
@@ -56,7 +56,7 @@ def lookup3_all(strings: Sequence[bytes]) -> list[int]:
     """Return the lookup3 of each of some byte strings, none of them empty."""
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
     ends = np.cumsum(lengths)
-    if not len(strings) or ends[-1] <= _FEW:
+    if not len(strings) or ends[-1] <= FEW_BYTES:
         return [lookup3(data) for data in strings]
     # Loaded only here: small files are read without it.
     from counterfoil.bundle.hdf5.compiled import hash_all

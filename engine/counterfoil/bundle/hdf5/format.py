@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from counterfoil.bundle.hdf5.source import CHECKSUM_BYTES, UNDEFINED
+from counterfoil.dtypes import CODES
 from counterfoil.errors import BundleError
 from counterfoil.sentence import say
 
@@ -33,16 +34,7 @@ MAX_RANK = 32
 MAX_DATA_BYTES = 2**62
 """A dataset's size if each of its empty axes had length one, so that no length overflows anywhere."""
 
-DTYPES: dict[str, np.dtype[Any]] = {
-    "float32": np.dtype("<f4"),
-    "float64": np.dtype("<f8"),
-    "int64": np.dtype("<i8"),
-    "int32": np.dtype("<i4"),
-    "uint8": np.dtype("u1"),
-    "uint32": np.dtype("<u4"),
-    "uint64": np.dtype("<u8"),
-    "bool": np.dtype("u1"),
-}
+DTYPES: dict[str, np.dtype[Any]] = {name: np.dtype("u1" if name == "bool" else code) for name, code in CODES.items()}
 """The numpy dtype whose memory holds exactly the bytes in the file, by the name of a type (``bool``: a bit field)."""
 
 # Section IV.A.2.d: class and version, class bits, size; then bit offset and precision, and for floats where exponent

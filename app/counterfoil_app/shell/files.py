@@ -1,0 +1,152 @@
+"""Files that come in and go out: opened, dropped and chosen ones, and where an export goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from counterfoil_app.engine.strangers import beside, name_of
+from counterfoil_app.model.bundle_queue import BundleQueue
+from counterfoil_app.model.session import Session
+from counterfoil_app.model.settings import Settings
+from counterfoil_app.verdict.desk import VerdictDesk
+from counterfoil_app.views.dialogs import ask_to_stop
+
+
+class Files(QObject):
+    """Opens files, and asks for them.
+
+    Args:
+        session: Opens one bundle, and writes exports.
+        queue: Takes several bundles.
+        verdicts: Reads verdicts.
+        settings: Know the folder where a dialog starts.
+        window: The window that the dialogs belong to.
+    """
+
+    opening = Signal()
+    """Another bundle is about to be opened."""
+    queued = Signal()
+    """Bundles were added to the queue."""
+
+    def __init__(
+        self, session: Session, queue: BundleQueue, verdicts: VerdictDesk, settings: Settings, window: QWidget
+    ) -> None:
+        super().__init__(window)
+        self._session = session
+        self._queue = queue
+        self._verdicts = verdicts
+        self._settings = settings
+        self._window = window
+
+    # Opening
+
+    def open_bundle(self, path: Path, order: Path | None = None) -> None:
+        """Open a bundle; asks first when a replay is running."""
+        if self._session.running:
+            sentence = self.tr("A replay of {0} is running.").format(name_of(self._session.path))
+            ask_to_stop(self._window, sentence, self.tr("Stop it and open"), partial(self._open_now, path, order))
+        else:
+            self._open_now(path, order)
+
+    def open_files(self, paths: Sequence[Path]) -> None:
+        """Open what was dropped or picked: a verdict to be read, one bundle, or several to be queued."""
+        verdicts = [path for path in paths if path.suffix == ".json"]
+        bundles = [path for path in paths if path.suffix != ".json"]
+        for path in verdicts:
+            self._verdicts.read(path)
+        if len(bundles) == 1:
+            self.open_bundle(bundles[0])
+        elif bundles:
+            self._add_to_queue(bundles)
+            if not self._session.running:
+                self._queue.start()
+
+    def _open_now(self, path: Path, order: Path | None) -> None:
+        self.opening.emit()
+        self._settings.folder = path.resolve().parent
+        self._session.open(path, order)
+
+    def _add_to_queue(self, paths: Sequence[Path]) -> None:
+        self._queue.add(paths)
+        self.queued.emit()
+
+    # Choosing
+
+    def choose_bundle(self) -> None:
+        """Let the user pick a bundle, or several to be queued."""
+        self.open_files(self._bundles(self.tr("Open a run")))
+
+    def choose_for_queue(self) -> None:
+        """Let the user pick bundles for the queue; they wait until it is started."""
+        paths = self._bundles(self.tr("Add to the queue"))
+        if paths:
+            self._add_to_queue(paths)
+
+    def choose_verdict_file(self) -> None:
+        """Let the user pick a verdict to read."""
+        path = self._existing(self.tr("Open a verdict"), self.tr("Verdicts (*.json);;All files (*)"))
+        if path is not None:
+            self._verdicts.read(path)
+
+    def choose_order(self) -> None:
+        """Let the user pick the client's order file."""
+        path = self._existing(self.tr("Compare with the client's order"), self._bundle_filter())
+        if path is not None:
+            self._session.compare_with(path)
+
+    def choose_data(self) -> None:
+        """Let the user pick the data file that the order names."""
+        wanted = self._session.data_file
+        if wanted is None:
+            return
+        title = self.tr("Choose the data file {0}").format(wanted)
+        path = self._existing(title, self.tr("Counterfoil data files (*.cfdata);;All files (*)"), wanted)
+        if path is not None:
+            self._session.use_data(path)
+
+    # Exporting
+
+    def choose_table(self) -> None:
+        """Ask where the step table goes, then write it."""
+        if self._session.path is None or not self._session.rows:
+            return
+        target = self._new(self.tr("Export step table"), beside(self._session.path, ".steps.csv"), "*.csv")
+        if target is not None:
+            self._session.export_table(target)
+
+    def choose_capsule(self) -> None:
+        """Ask where the dispute capsule goes, then write it."""
+        if self._session.path is None or not self._session.can_export_capsule:
+            return
+        proposal = beside(self._session.path, "-dispute.cfoil")
+        target = self._new(self.tr("Save dispute capsule"), proposal, self.tr("Dispute capsules (*.cfoil)"))
+        if target is not None:
+            self._session.export_capsule(target)
+
+    # Dialogs
+
+    def _bundle_filter(self) -> str:
+        return self.tr("Counterfoil bundles (*.cfoil);;All files (*)")
+
+    def _bundles(self, title: str) -> list[Path]:
+        names, _ = QFileDialog.getOpenFileNames(self._window, title, str(self._settings.folder), self._bundle_filter())
+        return [Path(name) for name in names]
+
+    def _existing(self, title: str, kinds: str, name: str = "") -> Path | None:
+        chosen, _ = QFileDialog.getOpenFileName(self._window, title, str(self._settings.folder / name), kinds)
+        return Path(chosen) if chosen else None
+
+    def _new(self, title: str, proposal: Path, kinds: str) -> Path | None:
+        chosen, _ = QFileDialog.getSaveFileName(self._window, title, str(proposal), kinds)
+        return Path(chosen) if chosen else None
+
+
+def dropped_files(data: QMimeData) -> list[Path]:
+    """The files of this machine in what is dragged."""
+    urls = data.urls() if data.hasUrls() else []
+    return [Path(url.toLocalFile()) for url in urls if url.isLocalFile()]

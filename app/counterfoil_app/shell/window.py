@@ -1,0 +1,372 @@
+"""The main window: the header, the strip, and below them the page that fits what is open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QIcon,
+    QKeySequence,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+
+from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.strangers import name_of
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks import icons
+from counterfoil_app.looks.theme import Theme
+from counterfoil_app.model.address_book import open_address_book
+from counterfoil_app.model.bundle_queue import BundleQueue
+from counterfoil_app.model.session import Phase, Session
+from counterfoil_app.model.settings import Settings, ThemeChoice
+from counterfoil_app.shell.actions import ActionTable, Face, Row
+from counterfoil_app.shell.commands import Commands
+from counterfoil_app.shell.desk import Desk, make_dock
+from counterfoil_app.shell.files import Files, dropped_files
+from counterfoil_app.shell.menus import Menus
+from counterfoil_app.shell.shell import Shell
+from counterfoil_app.verdict.desk import VerdictDesk
+from counterfoil_app.views.dialogs import ask_to_stop, show_failure
+from counterfoil_app.views.dispute import DisputeView
+from counterfoil_app.views.divergence import DivergenceView
+from counterfoil_app.views.header import HeaderActions, HeaderView
+from counterfoil_app.views.merkle import MerkleView
+from counterfoil_app.views.overview import OverviewView
+from counterfoil_app.views.parts import label
+from counterfoil_app.views.plan_dialog import PlanDialog
+from counterfoil_app.views.queue import QueueView
+from counterfoil_app.views.steps import StepsView
+from counterfoil_app.views.strip import StepStrip
+from counterfoil_app.views.welcome import WelcomeView
+
+FIRST_SIZE = (1366, 768)
+QUEUE_WIDTH = 270
+MESSAGE_MILLISECONDS = 15_000
+
+
+class MainWindow(QMainWindow):
+    """Counterfoil's window.
+
+    Args:
+        engine: The engine that does the work.
+        settings: The user's settings.
+        theme: The theme of the application.
+    """
+
+    def __init__(self, engine: Engine, settings: Settings, theme: Theme) -> None:
+        super().__init__()
+        self.settings = settings
+        self.theme = theme
+        self.session = Session(engine, self)
+        self.session.device = settings.device
+        self.queue = BundleQueue(self.session, self)
+        self.verdicts = VerdictDesk(self.session, settings, theme, self)
+        self.files = Files(self.session, self.queue, self.verdicts, settings, self)
+        self._closing = False
+        self._laid_out = False
+        self._raised_dispute = False
+        self._recent: tuple[Path, ...] | None = None
+        self.setAcceptDrops(True)
+        self.setWindowIcon(QIcon(icons.pixmap("counterfoil", "#000000", 64)))
+        self.shell = Shell(self, engine, self.session, settings, theme)
+        commands = Commands(self.session, self.queue, self.files, self.verdicts, self.plan_replay)
+        rows = [*commands.rows(), *self.shell.rows(), *self._rows()]
+        self.commands = ActionTable(rows, self.session, theme, self)
+        self._make_views()
+        self._put_together()
+        self.menus = Menus(self.commands, self.session, self)
+        self.menus.fill(
+            self.divergence.export_actions(), self.steps.actions_for_menu(), list(self.docks.values()), self.queue_dock
+        )
+        self._connect()
+        self.resize(*FIRST_SIZE)
+        if not settings.geometry.isEmpty():
+            self.restoreGeometry(settings.geometry)
+        self.shell.watch_layout(self.desk, self.docks)
+        self._show_theme()
+        self._show_page()
+        self._refresh()
+
+    # Making
+
+    def _rows(self) -> list[Row]:
+        return [
+            Row(
+                "clear_recent",
+                Face(self.tr("&Clear recent files")),
+                self._clear_recent,
+                enabled=lambda _session: bool(self._recent),
+            ),
+            Row("layout", Face(self.tr("&Restore layout")), lambda: self.desk.restore()),
+            Row("quit", Face(self.tr("&Quit")), self.close, QKeySequence.StandardKey.Quit),
+        ]
+
+    def _make_views(self) -> None:
+        session, theme, commands = self.session, self.theme, self.commands
+        self.header = HeaderView(
+            session,
+            theme,
+            HeaderActions(
+                *commands.several("open", "compare", "data", "replay", "go_on", "pause", "stop", "verdict", "plan")
+            ),
+        )
+        self.welcome = WelcomeView(commands["open"], commands.several("honest_sample", "tampered_sample"))
+        book, problem = open_address_book(self.settings.config_folder)
+        self.overview = OverviewView(session, theme, commands["compare"], book, problem)
+        self.strip = StepStrip(session, theme)
+        self.steps = StepsView(session, theme)
+        self.divergence = DivergenceView(session, theme)
+        self.merkle = MerkleView(session, theme)
+        self.dispute = DisputeView(session, theme, commands["capsule"])
+        self.queue_view = QueueView(
+            self.queue, theme, tuple(commands.several("add_to_queue", "start_queue", "stop_queue"))
+        )
+        self.message = label("", "muted")
+        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+
+    def _put_together(self) -> None:
+        views: dict[str, tuple[str, QWidget]] = {
+            "overview": (self.tr("Overview"), self.overview),
+            "steps": (self.tr("Steps"), self.steps),
+            "divergence": (self.tr("Divergence"), self.divergence),
+            "merkle": (self.tr("Merkle"), self.merkle),
+            "dispute": (self.tr("Dispute"), self.dispute),
+            "log": (self.tr("Log"), self.shell.log),
+        }
+        self.desk = Desk(views, self)
+        self.docks = self.desk.docks
+        self.stack = QStackedWidget()
+        for page in (self.welcome, self.message, self.desk):
+            self.stack.addWidget(page)
+        centre = QWidget()
+        column = self._column = QVBoxLayout(centre)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.header)
+        column.addWidget(self.strip)
+        column.addWidget(self.stack, 1)
+        self.setCentralWidget(centre)
+        # A dock of the window and not of the desk: it stays while bundles are opened and closed.
+        self.queue_dock = make_dock("queue", self.tr("Queue"), self.queue_view)
+        self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.queue_dock)
+        self.queue_dock.hide()
+        self.resizeDocks([self.queue_dock], [QUEUE_WIDTH], Qt.Orientation.Horizontal)
+        self.statusBar().setSizeGripEnabled(False)
+
+    def _connect(self) -> None:
+        session, shell, menus = self.session, self.shell, self.menus
+        session.phase_changed.connect(self._refresh)
+        session.bundle_changed.connect(self._refresh)
+        session.progress_changed.connect(self._show_title)
+        session.dispute_changed.connect(self._raise_dispute)
+        session.devices_changed.connect(menus.show_devices)
+        session.export_finished.connect(self._exported)
+        session.failed.connect(self._failed)
+        session.idle.connect(self._close_when_idle)
+        self.queue.changed.connect(self.commands.refresh)
+        self.files.opening.connect(self._forget_dispute)
+        self.files.queued.connect(self.queue_dock.show)
+        self.overview.trainer_key.failed.connect(self._failed)
+        self.welcome.recent_chosen.connect(self.open_bundle)
+        self.welcome.sample_cancelled.connect(shell.samples.cancel)
+        self.header.device.activated.connect(self._device_chosen)
+        menus.recent_chosen.connect(self.open_bundle)
+        menus.device_chosen.connect(self._use_device)
+        menus.theme_chosen.connect(self._choose_theme)
+        shell.actions_changed.connect(self.commands.refresh)
+        shell.settings_changed.connect(self._show_theme)
+        shell.samples.made.connect(lambda files: self.open_bundle(files.run, files.order))
+        shell.samples.progress_changed.connect(self._show_sample)
+        shell.samples.ended.connect(lambda: self.welcome.show_sample(""))
+
+    # Opening
+
+    def open_bundle(self, path: Path, order: Path | None = None) -> None:
+        """Open a bundle; asks first when a replay is running."""
+        self.files.open_bundle(path, order)
+
+    def open_files(self, paths: Sequence[Path]) -> None:
+        """Open what was dropped or picked: a verdict to be read, one bundle, or several to be queued."""
+        self.files.open_files(paths)
+
+    def plan_replay(self) -> None:
+        """Ask how much of the run is replayed."""
+        if self.session.summary is None or not self.session.can_replay:
+            return
+        dialog = PlanDialog(self.session, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.accepted.connect(self._device_chosen)
+        dialog.accepted.connect(self.header.show_devices)
+        dialog.open()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
+        """Take files."""
+        if dropped_files(event.mimeData()):
+            event.acceptProposedAction()
+            self.welcome.show_hot(True)
+
+    def dragLeaveEvent(self, _event: QDragLeaveEvent) -> None:  # noqa: N802 - Qt's name
+        """Forget the drag."""
+        self.welcome.show_hot(False)
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
+        """Open the dropped files."""
+        self.welcome.show_hot(False)
+        paths = dropped_files(event.mimeData())
+        if paths:
+            event.acceptProposedAction()
+            self.open_files(paths)
+
+    # Showing
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Make the views ready behind the page that is shown: the first bundle then opens without a pause."""
+        super().showEvent(event)
+        if not self._laid_out:
+            shown = self.stack.currentIndex()
+            self.stack.setCurrentWidget(self.desk)
+            self._lay_out()
+            self.stack.setCurrentIndex(shown)
+
+    def _lay_out(self) -> None:
+        self._column.activate()
+        self.desk.lay_out_as_left(self.stack.size(), self.settings.layout)
+
+    def _show_page(self) -> None:
+        session = self.session
+        empty = session.phase is Phase.EMPTY
+        self.header.setVisible(not empty)
+        nothing_to_show = session.phase in (Phase.LOADING, Phase.UNREADABLE)
+        page = self.welcome if empty else self.message if nothing_to_show else self.desk
+        if page is not self.stack.currentWidget():
+            # Laid out in this turn and painted in the next: both at once would hold the window up.
+            self.stack.setUpdatesEnabled(False)
+            session.turns.soon(self._draw_page)
+        self.stack.setCurrentWidget(page)
+        self.strip.setVisible(page is self.desk and session.step_data.count > 0)
+        if page is self.desk and self.isVisible() and not self._laid_out:
+            # For the size that the window has when a bundle is first shown.
+            self._laid_out = True
+            self._lay_out()
+            if self.shell.layouts is not None:
+                self.shell.layouts.start()
+
+    def _draw_page(self) -> None:
+        self.stack.setUpdatesEnabled(True)
+
+    def _refresh(self) -> None:
+        session = self.session
+        session.turns.soon(self._show_page)
+        self.message.setText(
+            self.tr("Reading {0}\u2026").format(self._bundle_name())
+            if session.phase is Phase.LOADING
+            else self.tr("{0} cannot be shown. Open another run, or drop one here.").format(self._bundle_name())
+        )
+        if session.phase is Phase.READY and session.path is not None:
+            self.settings.add_recent(session.path)
+        self._show_recent()
+        self._show_title()
+
+    def _show_title(self) -> None:
+        name = self._bundle_name()
+        progress = self.session.progress
+        if self.session.running and progress.total:
+            name = f"{100 * progress.done / progress.total:.0f} % \u2013 {name}"
+        self.setWindowTitle(f"{name} \u2013 Counterfoil" if name else "Counterfoil")
+
+    def _show_sample(self, done: int, total: int) -> None:
+        sentence = self.tr("Recording the sample on this machine: the first step takes some seconds.")
+        if done:
+            sentence = self.tr("Recording the sample on this machine: step {0} of {1}.").format(done, total)
+        self.welcome.show_sample(sentence)
+        self.statusBar().showMessage(sentence, MESSAGE_MILLISECONDS)
+
+    def _bundle_name(self) -> str:
+        return name_of(self.session.path)
+
+    def _raise_dispute(self) -> None:
+        if self.session.dispute is not None and not self._raised_dispute:
+            self._raised_dispute = True
+            self.session.turns.soon(self.docks["dispute"].raise_)
+
+    def _forget_dispute(self) -> None:
+        self._raised_dispute = False
+
+    def _exported(self, path: Path) -> None:
+        self.statusBar().showMessage(self.tr("Written: {0}").format(path), MESSAGE_MILLISECONDS)
+
+    def _failed(self, failure: Failure) -> None:
+        if failure.expected:
+            show_failure(self, failure)
+        else:
+            self.shell.show_exception(failure)
+
+    # Settings that are seen
+
+    def _show_recent(self) -> None:
+        paths = self.settings.recent
+        if paths != self._recent:
+            self._recent = paths
+            self.welcome.show_recent(paths)
+            self.menus.show_recent(paths)
+            self.commands.refresh()
+
+    def _clear_recent(self) -> None:
+        self.settings.clear_recent()
+        self._show_recent()
+
+    def _use_device(self, name: str) -> None:
+        self.session.device = name
+        self.header.show_devices()
+        self._device_chosen()
+
+    def _device_chosen(self, _position: int = 0) -> None:
+        self.settings.device = self.session.device
+        self.menus.show_devices()
+
+    def _choose_theme(self, choice: ThemeChoice) -> None:
+        self.settings.theme = choice
+        self.theme.choose(choice)
+
+    def _show_theme(self) -> None:
+        self.menus.show_theme(self.settings.theme)
+
+    # Closing
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 - Qt's name
+        """Ask while a replay runs; close once the worker has let go of its files."""
+        if self.session.running and not self._closing:
+            event.ignore()
+            sentence = self.tr("A replay of {0} is running.").format(self._bundle_name())
+            ask_to_stop(self, sentence, self.tr("Stop it and close"), self._stop_and_close)
+            return
+        self.shell.samples.cancel()
+        if self.session.busy:
+            self._closing = True
+            event.ignore()
+            self.hide()
+            return
+        self.settings.geometry = self.saveGeometry()
+        if self._laid_out:
+            self.settings.layout = self.desk.save()
+        self.shell.close()
+        self.session.shut_down()
+        for timer in self.findChildren(QTimer):  # what views would redraw later, nobody will see
+            timer.stop()
+        event.accept()
+
+    def _stop_and_close(self) -> None:
+        self._closing = True
+        self.session.stop()
+        self.hide()
+
+    def _close_when_idle(self) -> None:
+        if self._closing:
+            self.close()

@@ -1,0 +1,88 @@
+"""A training step in the forms whose times are compared: unrounded, recorded, replayed; and the memory it took."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from counterfoil.execution.interpreter import Compute, Draws, Round, StepInputs, StepResult, native
+from counterfoil.machine import Machine
+from counterfoil.rounding.log import SiteLog
+from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, SiteCounts, step_key
+from counterfoil.training.order import OrderDraft
+
+
+class Forms:
+    """Runs the first step of an order, whose arrays lie on the device already; returns when the device is done.
+
+    Args:
+        order: The order.
+        machine: Where to compute.
+        kernels: Its rounding kernels.
+    """
+
+    def __init__(self, order: OrderDraft, machine: Machine, kernels: Kernels) -> None:
+        manifest, rows = order.manifest, order.schedule[0]
+        self._device = machine.device
+        self._interpreter = machine.interpreter(order.program, manifest.precision)
+        self._inputs = StepInputs(
+            state={name: torch.from_numpy(array).to(self._device) for name, array in order.initial.items()},
+            batch={name: torch.from_numpy(array[rows]).to(self._device) for name, array in order.data.items()},
+            scalars=dict(zip(manifest.scalar_names, order.scalars[0].tolist(), strict=True)),
+            draws=Draws(manifest.seed, 1),
+        )
+        self._key = step_key(manifest.digest, 1)
+        self._recording = RecordingRounder(order.program, manifest.precision, kernels)
+        self._replaying = ReplayingRounder(order.program, manifest.precision, kernels)
+
+    @property
+    def logs(self) -> Sequence[SiteLog]:
+        """The log of the last recording, by site."""
+        return self._recording.logs
+
+    @property
+    def counts(self) -> Sequence[SiteCounts]:
+        """What the last replay met, by site."""
+        return self._replaying.counts
+
+    def run(self, rounder: Round | None = None, compute: Compute = native) -> StepResult:
+        """Run the step without rounding, or with what a rounder does."""
+        result = self._interpreter.run(self._inputs, rounder=rounder, compute=compute)
+        wait(self._device)
+        return result
+
+    def record(self) -> StepResult:
+        """Run the step rounded, and keep :attr:`logs`."""
+        self._recording.begin_step(self._key)
+        return self.run(self._recording)
+
+    def replay(self, compute: Compute = native) -> StepResult:
+        """Run the step following :attr:`logs`, and keep :attr:`counts`."""
+        self._replaying.follow(self._key, self._recording.logs)
+        return self.run(self._replaying, compute)
+
+
+def wait(device: torch.device) -> None:
+    """Return when a device has done what it was given."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def peak_memory(device: torch.device) -> int:
+    """Return the peak memory of this process, or on CUDA that of the device, in bytes; 0 where it is not known."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    status = Path("/proc/self/status")
+    if status.exists():
+        # Not ru_maxrss: on Linux a child starts with its parent's.
+        (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) * 1024
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return used if sys.platform == "darwin" else used * 1024

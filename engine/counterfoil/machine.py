@@ -1,0 +1,64 @@
+"""This machine, set up to compute: its device opened, torch's switches set, its memory compared with a step's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+
+from counterfoil.bundle.schema import Precision
+from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
+from counterfoil.execution.interpreter import Interpreter
+from counterfoil.program.graph import Program
+from counterfoil.program.torchdtypes import TORCH_DTYPES
+from counterfoil.rounding.rounder import Kernels
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A device that is ready to compute.
+
+    Attributes:
+        device: The device.
+        threads: Threads on the CPU.
+    """
+
+    device: torch.device
+    threads: int
+
+    @property
+    def environment(self) -> tuple[tuple[str, str], ...]:
+        """What a claim or a verdict says about it: sorted pairs of text."""
+        return environment(self.device)
+
+    def check_memory(self, program: Program, precision: Precision) -> None:
+        """Check that it has the memory that a step needs at the least; raises MemoryShortageError."""
+        check_memory(self.device, program.least_memory(TORCH_DTYPES[precision.compute].itemsize))
+
+    def interpreter(self, program: Program, precision: Precision) -> Interpreter:
+        """Return an interpreter of a program in the compute dtype of a precision profile."""
+        return Interpreter(program, self.device, TORCH_DTYPES[precision.compute])
+
+    @contextmanager
+    def kernels(self) -> Iterator[Kernels]:
+        """Provide rounding kernels, whose threads end with the block."""
+        kernels = Kernels(self.device, self.threads)
+        try:
+            yield kernels
+        finally:
+            kernels.close()
+
+
+def open_machine(device: str, threads: int | None = None) -> Machine:
+    """Set this machine up; call before the first operator.
+
+    Args:
+        device: ``cpu`` or ``cuda:0``.
+        threads: Threads on the CPU; None for torch's choice, one for each core.
+
+    Raises:
+        DeviceError: There is no such device, ``threads`` is not positive, or torch does not take a switch.
+    """
+    return Machine(open_device(device), set_determinism(threads))

@@ -1,0 +1,93 @@
+"""The action table: each row says what its action is called, and when it can be done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from counterfoil_app.looks.theme import DARK, LIGHT
+from counterfoil_app.model.session import Phase
+from counterfoil_app.model.settings import ThemeChoice
+from counterfoil_app.shell.actions import ActionTable, Face, Row
+from counterfoil_app.shell.window import MainWindow
+from support.fake_engine import FakeEngine
+from support.waiting import reached
+
+ALWAYS = {
+    "about", "add_to_queue", "copy_log", "help", "layout", "open", "preferences", "quit", "read_verdict", "shortcuts",
+}  # fmt: skip
+SAMPLES = {"honest_sample", "tampered_sample"}
+CAN_BE_DONE = {
+    Phase.EMPTY: ALWAYS | SAMPLES,
+    Phase.READY: ALWAYS | SAMPLES | {"clear_recent", "compare", "plan", "replay"},
+    Phase.REPLAYING: ALWAYS | {"clear_recent", "pause", "stop"},
+    Phase.PAUSED: ALWAYS | {"clear_recent", "pause", "stop"},
+    Phase.CONCLUDED: ALWAYS | SAMPLES | {"clear_recent", "compare", "plan", "replay", "table", "verdict"},
+}
+NAMES = {
+    *ALWAYS, *SAMPLES, "capsule", "clear_recent", "compare", "data", "drop_order", "go_on", "pause", "plan",
+    "redo_layout", "replay", "start_queue", "stop", "stop_queue", "table", "undo_layout", "verdict",
+}  # fmt: skip
+
+
+def can_be_done(window: MainWindow) -> set[str]:
+    return {name for name in NAMES if window.commands[name].isEnabled()}
+
+
+def test_what_can_be_done_follows_the_session(
+    window: MainWindow, engine: FakeEngine, bundle: Path, qtbot: QtBot
+) -> None:
+    session = window.session
+    assert can_be_done(window) == CAN_BE_DONE[Phase.EMPTY]
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    qtbot.waitUntil(lambda: not session.checking)
+    assert can_be_done(window) == CAN_BE_DONE[Phase.READY]
+    engine.halt = 4
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(lambda: len(session.rows) >= 3)
+    assert can_be_done(window) - {"table"} == CAN_BE_DONE[Phase.REPLAYING]
+    window.commands["pause"].trigger()
+    assert can_be_done(window) - {"table"} == CAN_BE_DONE[Phase.PAUSED]
+    assert window.commands["pause"].text() == "&Resume"
+    window.commands["pause"].trigger()
+    engine.open_gates()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=20_000)
+    assert can_be_done(window) == CAN_BE_DONE[Phase.CONCLUDED]
+
+
+def test_no_name_stands_twice(window: MainWindow) -> None:
+    row = Row("open", Face("&Open"), lambda: None)
+    with pytest.raises(ValueError, match="same name"):
+        ActionTable([row, row], window.session, window.theme, window)
+    with pytest.raises(KeyError):
+        window.commands["no such action"]
+
+
+def test_icons_follow_what_an_action_is_and_the_theme(window: MainWindow) -> None:
+    paused = False
+
+    def face(_session: object) -> Face:
+        return Face("&Go on", "replay") if paused else Face("&Pause", "pause", "Let it wait.")
+
+    window.theme.choose(ThemeChoice.LIGHT)
+    table = ActionTable([Row("x", face, lambda: None)], window.session, window.theme, window)
+
+    def picture() -> tuple[bytes, str]:
+        image = table["x"].icon().pixmap(32, 32).toImage()
+        colours = [image.pixelColor(x, y) for x in range(32) for y in range(32)]
+        inks = {colour.name() for colour in colours if colour.alpha() == 255}
+        return bytes(image.constBits()), max(inks, key=lambda ink: ink in (LIGHT.text, DARK.text))
+
+    waits, ink = picture()
+    assert ink == LIGHT.text
+    assert (table["x"].toolTip(), table["x"].statusTip()) == ("Let it wait.", "Let it wait.")
+    paused = True
+    table.refresh()
+    goes_on, _ink = picture()
+    assert goes_on != waits, "the icon is that of what it does now"
+    assert (table["x"].toolTip(), table["x"].statusTip()) == ("Go on", "")
+    window.theme.choose(ThemeChoice.DARK)
+    assert picture()[1] == DARK.text
