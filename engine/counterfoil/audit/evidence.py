@@ -107,7 +107,7 @@ def prove_part(contents: CapsuleContents) -> ProvenPart:
     if Digest.of(contents.program) != manifest.program:
         raise CommitmentError(say("The program in the capsule is not the one that the order commits to."))
     steps = np.arange(contents.agreed_step, contents.step)
-    schedule = _prove(say("schedule"), say("the schedule"), manifest.schedule, steps, part.schedule)[steps]
+    schedule = _prove("schedule", say("the schedule"), manifest.schedule, steps, part.schedule)[steps]
     scalars = _prove("scalars", say("the per-step scalars"), manifest.scalars, steps, part.scalars)[steps]
     data = {
         name: _prove(name, say("the data array {0}", repr(name)), manifest.data[name], schedule, proofs)
