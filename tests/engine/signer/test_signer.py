@@ -191,8 +191,8 @@ def test_it_loads_no_reader_and_no_numerics() -> None:
     assert ours <= {
         "counterfoil.bundle", "counterfoil.bundle.schema", "counterfoil.cancel", "counterfoil.canonical",
         "counterfoil.commit",
-        "counterfoil.commit.digest", "counterfoil.commit.merkle", "counterfoil.errors", "counterfoil.fields",
-        "counterfoil.inputs", "counterfoil.obstacles", "counterfoil.signing", "counterfoil.wholefiles",
+        "counterfoil.commit.digest", "counterfoil.commit.merkle", "counterfoil.dtypes", "counterfoil.errors", "counterfoil.fields",
+        "counterfoil.inputs", "counterfoil.obstacles", "counterfoil.sentence", "counterfoil.signing", "counterfoil.wholefiles",
     }  # fmt: skip
 
 
