@@ -194,7 +194,9 @@ def _exact(text: str) -> int:
 
 
 def _no_float(text: str) -> Any:
-    raise CanonicalError(say("The number {0} of a JSON record is no integer; canonical JSON has no others.", text[:40]))
+    raise CanonicalError(
+        say("The number {0} of a JSON record is not an integer, and canonical JSON has no other numbers.", text[:40])
+    )
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -119,7 +119,7 @@ def _unreadable(
     why = getattr(failure, "strerror", None) or failure
     return error(
         say("{0} cannot be read as {1}: {2}.", name, what, why),
-        remedy=say("Check that you may read it."),
+        remedy=say("Check that you have permission to read it."),
         detail=repr(failure),
     )
 
@@ -127,7 +127,7 @@ def _unreadable(
 def _too_large(name: str, what: str, error: type[CounterfoilError], most: int, remedy: str) -> CounterfoilError:
     return error(
         say("{0} is larger than {1}, too large for {2}.", name, _size(most), what),
-        remedy=remedy or say("Give the file that was meant."),
+        remedy=remedy or say("Give the name of the right file."),
     )
 
 

@@ -42,19 +42,19 @@ _UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 _NO_ROOM = {
     "ENOSPC": say("the disk is full"),
-    "EDQUOT": say("your share of the disk is used up"),
+    "EDQUOT": say("your quota of the disk is used up"),
     "EFBIG": say("the file is larger than is allowed there"),
 }
 _REASONS = {
     **_NO_ROOM,
-    "EACCES": say("you may not write there"),
+    "EACCES": say("you do not have permission to write there"),
     "EPERM": say("the system does not allow it"),
-    "EROFS": say("the disk can only be read"),
+    "EROFS": say("the disk is read-only"),
     "ENOENT": say("there is no such folder"),
     "ENOTDIR": say("there is no such folder"),
     "EISDIR": say("there is a folder of this name"),
     "ENAMETOOLONG": say("the name is too long"),
-    "EIO": say("the disk does not work as it should"),
+    "EIO": say("the disk reports an error"),
 }
 _WORDS = {getattr(errno, name): words for name, words in _REASONS.items() if hasattr(errno, name)}
 _FULL = frozenset(getattr(errno, name) for name in _NO_ROOM if hasattr(errno, name))
@@ -149,7 +149,7 @@ def check_target(path: Path, *, what: str, replace: bool = True) -> None:
     if stat.S_ISDIR(found.st_mode):
         reason = say("that is a folder")
     elif not stat.S_ISREG(found.st_mode):
-        reason = say("that is no ordinary file")
+        reason = say("that is not a regular file")
     elif not replace:
         raise _exists(path, what)
     else:

@@ -249,7 +249,7 @@ class LibraryEngine:
         """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
         if self._last is None or self._last.evidence is None or _disputed(self._last.report) != _disputed(report):
             raise CounterfoilError(
-                say("What a capsule of this dispute would hold is no longer at hand."),
+                say("The evidence for a capsule of this dispute is no longer in memory."),
                 remedy=say("Replay the run again."),
             )
         counterfoil.write_capsule(self._last.evidence, path)

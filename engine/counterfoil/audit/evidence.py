@@ -174,7 +174,7 @@ def prove_leaves(contents: CapsuleContents, claim: RunClaim) -> None:
             ) from error
         if (record.state_root is not None) != manifest.is_committed(record.step):
             raise CommitmentError(
-                say("The leaf of step {0} commits to a state where the order wants none.", record.step)
+                say("The leaf of step {0} commits to a state where the order asks for none.", record.step)
             )
     if first == 0 and contents.leaves[0].record.state_root != manifest.initial_root:
         raise CommitmentError(

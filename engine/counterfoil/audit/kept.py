@@ -327,7 +327,7 @@ def _others(place: Path, basis: Basis) -> Iterator[KeptAudit[KeptRow]]:
 def _unfit(differing: Sequence[str]) -> ProgressError:
     return ProgressError(
         say(
-            "The progress that was kept is that of another audit. What differs: {0}.", joined(*differing, between=", ")
+            "The progress that was kept belongs to another audit. What differs: {0}.", joined(*differing, between=", ")
         ),
         remedy=say("Give the same file and options as then, or start the audit anew, without --resume."),
     )

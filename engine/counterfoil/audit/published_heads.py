@@ -47,7 +47,7 @@ def read_tree_heads(path: str | os.PathLike[str], key: PublicKey) -> tuple[TreeH
             heads.append(open_tree_head(line, key))
         except SignatureError as error:
             raise SignatureError(
-                say("Line {0} of {1} is no tree head of this trainer. {2}", number, path.name, error.sentence),
+                say("Line {0} of {1} is not a tree head of this trainer. {2}", number, path.name, error.sentence),
                 remedy=say("Take the tree heads from where the trainer published them."),
                 detail=error.detail,
             ) from error

@@ -386,8 +386,8 @@ def _take_up(
     if request.progress is None:
         if request.resume:
             raise ProgressError(
-                say("It is not said where the progress was kept."),
-                remedy=say("Start the audit anew, or say where it lies."),
+                say("No file or folder for the progress of the audit was given."),
+                remedy=say("Start the audit anew, or give the file or folder of its progress."),
             )
         return None
     assert progress.bundle_digest is not None

@@ -40,7 +40,7 @@ class _CapsuleWriter(FileWriter):
                 say(
                     "All {0} steps since the last committed state are needed: too many for a capsule.", len(leaves) - 1
                 ),
-                remedy=say("Give the whole run to whoever is to judge it."),
+                remedy=say("Give the whole run to the one who is to judge it."),
             )
         self._check_room(sum(array.nbytes for array in contents.state.values()) + sum(map(len, contents.logs)))
         self._bytes(layout.MANIFEST, contents.manifest.to_bytes())

@@ -384,7 +384,7 @@ class _Parser:
             self._types.extend(node.outputs)
             nodes.append(node)
         if not isinstance(value["updates"], dict):
-            raise ProgramError(say("The program's updates are no record."))
+            raise ProgramError(say("The program's updates are not a record."))
         updates = {name: self._value(number) for name, number in value["updates"].items()}
         program = Program(inputs, tuple(nodes), updates, self._value(value["loss"]))
         self._check_results(program)
@@ -400,7 +400,7 @@ class _Parser:
 
     def _list(self, value: Any) -> list[Any]:
         if not isinstance(value, list):
-            raise ProgramError(say("The program has something else where a list should stand."), detail=_shown(value))
+            raise ProgramError(say("The program has something else where a list should be."), detail=_shown(value))
         return value
 
     def _keys(self, value: Any, *keys: str) -> None:
@@ -455,7 +455,7 @@ class _Parser:
         if not isinstance(module, str) or len(module) > MAX_MODULE or value["pass"] not in PASSES:
             raise ProgramError(say("An operator {0} of the program has no proper origin.", name))
         if not isinstance(value["kwargs"], dict):
-            raise ProgramError(say("The arguments by name of an operator {0} of the program are no record.", name))
+            raise ProgramError(say("The arguments by name of an operator {0} of the program are not a record.", name))
         kwargs = tuple(sorted((key, self._argument(item)) for key, item in value["kwargs"].items()))
         args = tuple(self._argument(item) for item in self._list(value["args"]))
         outputs = tuple(self._output(item) for item in self._list(value["outputs"]))

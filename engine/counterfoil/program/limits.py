@@ -20,8 +20,8 @@ _VALUES_PER_OPERATOR = 40
 _BYTES_PER_OPERATOR = 400
 """Bytes that it takes so; those of GPT-2 take 190."""
 _REMEDY = say(
-    "Nothing was computed. If you trust the order, and this machine can carry it, allow large programs: with "
-    "--allow-large on the command line, or in the plan of the window."
+    "Nothing was computed. If you trust the order, and this machine has the memory and the time for it, allow "
+    "large programs: with --allow-large on the command line, or in the plan of the window."
 )
 
 

@@ -363,7 +363,7 @@ _WITH_NUMBERS = frozenset(("add", "sub", "rsub", "mul", "div", "fmod", "remainde
 def _text(operator: str, parameter: Parameter, argument: Argument) -> None:
     known = _TEXTS.get(parameter.name, ())
     if not isinstance(argument, str) or argument not in known:
-        raise WrongArgumentError(say("is none of {0}", ", ".join(known)))
+        raise WrongArgumentError(say("is not one of {0}", ", ".join(known)))
 
 
 _TEXTS = {"approximate": ("none", "tanh"), "rounding_mode": ("floor", "trunc")}

@@ -48,7 +48,10 @@ def undefined_use(node: Node, operands: Sequence[TensorType]) -> str | None:
     if kind == "index_put" and _argument(node, "accumulate", 3) is not True:
         return say("overwrites elements; with repeated indices the last write wins, and which is last differs")
     if kind == "arange" and not all(type(number) is int for number in node.args):
-        return say("counts in steps that are no integers, which the library adds up as the number of threads decides")
+        return say(
+            "counts in steps that are not integers, which the library adds up in an order that depends on the number of "
+            "threads"
+        )
     if (kind == "softplus" and _argument(node, "beta", 1, 1) != 1) or (
         kind == "softplus_backward" and _argument(node, "beta", 2) != 1
     ):
@@ -56,7 +59,7 @@ def undefined_use(node: Node, operands: Sequence[TensorType]) -> str | None:
     if node.operator in _DIVISIONS and _argument(node, "rounding_mode", None) not in ("floor", "trunc"):
         return say("divides without saying how the quotient becomes an integer")
     if kind in COMPARISONS and not operands[0].floating and any(isinstance(item, float) for item in node.args):
-        return say("compares integers with a number that is none, for which both are converted")
+        return say("compares integers with a number that is not an integer, for which both are converted")
     if kind in _SCATTERS and operands[0].dtype != operands[1].dtype:
         return say("writes numbers of one type into a tensor of another")
     return _undefined_for_integers(node, kind)
@@ -72,7 +75,7 @@ def _undefined_for_integers(node: Node, kind: str) -> str | None:
         return None
     numbers = list(_numbers((node.args, tuple(argument for _, argument in node.kwargs))))
     if any(isinstance(number, float) and not number.is_integer() for number in numbers):
-        return say("puts a number that is none, or has a fraction, into an integer")
+        return say("puts a value that is not a number, or has a fraction, into an integer")
     low, high = INTEGER_RANGES[outputs[0]]
     if kind in _FILLS and not low <= _fill(node, kind) <= high:
         return say("puts a number into {0} that it cannot hold", outputs[0])

@@ -72,7 +72,7 @@ def receive_kind(pipe: Pipe) -> Kind | None:
     try:
         return Kind(first)
     except ValueError as error:
-        raise SignerError(say("What came through the signer's pipe is no frame.")) from error
+        raise SignerError(say("What came through the signer's pipe is not a frame.")) from error
 
 
 def receive_body(pipe: Pipe, kind: Kind) -> bytes:

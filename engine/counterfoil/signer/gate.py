@@ -66,12 +66,12 @@ class Gate:
             one, other = allowed.values()
             raise SignatureError(say("This signer signs {0}, and nothing else.", say("{0} or {1}", one, other)))
         if self._finished:
-            raise SignatureError(say("This signer has signed already what it was started for."))
+            raise SignatureError(say("This signer has already signed what it was started to sign."))
         subjects = statement["subject"]
         if not isinstance(subjects, list) or not subjects or not all(isinstance(each, dict) for each in subjects):
-            raise SignatureError(say("The statement names nothing that it is about."))
+            raise SignatureError(say("The statement has no subject."))
         if not isinstance(statement["predicate"], dict):
-            raise SignatureError(say("The statement says nothing."))
+            raise SignatureError(say("The statement has no predicate."))
         if self._purpose is Purpose.TRAIN:
             self._check_trainer(kind, subjects[0], statement["predicate"])
         elif self._about and subjects[0].get("name") != self._about:

@@ -1942,7 +1942,7 @@
             <translation>Die &amp;Tabelle der Schritte (CSV)</translation>
         </message>
         <message>
-            <source>The public key is written beside it as {0}. Give it to whoever checks your verdicts.</source>
+            <source>The public key is written beside it as {0}. Give it to those who check your verdicts.</source>
             <translation>Der öffentliche Schlüssel wird daneben als {0} geschrieben. Geben Sie ihn allen, die Ihre Urteile prüfen.</translation>
         </message>
         <message>
@@ -2741,11 +2741,11 @@
             <translation>Prüfen Sie eine Kopie der Datei, in die sonst niemand schreiben kann.</translation>
         </message>
         <message>
-            <source>Audit it on the hardware that there is.</source>
+            <source>Audit it without imitated hardware.</source>
             <translation>Prüfen Sie ihn auf der Hardware, die da ist.</translation>
         </message>
         <message>
-            <source>Check that you may read it.</source>
+            <source>Check that you have permission to read it.</source>
             <translation>Prüfen Sie, ob Sie sie lesen dürfen.</translation>
         </message>
         <message>
@@ -2861,10 +2861,6 @@
             <translation>Geben Sie es an.</translation>
         </message>
         <message>
-            <source>Give the file that was meant.</source>
-            <translation>Geben Sie die gemeinte Datei an.</translation>
-        </message>
-        <message>
             <source>Give the name of a file.</source>
             <translation>Geben Sie den Namen einer Datei an.</translation>
         </message>
@@ -2873,11 +2869,15 @@
             <translation>Geben Sie den Namen einer Schlüsseldatei an; 'counterfoil keygen' erzeugt eine.</translation>
         </message>
         <message>
+            <source>Give the name of the right file.</source>
+            <translation>Geben Sie die gemeinte Datei an.</translation>
+        </message>
+        <message>
             <source>Give the same file and options as then, or start the audit anew, without --resume.</source>
             <translation>Geben Sie dieselbe Datei und dieselben Optionen wie damals an, oder beginnen Sie die Prüfung neu, ohne --resume.</translation>
         </message>
         <message>
-            <source>Give the whole run to whoever is to judge it.</source>
+            <source>Give the whole run to the one who is to judge it.</source>
             <translation>Geben Sie den ganzen Lauf dem, der ihn beurteilen soll.</translation>
         </message>
         <message>
@@ -2909,10 +2909,6 @@
             <translation>Installieren Sie eine; unter Debian und Ubuntu: apt-get install fonts-dejavu-core</translation>
         </message>
         <message>
-            <source>It is not said where the progress was kept.</source>
-            <translation>Es ist nicht angegeben, wo der Fortschritt aufbewahrt wurde.</translation>
-        </message>
-        <message>
             <source>Keep the divisor away from zero, for instance with clamp(min=1).</source>
             <translation>Halten Sie den Divisor von null fern, zum Beispiel mit clamp(min=1).</translation>
         </message>
@@ -2933,7 +2929,7 @@
             <translation>Lassen Sie sie weg, damit eine gezogen wird.</translation>
         </message>
         <message>
-            <source>Line {0} of {1} is no tree head of this trainer. {2}</source>
+            <source>Line {0} of {1} is not a tree head of this trainer. {2}</source>
             <translation>Zeile {0} von {1} ist kein Baumkopf dieses Trainers. {2}</translation>
         </message>
         <message>
@@ -2985,6 +2981,10 @@
             <translation>Für den Operator {0} ist keine Fehlerschranke bekannt, daher auch nicht, wie weit sich Hardware dort redlich unterscheiden darf, und keiner Seite lässt sich ein Fehler nachweisen.</translation>
         </message>
         <message>
+            <source>No file or folder for the progress of the audit was given.</source>
+            <translation>Es ist nicht angegeben, wo der Fortschritt aufbewahrt wurde.</translation>
+        </message>
+        <message>
             <source>No node of a Merkle tree of {0} leaves stands above the leaves {1} to {2}.</source>
             <translation>Kein Knoten eines Merkle-Baums mit {0} Blättern steht über den Blättern {1} bis {2}.</translation>
         </message>
@@ -3001,7 +3001,7 @@
             <translation>Kein veröffentlichter Baumkopf erfasst einen Schritt des Laufs: Alle, die angegeben wurden, gelten seinem Anfangszustand.</translation>
         </message>
         <message>
-            <source>Nothing was computed. If you trust the order, and this machine can carry it, allow large programs: with --allow-large on the command line, or in the plan of the window.</source>
+            <source>Nothing was computed. If you trust the order, and this machine has the memory and the time for it, allow large programs: with --allow-large on the command line, or in the plan of the window.</source>
             <translation>Nichts wurde berechnet. Wenn Sie dem Auftrag vertrauen und diese Maschine ihn tragen kann, lassen Sie große Programme zu: mit --allow-large auf der Kommandozeile oder im Plan des Fensters.</translation>
         </message>
         <message>
@@ -3121,7 +3121,7 @@
             <translation>Starten Sie es in einer grafischen Sitzung, oder benutzen Sie hier 'counterfoil audit'.</translation>
         </message>
         <message>
-            <source>Start the audit anew, or say where it lies.</source>
+            <source>Start the audit anew, or give the file or folder of its progress.</source>
             <translation>Beginnen Sie die Prüfung neu, oder geben Sie an, wo er liegt.</translation>
         </message>
         <message>
@@ -3217,7 +3217,7 @@
             <translation>Die Entscheidung wurde angehalten, bevor sie zu einem Ende kam.</translation>
         </message>
         <message>
-            <source>The arguments by name of an operator {0} of the program are no record.</source>
+            <source>The arguments by name of an operator {0} of the program are not a record.</source>
             <translation>Die benannten Argumente eines Operators {0} des Programms sind kein Datensatz.</translation>
         </message>
         <message>
@@ -3369,6 +3369,10 @@
             <translation>Die Umgebungsvariable {0} nennt keinen offenen Dateideskriptor.</translation>
         </message>
         <message>
+            <source>The evidence for a capsule of this dispute is no longer in memory.</source>
+            <translation>Was eine Kapsel dieses Streitfalls enthielte, ist nicht mehr vorhanden.</translation>
+        </message>
+        <message>
             <source>The exact values of {0} element{1} lie so close to a midpoint between two grid points that conforming hardware may round them to either side; rounded to the other side there, the step comes out as the trainer signed it. The calibrated margin was too small for one of the two machines. Nobody is accused; order the job with proven margins.</source>
             <translation>Die exakten Werte (Anzahl der Elemente: {0}) liegen so nahe an einer Mitte zwischen zwei Rasterpunkten, dass normgerechte Hardware sie nach beiden Seiten runden darf; zur anderen Seite gerundet kommt der Schritt so heraus, wie der Trainer ihn unterschrieben hat. Die kalibrierte Toleranz war für einen der beiden Rechner zu klein. Niemandem wird etwas vorgeworfen; bestellen Sie mit bewiesenen Toleranzen.</translation>
         </message>
@@ -3485,12 +3489,12 @@
             <translation>Die Gruppe {0} hat Einstellungen, die kein Bündel hat.</translation>
         </message>
         <message>
-            <source>The group {0} keeps the order of its members, or is damaged.</source>
-            <translation>Die Gruppe {0} hält die Reihenfolge ihrer Mitglieder fest oder ist beschädigt.</translation>
-        </message>
-        <message>
             <source>The group {0} names its members in two places.</source>
             <translation>Die Gruppe {0} nennt ihre Mitglieder an zwei Stellen.</translation>
+        </message>
+        <message>
+            <source>The group {0} tracks the order of its members, or is damaged.</source>
+            <translation>Die Gruppe {0} hält die Reihenfolge ihrer Mitglieder fest oder ist beschädigt.</translation>
         </message>
         <message>
             <source>The heap of the group {0} does not fit its B-tree.</source>
@@ -3549,7 +3553,7 @@
             <translation>Das Blatt Nummer {0} liegt nicht in einem Merkle-Baum mit {1} Blättern.</translation>
         </message>
         <message>
-            <source>The leaf of step {0} commits to a state where the order wants none.</source>
+            <source>The leaf of step {0} commits to a state where the order asks for none.</source>
             <translation>Das Blatt von Schritt {0} legt sich auf einen Zustand fest, wo der Auftrag keinen verlangt.</translation>
         </message>
         <message>
@@ -3597,7 +3601,7 @@
             <translation>Der neue Zustandstensor {0} enthält einen Wert, der unendlich, keine Zahl oder jenseits des Bereichs von float32 ist.</translation>
         </message>
         <message>
-            <source>The number {0} of a JSON record is no integer; canonical JSON has no others.</source>
+            <source>The number {0} of a JSON record is not an integer, and canonical JSON has no other numbers.</source>
             <translation>Die Zahl {0} eines JSON-Datensatzes ist nicht ganz; kanonisches JSON kennt keine anderen.</translation>
         </message>
         <message>
@@ -3729,7 +3733,7 @@
             <translation>Das Programm hat das Format {0}; unterstützt wird {1}.</translation>
         </message>
         <message>
-            <source>The program has something else where a list should stand.</source>
+            <source>The program has something else where a list should be.</source>
             <translation>Im Programm steht etwas anderes, wo eine Liste stehen sollte.</translation>
         </message>
         <message>
@@ -3777,7 +3781,7 @@
             <translation>Die Aktualisierung von {0} im Programm passt zu keinem Zustandstensor.</translation>
         </message>
         <message>
-            <source>The program's updates are no record.</source>
+            <source>The program's updates are not a record.</source>
             <translation>Die Aktualisierungen des Programms sind kein Datensatz.</translation>
         </message>
         <message>
@@ -3789,16 +3793,16 @@
             <translation>Der Fortschritt der Prüfung konnte nicht aufbewahrt werden. {0}</translation>
         </message>
         <message>
+            <source>The progress that was kept belongs to another audit. What differs: {0}.</source>
+            <translation>Der aufbewahrte Fortschritt ist der einer anderen Prüfung. Verschieden: {0}.</translation>
+        </message>
+        <message>
             <source>The progress that was kept does not fit the run.</source>
             <translation>Der aufbewahrte Fortschritt passt nicht zum Lauf.</translation>
         </message>
         <message>
             <source>The progress that was kept is damaged, or not of this version.</source>
             <translation>Der aufbewahrte Fortschritt ist beschädigt oder nicht von dieser Version.</translation>
-        </message>
-        <message>
-            <source>The progress that was kept is that of another audit. What differs: {0}.</source>
-            <translation>Der aufbewahrte Fortschritt ist der einer anderen Prüfung. Verschieden: {0}.</translation>
         </message>
         <message>
             <source>The progress that was kept was written by another version.</source>
@@ -3989,6 +3993,14 @@
             <translation>Der Zustandstensor {0} hat den Typ {1}, den kein Zustand hat.</translation>
         </message>
         <message>
+            <source>The statement has no predicate.</source>
+            <translation>Die Aussage sagt nichts.</translation>
+        </message>
+        <message>
+            <source>The statement has no subject.</source>
+            <translation>Die Aussage nennt nichts, wovon sie handelt.</translation>
+        </message>
+        <message>
             <source>The statement is about another file than {0}.</source>
             <translation>Die Aussage handelt von einer anderen Datei als {0}.</translation>
         </message>
@@ -3999,14 +4011,6 @@
         <message>
             <source>The statement names another public key than the one that would sign it.</source>
             <translation>Die Aussage nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreiben würde.</translation>
-        </message>
-        <message>
-            <source>The statement names nothing that it is about.</source>
-            <translation>Die Aussage nennt nichts, wovon sie handelt.</translation>
-        </message>
-        <message>
-            <source>The statement says nothing.</source>
-            <translation>Die Aussage sagt nichts.</translation>
         </message>
         <message>
             <source>The stored state of step {0} differs from the state root of that step.</source>
@@ -4357,7 +4361,7 @@
             <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1:.3g}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
-            <source>This signer has signed already what it was started for.</source>
+            <source>This signer has already signed what it was started to sign.</source>
             <translation>Dieser Prozess hat schon unterschrieben, wofür er gestartet wurde.</translation>
         </message>
         <message>
@@ -4413,11 +4417,7 @@
             <translation>Benutzen Sie {0}.</translation>
         </message>
         <message>
-            <source>What a capsule of this dispute would hold is no longer at hand.</source>
-            <translation>Was eine Kapsel dieses Streitfalls enthielte, ist nicht mehr vorhanden.</translation>
-        </message>
-        <message>
-            <source>What came through the signer's pipe is no frame.</source>
+            <source>What came through the signer's pipe is not a frame.</source>
             <translation>Was durch die Pipe des unterschreibenden Prozesses kam, ist keine Nachricht.</translation>
         </message>
         <message>
@@ -4565,11 +4565,11 @@
             <translation>vergleicht ein gerundetes Produkt mit seiner Schwelle und springt dort</translation>
         </message>
         <message>
-            <source>compares integers with a number that is none, for which both are converted</source>
+            <source>compares integers with a number that is not an integer, for which both are converted</source>
             <translation>vergleicht ganze Zahlen mit einer, die keine ist, wofür beide umgewandelt werden</translation>
         </message>
         <message>
-            <source>counts in steps that are no integers, which the library adds up as the number of threads decides</source>
+            <source>counts in steps that are not integers, which the library adds up in an order that depends on the number of threads</source>
             <translation>zählt in Schritten, die keine ganzen Zahlen sind und die die Bibliothek je nach Anzahl der Threads aufaddiert</translation>
         </message>
         <message>
@@ -4697,10 +4697,6 @@
             <translation>ist unendlich</translation>
         </message>
         <message>
-            <source>is none of {0}</source>
-            <translation>ist keines von {0}</translation>
-        </message>
-        <message>
             <source>is not a list of indices</source>
             <translation>ist keine Liste von Indizes</translation>
         </message>
@@ -4735,6 +4731,10 @@
         <message>
             <source>is not an integer</source>
             <translation>ist keine ganze Zahl</translation>
+        </message>
+        <message>
+            <source>is not one of {0}</source>
+            <translation>ist keines von {0}</translation>
         </message>
         <message>
             <source>is put together from other datasets or files, which is not allowed.</source>
@@ -4861,10 +4861,6 @@
             <translation>hält seine Daten in seinem Kopf, was nicht erlaubt ist.</translation>
         </message>
         <message>
-            <source>keeps the times of its changes, which no bundle does.</source>
-            <translation>hält die Zeiten seiner Änderungen fest, was kein Bündel tut.</translation>
-        </message>
-        <message>
             <source>lacks the argument {0}</source>
             <translation>hat das Argument {0} nicht</translation>
         </message>
@@ -4909,7 +4905,7 @@
             <translation>schreibt eine Zahl in {0}, die nicht hineinpasst</translation>
         </message>
         <message>
-            <source>puts a number that is none, or has a fraction, into an integer</source>
+            <source>puts a value that is not a number, or has a fraction, into an integer</source>
             <translation>schreibt etwas, das keine Zahl ist oder einen Bruchteil hat, in eine ganze Zahl</translation>
         </message>
         <message>
@@ -4925,11 +4921,15 @@
             <translation type="unfinished" />
         </message>
         <message>
+            <source>stores the times of its changes, which no bundle does.</source>
+            <translation>hält die Zeiten seiner Änderungen fest, was kein Bündel tut.</translation>
+        </message>
+        <message>
             <source>that is a folder</source>
             <translation>das ist ein Ordner</translation>
         </message>
         <message>
-            <source>that is no ordinary file</source>
+            <source>that is not a regular file</source>
             <translation>das ist keine gewöhnliche Datei</translation>
         </message>
         <message>
@@ -4965,16 +4965,16 @@
             <translation>das Gerät</translation>
         </message>
         <message>
-            <source>the disk can only be read</source>
+            <source>the disk is full</source>
+            <translation>der Datenträger ist voll</translation>
+        </message>
+        <message>
+            <source>the disk is read-only</source>
             <translation>der Datenträger kann nur gelesen werden</translation>
         </message>
         <message>
-            <source>the disk does not work as it should</source>
+            <source>the disk reports an error</source>
             <translation>der Datenträger arbeitet nicht, wie er soll</translation>
-        </message>
-        <message>
-            <source>the disk is full</source>
-            <translation>der Datenträger ist voll</translation>
         </message>
         <message>
             <source>the file</source>
@@ -5117,11 +5117,11 @@
             <translation>schreibt Zahlen eines Typs in einen Tensor eines anderen</translation>
         </message>
         <message>
-            <source>you may not write there</source>
+            <source>you do not have permission to write there</source>
             <translation>Sie dürfen dort nicht schreiben</translation>
         </message>
         <message>
-            <source>your share of the disk is used up</source>
+            <source>your quota of the disk is used up</source>
             <translation>Ihr Anteil am Datenträger ist aufgebraucht</translation>
         </message>
         <message>
@@ -5397,14 +5397,6 @@
             <translation>{0} ist {1}, wo {2} stehen sollte.</translation>
         </message>
         <message>
-            <source>{0} keeps the order of its attributes, or is damaged.</source>
-            <translation>{0} hält die Reihenfolge seiner Attribute fest oder ist beschädigt.</translation>
-        </message>
-        <message>
-            <source>{0} keeps the times of its changes, which no bundle does.</source>
-            <translation>{0} hält die Zeiten seiner Änderungen fest, was kein Bündel tut.</translation>
-        </message>
-        <message>
             <source>{0} names no run and no order</source>
             <translation type="unfinished" />
         </message>
@@ -5465,6 +5457,10 @@
             <translation>{0} Bits Signifikand werden mit {1} nicht unterstützt; {2}.</translation>
         </message>
         <message>
+            <source>{0} stores the times of its changes, which no bundle does.</source>
+            <translation>{0} hält die Zeiten seiner Änderungen fest, was kein Bündel tut.</translation>
+        </message>
+        <message>
             <source>{0} the log is at fault</source>
             <translation type="unfinished" />
         </message>
@@ -5475,6 +5471,10 @@
         <message>
             <source>{0} to {1} are</source>
             <translation>erlaubt sind {0} bis {1}</translation>
+        </message>
+        <message>
+            <source>{0} tracks the order of its attributes, or is damaged.</source>
+            <translation>{0} hält die Reihenfolge seiner Attribute fest oder ist beschädigt.</translation>
         </message>
         <message>
             <source>{0} uses the HDF5 filter number {1}, which is not allowed.</source>

@@ -48,7 +48,7 @@ def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any
     if IMITATION in dict(report.environment):
         raise SignatureError(
             say("There is no verdict to sign: the run was replayed on imitated hardware."),
-            remedy=say("Audit it on the hardware that there is."),
+            remedy=say("Audit it without imitated hardware."),
         )
     subjects = _subjects(report.bundle_name, report.bundle_digest, report.run_root)
     return make_statement(subjects, VERDICT_PREDICATE, _predicate(report, signed_at))

@@ -61,9 +61,9 @@ _FOREIGN = {
     OLD_GROUP: say("is a group of the old form, without checksums, which is not allowed."),
     REFERENCES: say("has a second name, or is a second name for another object, which is not allowed."),
     0x0D: say("has a comment, which is not allowed."),
-    0x0E: say("keeps the times of its changes, which no bundle does."),
+    0x0E: say("stores the times of its changes, which no bundle does."),
     0x0F: say("has shared messages, which is not allowed."),
-    0x12: say("keeps the times of its changes, which no bundle does."),
+    0x12: say("stores the times of its changes, which no bundle does."),
 }
 """What is said of messages that some HDF5 programs write and Counterfoil does not."""
 _SHARED = 0x02
@@ -191,7 +191,7 @@ def header_lengths(start: bytes, path: str) -> tuple[int, int]:
 def check_times(block: bytes, path: str) -> None:
     """Refuse times in an object header, given its first block; raises BundleError."""
     if block[5] & _TIMES:
-        raise BundleError(say("{0} keeps the times of its changes, which no bundle does.", path))
+        raise BundleError(say("{0} stores the times of its changes, which no bundle does.", path))
 
 
 def parse_messages(block: bytes, first: int, path: str) -> list[Message]:
@@ -266,7 +266,7 @@ def _group(messages: Sequence[Message], path: str) -> GroupHeader:
         raise BundleError(say("The group {0} has settings that no bundle has.", path))
     info = single.get(LINK_INFO, b"")
     if len(info) != 18 or info[:2] != b"\0\0":
-        raise BundleError(say("The group {0} keeps the order of its members, or is damaged.", path))
+        raise BundleError(say("The group {0} tracks the order of its members, or is damaged.", path))
     heap, tree = struct.unpack("<QQ", info[2:])
     dense = None if heap == tree == UNDEFINED else (heap, tree)
     if dense and links:
@@ -387,7 +387,7 @@ def _attributes_elsewhere(body: bytes | None, path: str) -> bool:
     if body is None:
         return False
     if len(body) != 18 or body[:2] != b"\0\0":
-        raise BundleError(say("{0} keeps the order of its attributes, or is damaged.", path))
+        raise BundleError(say("{0} tracks the order of its attributes, or is damaged.", path))
     return body[2:] != b"\xff" * 16
 
 
