@@ -28,10 +28,11 @@ from pathlib import Path
 import torch
 
 from benchmarks.honest_jobs import JOBS
-from counterfoil.audit.replay import AuditRequest, imitated_audit, run_audit
+from counterfoil.audit.replay import imitated_audit, run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
+from counterfoil.audit.values.request import AuditRequest
 from counterfoil.benchmark.paper import machine_name
 from counterfoil.execution.perturbed import IMITATIONS
 from counterfoil.signing import generate_key, load_private_key

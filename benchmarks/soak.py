@@ -112,9 +112,10 @@ def _recorded(folder: Path, steps: int) -> Iterator[int]:
 
 
 def _audited(folder: Path, steps: int) -> Iterator[int]:
-    from counterfoil.audit.replay import AuditRequest, run_audit
+    from counterfoil.audit.replay import run_audit
     from counterfoil.audit.values.events import AuditFinished, StepReplayed
     from counterfoil.audit.values.outcome import Outcome
+    from counterfoil.audit.values.request import AuditRequest
 
     for event in run_audit(AuditRequest(folder / "run.cfoil", order=folder / "job.cfoil", threads=1)):
         if isinstance(event, StepReplayed):

@@ -174,6 +174,8 @@ def unsaid(source: str, name: str, errors: frozenset[str]) -> Iterator[str]:
             silent.update(map(id, ast.walk(node)))
         elif isinstance(node, ast.Call):
             function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if function == "Rule":  # its name goes into the detail
+                silent.update(map(id, ast.walk(node)))
             if function in {"print", "say", "tr", "_tr", "translate", *INTERNAL}:
                 silent.update(id(argument) for argument in node.args[:1])
             silent.update(id(part) for each in node.keywords if each.arg in LOGGED for part in ast.walk(each.value))

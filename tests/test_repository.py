@@ -94,6 +94,7 @@ StepRecorded
 StepReplayed
 StepRestored
 StepRow
+StepTable
 TensorDetail
 TensorDivergence
 Verdict

@@ -19,15 +19,12 @@ from .audit.kept import (
     state_folder as state_folder,
 )
 from .audit.replay import (
-    AuditRequest as AuditRequest,
-)
-from .audit.replay import (
     find_progress as find_progress,
 )
 from .audit.replay import (
     run_audit as run_audit,
 )
-from .audit.statement.model import (
+from .audit.statement.signed import (
     Verdict as Verdict,
 )
 from .audit.statement.verdict import (
@@ -140,11 +137,8 @@ from .audit.values.report import (
 from .audit.values.report import (
     SteeringRow as SteeringRow,
 )
-from .audit.values.report import (
-    StepMatch as StepMatch,
-)
-from .audit.values.report import (
-    StepRow as StepRow,
+from .audit.values.request import (
+    AuditRequest as AuditRequest,
 )
 from .audit.values.sampling import (
     Sample as Sample,
@@ -157,6 +151,15 @@ from .audit.values.sampling import (
 )
 from .audit.values.sampling import (
     ranges as ranges,
+)
+from .audit.values.steptable import (
+    StepMatch as StepMatch,
+)
+from .audit.values.steptable import (
+    StepRow as StepRow,
+)
+from .audit.values.steptable import (
+    StepTable as StepTable,
 )
 from .audit.values.summary import BundleSummary as BundleSummary
 from .bundle.capsule import (
@@ -182,10 +185,10 @@ from .errors import (
     SignerError as SignerError,
 )
 from .execution.devices import (
-    Device as Device,
-)
-from .execution.devices import (
     list_devices as list_devices,
+)
+from .execution.listing import (
+    Device as Device,
 )
 from .plaintext import one_line as one_line
 from .program.limits import (

@@ -7,7 +7,6 @@ them and looks at what they say.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -33,20 +32,10 @@ from counterfoil.bundle.schema import RunClaim, TreeHead
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import BundleError, KeyFileError, SignatureError, TargetExistsError
 from counterfoil.inputs import read_input
+from counterfoil.intoto import PAYLOAD_TYPE, RUN_PREDICATE, STATEMENT_TYPE, TREE_HEAD_PREDICATE, make_statement
 from counterfoil.sentence import say
 from counterfoil.wholefiles import write_whole
 
-PAYLOAD_TYPE = "application/vnd.in-toto+json"
-"""What the payload of an envelope is (in-toto attestation framework, envelope layer)."""
-STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
-RUN_PREDICATE = "urn:counterfoil:run:v1"
-"""Predicate type of a run's claim."""
-TREE_HEAD_PREDICATE = "urn:counterfoil:tree-head:v1"
-"""Predicate type of a tree head that a trainer publishes while training."""
-VERDICT_PREDICATE = "urn:counterfoil:verdict:v1"
-"""Predicate type of a verdict."""
-ADJUDICATION_PREDICATE = "urn:counterfoil:adjudication:v1"
-"""Predicate type of an adjudication: what the replay of a dispute capsule found."""
 _MAX_KEY_BYTES = 64 * 1024
 _MALFORMED = (LookupError, ValueError, TypeError, AttributeError, RecursionError, SecureSystemsError)
 
@@ -231,19 +220,6 @@ def load_public_key(path: str | os.PathLike[str]) -> PublicKey:
         return PublicKey.from_pem(pem)
     except KeyFileError as error:
         raise KeyFileError(say("{0} holds no Ed25519 public key in PEM form.", path.name), detail=str(error)) from error
-
-
-def make_statement(
-    subjects: Sequence[dict[str, Any]], predicate_type: str, predicate: dict[str, Any]
-) -> dict[str, Any]:
-    """Return an in-toto Statement v1.
-
-    Args:
-        subjects: Each with ``name`` and ``digest`` (algorithm to hexadecimal digits).
-        predicate_type: For instance ``RUN_PREDICATE``.
-        predicate: What is said about the subjects.
-    """
-    return {"_type": STATEMENT_TYPE, "subject": list(subjects), "predicateType": predicate_type, "predicate": predicate}
 
 
 def sign_statement(statement: dict[str, Any], key: SigningKey) -> bytes:

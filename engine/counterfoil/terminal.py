@@ -22,7 +22,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.table import Table
 from rich.text import Text
 
-from counterfoil.audit.statement.model import Adjudication, Verdict
+from counterfoil.audit.statement.signed import Adjudication, Signed, Verdict
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.values.dispute import Dispute, Finding
 from counterfoil.audit.values.outcome import Check, CheckState, Outcome
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from counterfoil.audit.panel import PanelReport
     from counterfoil.audit.referee import Parting
     from counterfoil.audit.values.plan import Plan
+    from counterfoil.audit.values.steptable import Recorded
     from counterfoil.program.limits import Estimate
     from counterfoil.training.calibration import Calibration
 
@@ -362,6 +363,8 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
     if run is None:
         facts["run"] = "none yet"
     else:
+        recorded = run.recorded
+        loss = recorded.trainer_loss
         facts |= {
             "run root": run.run_root.hex if run.run_root else "not signed for",
             "signed by": run.trainer_key or "nobody",
@@ -369,8 +372,8 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
             "machine": ", ".join(
                 f"{name} {one_line(value)}" for name, value in run.environment if name in ("device", "torch")
             ),
-            "loss": f"{run.losses[0]:.4f} at step 1, {run.losses[-1]:.4f} at step {run.steps}",
-            "rounding log": f"{sum(run.log_entries):,} entries, {sum(run.log_bytes):,} bytes",
+            "loss": f"{loss[0]:.4f} at step 1, {loss[-1]:.4f} at step {run.steps}",
+            "rounding log": f"{recorded.log_entries.sum():,} entries, {recorded.log_bytes.sum():,} bytes",
         }
     show_facts(out, facts)
     show_checks(out, summary.checks)
@@ -528,8 +531,13 @@ def as_json(value: Any) -> Any:
         return value.hex
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, Signed):
+        return {name: as_json(getattr(value, name)) for name in value.facts}
     if is_dataclass(value):
-        return {field.name: as_json(_named(field.name, getattr(value, field.name))) for field in fields(value)}
+        named = {field.name: getattr(value, field.name) for field in fields(value)}
+        if "recorded" in named:
+            named |= _columns(named.pop("recorded"))
+        return {name: as_json(_named(name, item)) for name, item in named.items()}
     if isinstance(value, Mapping):
         return {str(key): as_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -539,6 +547,15 @@ def as_json(value: Any) -> Any:
     if isinstance(value, int) and abs(value) > MAX_EXACT_INTEGER:
         return str(value)
     return value
+
+
+def _columns(recorded: Recorded) -> dict[str, list[Any]]:
+    """What the trainer recorded of each step stands beside what is known of the run."""
+    return {
+        "losses": recorded.trainer_loss.tolist(),
+        "log_bytes": recorded.log_bytes.tolist(),
+        "log_entries": recorded.log_entries.tolist(),
+    }
 
 
 def _named(name: str, value: Any) -> Any:

@@ -17,6 +17,7 @@ import counterfoil
 from counterfoil import (
     AuditFinished,
     AuditReport,
+    AuditRequest,
     CancelToken,
     CounterfoilError,
     Event,
@@ -27,7 +28,6 @@ from counterfoil import (
 )
 from counterfoil_app.engine.child import Item, Outbox, Returned
 from counterfoil_app.engine.messages import loads
-from counterfoil_app.engine.port import ReplayPlan
 from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.engine.worker import Failure, ReportedError
 from support.fake_engine import FakeEngine
@@ -73,7 +73,7 @@ def test_overview_plan_replay_and_verdict(engine: ProcessEngine, run: Path, tmp_
     summaries = list(engine.inspect(run, run.with_name("job.cfoil"), CancelToken()))
     assert len(summaries) > 1
     assert summaries[-1] == counterfoil.inspect(run, run.with_name("job.cfoil"))
-    plan = ReplayPlan(run, run.with_name("job.cfoil"), "cpu")
+    plan = AuditRequest(run, run.with_name("job.cfoil"), "cpu")
     *_, measured = engine.plan(plan, 0.5, CancelToken())
     assert isinstance(measured, Plan)
     assert measured.steps == STEPS
@@ -124,14 +124,14 @@ def test_a_failure_keeps_its_sentence_and_details(engine: ProcessEngine, tmp_pat
 
 def test_pause_and_cancel_reach_the_process(engine: ProcessEngine, run: Path) -> None:
     token = CancelToken()
-    events = engine.audit(ReplayPlan(run, None, "cpu"), token)
+    events = engine.audit(AuditRequest(run, None, "cpu"), token)
     seen = [next(events)]
     token.pause()
     threading.Timer(0.3, token.cancel).start()
     seen += list(events)
     assert report_of(iter(seen)).outcome is Outcome.INCONCLUSIVE
     # An abandoned call does not disturb the next one.
-    events = engine.audit(ReplayPlan(run, None, "cpu"), CancelToken())
+    events = engine.audit(AuditRequest(run, None, "cpu"), CancelToken())
     next(events)
     events.close()  # type: ignore[attr-defined]
     assert engine.devices()[0].name == "cpu"
@@ -143,7 +143,7 @@ def test_death_of_the_process_is_told_and_survived(engine: ProcessEngine, run: P
     assert first is not None
     os.kill(first, signal.SIGKILL)
     with pytest.raises(CounterfoilError, match=r"signal 9.*Nothing was concluded"):
-        list(engine.audit(ReplayPlan(run, None, "cpu"), CancelToken()))
+        list(engine.audit(AuditRequest(run, None, "cpu"), CancelToken()))
     assert engine.devices()[0].name == "cpu"
     assert engine.process_id != first
 
@@ -153,17 +153,17 @@ def test_the_window_process_stays_free_of_torch(run: Path) -> None:
         "import sys\n"
         "from pathlib import Path\n"
         "from counterfoil import CancelToken\n"
-        "from counterfoil_app.engine.port import ReplayPlan\n"
+        "from counterfoil import AuditRequest\n"
         "from counterfoil_app.engine.process import ProcessEngine\n"
         "if __name__ == '__main__':\n"
         "    engine, run = ProcessEngine(), Path(sys.argv[1])\n"
         "    engine.devices()\n"
         "    list(engine.inspect(run, None, CancelToken()))\n"
-        "    list(engine.plan(ReplayPlan(run, None, 'cpu'), 0.1, CancelToken()))\n"
-        "    *_, last = engine.audit(ReplayPlan(run, None, 'cpu'), CancelToken())\n"
+        "    list(engine.plan(AuditRequest(run, None, 'cpu'), 0.1, CancelToken()))\n"
+        "    *_, last = engine.audit(AuditRequest(run, None, 'cpu'), CancelToken())\n"
         "    assert last.report.outcome.value == 'VERIFIED', last.report.reason\n"
         "    tampered = run.with_name('tampered.cfoil')\n"
-        "    *_, last = engine.audit(ReplayPlan(tampered, None, 'cpu'), CancelToken())\n"
+        "    *_, last = engine.audit(AuditRequest(tampered, None, 'cpu'), CancelToken())\n"
         "    assert last.report.outcome.value == 'DISPUTED', last.report.reason\n"
         "    assert last.evidence is None\n"
         "    engine.write_capsule(last.report, run.with_name('dispute.cfoil'))\n"

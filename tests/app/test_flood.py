@@ -11,8 +11,7 @@ import numpy as np
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
-from counterfoil import CancelToken, Event, OperatorDone, StepReplayed
-from counterfoil_app.engine.port import ReplayPlan
+from counterfoil import AuditRequest, CancelToken, Event, OperatorDone, StepReplayed
 from counterfoil_app.model.session import ROWS_PER_POLL, Phase
 from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine
@@ -33,7 +32,7 @@ def test_a_hundred_thousand_steps(window_of: MakeWindow, bundle: Path, qtbot: Qt
 
     beats: list[int] = []
     heart = QTimer(window)
-    heart.timeout.connect(lambda: beats.append(len(window.session.rows)))
+    heart.timeout.connect(lambda: beats.append(window.session.steps.done))
     heart.start(0)
     changes: list[int] = []
     model.dataChanged.connect(lambda first, last: changes.append(last.row() - first.row() + 1))
@@ -57,7 +56,7 @@ def test_a_hundred_thousand_steps(window_of: MakeWindow, bundle: Path, qtbot: Qt
     drawn = [len(curve.getData()[0]) for curve in (view.trainer_loss, view.replay_loss, view.log_bytes)]
     assert max(drawn) <= 2 * view.heat.getViewBox().width(), "what is drawn depends on the pixels, not on the steps"
     values = view.replay_loss.getData()[1]
-    assert np.nanmax(values) == max(row.replay_loss for row in window.session.rows), "the highest peak is kept"
+    assert np.nanmax(values) == max(row.replay_loss for row in window.session.steps.rows()), "the highest peak is kept"
     assert len(window.strip.stretches()) < 20, "equal neighbours are merged"
 
 
@@ -65,7 +64,7 @@ def test_a_hundred_thousand_steps(window_of: MakeWindow, bundle: Path, qtbot: Qt
 class ChattyEngine(FakeEngine):
     """Says a million times where a step stands."""
 
-    def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
+    def audit(self, plan: AuditRequest, cancel: CancelToken) -> Iterator[Event]:
         for event in super().audit(plan, cancel):
             if isinstance(event, StepReplayed) and event.row.step == 30:
                 for done in range(EVENTS):
@@ -87,4 +86,4 @@ def test_a_million_events_take_no_memory(window_of: MakeWindow, bundle: Path, qt
         tracemalloc.stop()
     # The events alone would take more than 100 MB if they were kept.
     assert peak - before < 16 * 2**20
-    assert len(window.session.rows) == 60
+    assert window.session.steps.done == 60

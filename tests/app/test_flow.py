@@ -64,7 +64,7 @@ def test_honest_run_is_verified_and_signed(
     replay(window, qtbot)
     assert window.header.outcome.text() == "VERIFIED"
     assert window.header.property("tone") == "ok"
-    assert len(window.session.rows) == engine.steps
+    assert window.session.steps.done == engine.steps
     assert window.steps.model.index(0, 1).data() == "match"
     assert "no replayed step differs" in window.dispute.nothing.text()
 
@@ -259,7 +259,7 @@ def test_opening_while_replaying_asks_and_ignores_the_rest(
     qtbot.waitUntil(reached(opened, Phase.READY))
     assert opened.session.path == other
     assert opened.session.report is None
-    assert not opened.session.rows
+    assert not opened.session.steps.done
     assert opened.commands["replay"].isEnabled()
 
 

@@ -15,7 +15,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QLineEdit, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from counterfoil import BundleSummary, CounterfoilError, Dispute, Event, one_line
+from counterfoil import BundleSummary, CounterfoilError, Dispute, Event, StepTable, one_line
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.session import Phase
@@ -154,17 +154,16 @@ def test_a_failure_from_the_engines_process() -> None:
 
 def test_the_report_to_print(qapp: object) -> None:
     engine = Hostile(disputed=37)
-    from counterfoil import AuditFinished, CancelToken
-    from counterfoil_app.engine.port import ReplayPlan
+    from counterfoil import AuditFinished, AuditRequest, CancelToken
 
-    *_, last = engine.audit(ReplayPlan(Path("honest.cfoil"), None, "cpu"), CancelToken())
+    *_, last = engine.audit(AuditRequest(Path("honest.cfoil"), None, "cpu"), CancelToken())
     assert isinstance(last, AuditFinished)
     from datetime import UTC, datetime
 
     envelope = envelope_of(engine.preview(last.report, datetime(2026, 11, 21, tzinfo=UTC)))
     summary = engine.summary(Path("honest.cfoil"), None)
     page = Contents(
-        strangers.plain(last.report), strangers.plain(summary), Curves.of(()), envelope, "honest.verdict.json"
+        strangers.plain(last.report), strangers.plain(summary), Curves.of(StepTable()), envelope, "honest.verdict.json"
     )
     text = report_document.make_document(page, 500, 700).toPlainText()
     assert "\\u202e" in text
@@ -184,4 +183,4 @@ def test_plain_values_stay_themselves() -> None:
     assert strangers.plain(None) is None
     cleaned = strangers.plain(spoiled(summary))
     assert cleaned.order.title == one_line(summary.order.title + BAD)
-    assert cleaned.run.losses is summary.run.losses or cleaned.run.losses == summary.run.losses
+    assert cleaned.run.recorded == summary.run.recorded

@@ -21,9 +21,8 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from counterfoil import CounterfoilError, Outcome
+from counterfoil import AuditRequest, CounterfoilError, Outcome
 from counterfoil_app.desktop import startup
-from counterfoil_app.engine.port import ReplayPlan
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons
 from counterfoil_app.looks.theme import DARK, LIGHT, Theme, Tokens, Tone, style_sheet
@@ -212,7 +211,7 @@ def test_every_action_is_in_a_menu_and_shortcuts_differ(opened: MainWindow) -> N
 
 def test_signing_dialog_says_what_is_missing(qtbot: QtBot, tmp_path: Path, bundle: Path) -> None:
     engine = FakeEngine()
-    report = engine.report(ReplayPlan(bundle, None, "cpu"), engine.checks(None), 60, Outcome.VERIFIED)
+    report = engine.report(AuditRequest(bundle, None, "cpu"), engine.checks(None), 60, Outcome.VERIFIED)
     theme = Theme(QApplication.instance(), ThemeChoice.LIGHT)
     dialog = SigningDialog(report, now(), None, tmp_path, tmp_path / "v.json", theme)
     qtbot.addWidget(dialog)

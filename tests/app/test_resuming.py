@@ -31,7 +31,7 @@ def stop_after(window: MainWindow, steps: int, engine: FakeEngine, qtbot: QtBot)
     """Replay, and stop when so many steps are there."""
     engine.halt = steps + 1
     window.commands["replay"].trigger()
-    qtbot.waitUntil(lambda: len(window.session.rows) == steps, timeout=60_000)
+    qtbot.waitUntil(lambda: window.session.steps.done == steps, timeout=60_000)
     window.commands["stop"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=60_000)
     engine.halt = None
@@ -55,7 +55,7 @@ def test_stop_offers_to_go_on(opened: MainWindow, engine: FakeEngine, qtbot: QtB
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=60_000)
     assert [plan.resume for plan in engine.plans] == [False, True]
     assert session.report.outcome is Outcome.VERIFIED
-    assert [row.step for row in session.rows] == list(range(1, 61)), "what was judged before is shown too"
+    assert [row.step for row in session.steps.rows()] == list(range(1, 61)), "what was judged before is shown too"
     assert session.kept is None
     assert not window.commands["go_on"].isEnabled()
     assert window.commands["replay"].text() == "&Replay again"
@@ -100,7 +100,7 @@ def test_time_left_does_not_count_what_an_earlier_replay_did(
     assert kept is not None
     engine.gate.clear()
     opened.commands["go_on"].trigger()
-    qtbot.waitUntil(lambda: len(opened.session.rows) >= kept.step, timeout=60_000)
+    qtbot.waitUntil(lambda: opened.session.steps.done >= kept.step, timeout=60_000)
     qtbot.wait(700)
     assert opened.session.progress.rate is None, "nothing new was replayed yet"
     engine.gate.set()
@@ -139,7 +139,7 @@ def test_the_real_engine_dies_and_the_window_is_opened_again(window_of: MakeWind
     qtbot.waitUntil(reached(first, Phase.READY), timeout=60_000)
     qtbot.waitUntil(lambda: not first.session.checking, timeout=60_000)
     first.commands["replay"].trigger()
-    qtbot.waitUntil(lambda: len(first.session.rows) >= 6, timeout=60_000)
+    qtbot.waitUntil(lambda: first.session.steps.done >= 6, timeout=60_000)
     assert engine.process_id is not None
     os.kill(engine.process_id, signal.SIGKILL)
     qtbot.waitUntil(reached(first, Phase.FAILED), timeout=60_000)
@@ -156,5 +156,5 @@ def test_the_real_engine_dies_and_the_window_is_opened_again(window_of: MakeWind
     report = second.session.report
     assert report is not None
     assert report.outcome is Outcome.VERIFIED, report.reason
-    assert [row.step for row in second.session.rows] == list(range(1, 61))
+    assert [row.step for row in second.session.steps.rows()] == list(range(1, 61))
     assert second.session.resumed_from == kept.step

@@ -6,15 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterfoil import CancelToken, CheckNumber, OperatorDone, StepReplayed
-from counterfoil_app.engine.port import ReplayPlan
+from counterfoil import AuditRequest, CancelToken, CheckNumber, OperatorDone, StepReplayed
 from counterfoil_app.engine.snapshot import ReplaySink
 from support.fake_engine import FakeEngine
 
 
 def filled(steps: int) -> ReplaySink:
     sink = ReplaySink()
-    for event in FakeEngine(steps=steps, disputed=3).audit(ReplayPlan(Path("run.cfoil"), None, "cpu"), CancelToken()):
+    for event in FakeEngine(steps=steps, disputed=3).audit(AuditRequest(Path("run.cfoil"), None, "cpu"), CancelToken()):
         sink.publish(event)
     return sink
 

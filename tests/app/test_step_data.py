@@ -53,12 +53,12 @@ def test_states_follow_the_replay() -> None:
         StepState.WAITING,
         None,
     ]
-    assert np.isnan(data.contradictions[36]), "the log of a step that parted says nothing of the trainer"
-    assert data.contradictions[8] == 5
+    assert np.isnan(data.suspicious[36]), "the log of a step that parted says nothing of the trainer"
+    assert data.suspicious[8] == 5
     assert data.counts(31, 42) == {StepState.MATCH: 8, StepState.UNJUDGED: 3, StepState.MISMATCH: 1}
     data.restart()
     assert data.counts(1, 60) == {StepState.WAITING: 60}
-    assert len(data.rows) == 0
+    assert data.table.done == 0
     assert data.result(1) is None
 
 
@@ -91,9 +91,21 @@ def test_mismatches_are_found_in_both_directions() -> None:
     assert [data.next_mismatch(step, -1) for step in (61, 50, 37)] == [50, 37, None]
 
 
+def test_a_replay_that_is_over_is_shown_again_as_it_was() -> None:
+    data = disputed()
+    again = StepData.of(FakeEngine().summary(Path("run"), None), data.table.snapshot())
+    assert again.states.tolist() == data.states.tolist()
+    assert data.add([replace(FakeEngine().row(37), seconds=9.0)]) is None, "a step has one result"
+    assert again.result(37) == data.result(37) == FakeEngine(disputed=37).row(37)
+    early = data.snapshot()
+    assert data.add([FakeEngine().row(52), FakeEngine().row(51)]) == (51, 52)
+    assert (early.state(51), data.state(51)) == (StepState.WAITING, StepState.MATCH)
+    assert (early.table.done, data.table.done) == (50, 52)
+
+
 def test_rows_outside_the_run_are_ignored() -> None:
     engine = FakeEngine(steps=3)
     data = StepData(engine.summary(Path("run"), None))
-    data.add([engine.row(0), engine.row(4)])
+    assert data.add([engine.row(0), engine.row(4)]) is None
     assert data.counts(1, 3) == {StepState.WAITING: 3}
     assert StepData().count == 0

@@ -21,6 +21,7 @@ from pytestqt.qtbot import QtBot
 from counterfoil import (
     AuditFinished,
     AuditReport,
+    AuditRequest,
     CancelToken,
     CounterfoilError,
     DisputedElement,
@@ -29,15 +30,16 @@ from counterfoil import (
     SegmentRequest,
     SignerProcess,
     StepReplayed,
+    StepTable,
     generate_key,
     start_signer,
 )
-from counterfoil_app.engine.port import ReplayPlan
 from counterfoil_app.looks import chart, words
 from counterfoil_app.looks.chart import Series
 from counterfoil_app.looks.theme import LIGHT
 from counterfoil_app.model.session import Phase, VerdictMaterial
 from counterfoil_app.model.settings import Settings
+from counterfoil_app.model.step_data import StepData
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import export, passphrases, report_document
 from counterfoil_app.verdict.export import SigningRequest
@@ -86,7 +88,7 @@ def test_what_is_previewed_is_what_is_signed(opened: MainWindow, qtbot: QtBot, t
     dialog.table.setChecked(True)
     with qtbot.waitSignal(opened.session.export_finished):
         qtbot.mouseClick(dialog.ok, LEFT)
-    page = Contents(report, None, Curves.of(()), (tmp_path / "honest.verdict.json").read_bytes(), "")
+    page = Contents(report, None, Curves.of(StepTable()), (tmp_path / "honest.verdict.json").read_bytes(), "")
     assert page.statement == previewed
     assert (tmp_path / "honest.report.pdf").read_bytes().startswith(b"%PDF-")
     assert len((tmp_path / "honest.steps.csv").read_text().splitlines()) == 60
@@ -245,14 +247,16 @@ def test_a_locked_key_ring_is_told_after_signing(ring: Ring) -> None:
 # The report to print
 
 
-def contents(engine: FakeEngine, plan: ReplayPlan | None = None) -> Contents:
-    plan = plan or ReplayPlan(Path("honest.cfoil"), None, "cpu")
+def contents(engine: FakeEngine, plan: AuditRequest | None = None) -> Contents:
+    plan = plan or AuditRequest(Path("honest.cfoil"), None, "cpu")
     events = list(engine.audit(plan, CancelToken()))
     assert isinstance(events[-1], AuditFinished)
-    rows = tuple(event.row for event in events if isinstance(event, StepReplayed))
+    summary = engine.summary(plan.run, None)
+    steps = StepData(summary)
+    steps.add(event.row for event in events if isinstance(event, StepReplayed))
     report = events[-1].report
     envelope = envelope_of(engine.preview(report, datetime(2026, 11, 21, tzinfo=UTC)))
-    return Contents(report, engine.summary(plan.run, None), Curves.of(rows), envelope, "honest.verdict.json")
+    return Contents(report, summary, Curves.of(steps.table), envelope, "honest.verdict.json")
 
 
 def plain(page: Contents) -> str:
@@ -311,7 +315,7 @@ def test_the_report_is_printed_in_the_language_of_the_window(qapp: object, tmp_p
 
 
 def test_a_sampled_run_is_not_printed_as_verified_whole(qapp: object) -> None:
-    page = contents(FakeEngine(), ReplayPlan(Path("honest.cfoil"), None, "cpu", segments=SegmentRequest(count=4)))
+    page = contents(FakeEngine(), AuditRequest(Path("honest.cfoil"), None, "cpu", segments=SegmentRequest(count=4)))
     text = plain(page)
     assert "VERIFIED for 4 of 12 segments" in text
     assert "The other steps were not looked at" in text
@@ -347,14 +351,14 @@ def test_a_refused_file_has_a_report_too(qapp: object) -> None:
     report = replace(
         page.report, run_root=None, order_digest=None, trainer_key="", title="", sample=None, mismatched_steps=()
     )
-    assert "could not be read" in plain(replace(page, report=report, summary=None, curves=Curves.of(())))
+    assert "could not be read" in plain(replace(page, report=report, summary=None, curves=Curves.of(StepTable())))
 
 
 def test_a_report_that_cannot_be_made_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = FakeEngine()
-    material = VerdictMaterial(contents(engine).report, None, ())
+    material = VerdictMaterial(contents(engine).report, None, StepTable())
     request = SigningRequest(tmp_path / "a.pem", None, True, tmp_path / "v.json", report=tmp_path / "r.pdf")
     (tmp_path / "r.pdf").write_bytes(b"old")
 

@@ -23,6 +23,7 @@ from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views import colours
 from counterfoil_app.views.parts import ElidedLabel
 from support.fake_engine import TENSORS, FakeEngine
+from support.reports import empty_table
 from support.waiting import reached
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
@@ -75,7 +76,7 @@ def test_strip_shows_the_disputed_step(window: MainWindow, theme: ThemeChoice) -
 
 def test_one_mismatch_among_a_million_is_seen_and_hit(window: MainWindow, qtbot: QtBot) -> None:
     data = window.session.step_data
-    data.count = 1_000_000
+    data.table = empty_table(1_000_000)
     data.states = np.full(data.count, StepState.MATCH, np.uint8)
     data.states[654_320] = StepState.MISMATCH
     shown = window.strip.stretches()

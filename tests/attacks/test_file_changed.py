@@ -23,6 +23,7 @@ from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.events import AuditStarted, CheckChanged
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.request import AuditRequest
 from counterfoil.bundle import steady
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
@@ -254,7 +255,7 @@ def test_hashing_shows_how_far_it_is_and_can_be_stopped(digits_job, monkeypatch)
     token = CancelToken()
     opened = before(monkeypatch, replay, "BundleReader", lambda *_: None)
     stopped = []
-    for event in replay.run_audit(replay.AuditRequest(digits_job.run, digits_job.order, threads=1), token):
+    for event in replay.run_audit(AuditRequest(digits_job.run, digits_job.order, threads=1), token):
         stopped.append(event)
         token.cancel()
     assert stopped[-1].report.outcome is Outcome.INCONCLUSIVE

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from counterfoil.audit.values.events import ResumedFromCheckpoint, StepReplayed
-from counterfoil.audit.values.report import StepMatch
+from counterfoil.audit.values.steptable import StepMatch
 from support.bundles import change
 from support.expectations import disputed
 

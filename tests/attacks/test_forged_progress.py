@@ -93,15 +93,16 @@ def test_forged_progress_is_not_used(cheat_job, digits_job, tmp_path):
     assert honest is not None
     path.write_bytes(encode(honest))
     refused(request_of(cheat_job, path, resume=True), "the file", "What differs")
+    later = {name: column[len(column) // 4 :] for name, column in honest.steps.items()}
     for forged in (
-        [found.basis, 3, found.rows],
-        [found.basis, 2, honest.rows[1:]],
-        [found.basis, 4, honest.rows],
-        [found.basis, 1, honest.rows],
+        [found.basis, 3, found.steps],
+        [found.basis, 2, later],
+        [found.basis, 4, honest.steps],
+        [found.basis, 1, honest.steps],
     ):
-        basis, segments, rows = forged
+        basis, segments, steps = forged
         path.write_bytes(encode(keeping.KeptAudit(**{**fields_of(found), "basis": basis, "segments": segments,
-                                                     "rows": rows})))  # fmt: skip
+                                                     "steps": steps})))  # fmt: skip
         events = whole(request_of(cheat_job, path, resume=True))
         assert ended(events).report.outcome is Outcome.ERROR
         assert "does not fit the run" in ended(events).report.reason

@@ -20,7 +20,8 @@ from counterfoil.audit.inspection import inspect
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli import main
 from counterfoil.errors import ProgramError
-from counterfoil.signing import VERDICT_PREDICATE, SigningKey, make_statement, sign_statement
+from counterfoil.intoto import VERDICT_PREDICATE, make_statement
+from counterfoil.signing import SigningKey, sign_statement
 from support.jobs import digits_order, record_run, sign_again
 
 FORGED = "VERIFIED All 999 steps were replayed"

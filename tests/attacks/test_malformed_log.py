@@ -15,7 +15,7 @@ from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.events import StepReplayed
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.plan import Plan
-from counterfoil.audit.values.report import StepMatch
+from counterfoil.audit.values.steptable import StepMatch
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
 from support.bundles import change

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.audit.replay import AuditRequest, run_audit
+from counterfoil.audit.replay import run_audit
 from counterfoil.audit.values.events import DivergenceMeasured, ResumedFromCheckpoint, StepReplayed
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.report import StepMatch
+from counterfoil.audit.values.request import AuditRequest
+from counterfoil.audit.values.steptable import StepMatch
 from counterfoil.cancel import CancelToken
 from counterfoil.execution.perturbed import PERTURBATIONS
 from counterfoil.training.tamper import LabelFlip

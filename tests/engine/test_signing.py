@@ -30,17 +30,13 @@ from counterfoil import canonical
 from counterfoil.bundle.schema import RunClaim
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import FileWriteError, KeyFileError, SignatureError
+from counterfoil.intoto import PAYLOAD_TYPE, RUN_PREDICATE, STATEMENT_TYPE, VERDICT_PREDICATE, make_statement
 from counterfoil.signing import (
-    PAYLOAD_TYPE,
-    RUN_PREDICATE,
-    STATEMENT_TYPE,
-    VERDICT_PREDICATE,
     PublicKey,
     SigningKey,
     generate_key,
     load_private_key,
     load_public_key,
-    make_statement,
     open_claim,
     open_statement,
     sign_claim,

@@ -61,7 +61,7 @@ from support.hdf5_fuzz import spoil_structure
 from support.heads import record_with_heads
 from support.jobs import digits_order, gpt2_order
 from support.random_programs import compute, random_program
-from support.reports import dispute, disputed_report, step_row, verified_report
+from support.reports import dispute, disputed_report, step_table, verified_report
 
 Spoil = Callable[[bytes, random.Random], bytes]
 PASSPHRASE = "fuzz"
@@ -361,7 +361,7 @@ def _kept_audit() -> kept.KeptAudit:
         device="cpu", segments=SegmentRequest(),
     )  # fmt: skip
     return kept.KeptAudit(
-        basis, Sample(12, ((1, 12),), Selection.ALL), 3, tuple(kept.KeptRow.of(step_row(step)) for step in range(1, 4)),
+        basis, Sample(12, ((1, 12),), Selection.ALL), 3, step_table(3).pack(3),
         (kept.kept_divergence(3, dispute().tensors),), dispute(), (2,), 3, ((1, 2, 3, 4, 5, 6),), 0.5, None,
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ import math
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from counterfoil import (
     AuditFinished,
     AuditReport,
+    AuditRequest,
     AuditStarted,
     BundleSummary,
     CancelToken,
@@ -24,6 +25,7 @@ from counterfoil import (
     CheckNumber,
     CheckState,
     CounterfoilError,
+    Device,
     Digest,
     Dispute,
     DisputedOperator,
@@ -48,18 +50,25 @@ from counterfoil import (
     StepMatch,
     StepReplayed,
     StepRow,
+    StepTable,
     TensorDetail,
     TensorDivergence,
+    Verdict,
     canonical,
 )
+from counterfoil.audit.statement.model import VerdictStatement, read_statement
+from counterfoil.audit.statement.write import verdict_statement
 from counterfoil.audit.step.compare import detail_difference
 from counterfoil.audit.values.dispute import named_parts
+from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.summary import ArraySummary, OrderSummary, RunSummary
 from counterfoil.commit.merkle import MerkleTree, first_difference
+from counterfoil.intoto import VERDICT_PREDICATE, make_statement
+from counterfoil.program.limits import LARGE
 from counterfoil.sentence import joined, say
-from counterfoil.signing import VERDICT_PREDICATE, make_statement
-from counterfoil_app.engine.port import DeviceInfo, ReplayPlan, SignedVerdict, VerdictReading
+from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, sample_files
+from support.reports import verified_report
 
 ESTIMATE = Estimate(412, 520, 3 * 2**20, 2_500_000_000, 9 * 2**20)
 TENSORS = {
@@ -128,7 +137,7 @@ class FakeEngine:
     plans_asked: list[tuple[str, float]] = field(default_factory=list)
     large_allowed: list[bool] = field(default_factory=list)
     threads: set[str] = field(default_factory=set)
-    plans: list[ReplayPlan] = field(default_factory=list)
+    plans: list[AuditRequest] = field(default_factory=list)
     progress: dict[tuple[str, SegmentRequest], Kept] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -141,10 +150,10 @@ class FakeEngine:
 
     # The engine's side of the port
 
-    def devices(self) -> Sequence[DeviceInfo]:
+    def devices(self) -> Sequence[Device]:
         return (
-            DeviceInfo("cpu", "CPU, 2 threads", "float64 at full speed"),
-            DeviceInfo("cuda:0", "NVIDIA H200", "float64 at half the speed of float32"),
+            Device("cpu", "CPU, 2 threads", "float64 at full speed"),
+            Device("cuda:0", "NVIDIA H200", "float64 at half the speed of float32"),
         )
 
     def outline(self, path: Path) -> BundleSummary:
@@ -163,9 +172,9 @@ class FakeEngine:
             cancel.check()
         yield whole
 
-    def plan(self, plan: ReplayPlan, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
+    def plan(self, plan: AuditRequest, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
         self.plans_asked.append((plan.device, bad_fraction))
-        self.large_allowed.append(plan.allow_large)
+        self.large_allowed.append(plan.limits == LARGE)
         for done in range(3):
             while not self.gate.wait(0.01):
                 cancel.check()
@@ -182,11 +191,11 @@ class FakeEngine:
         ]
         yield Plan(plan.device, self.steps, total, bad_fraction, bad, seconds, 0.1, 3, tuple(rows), ESTIMATE)
 
-    def kept(self, plan: ReplayPlan, order: Digest, run_root: Digest) -> Kept | None:
+    def kept(self, plan: AuditRequest, order: Digest, run_root: Digest) -> Kept | None:
         self.threads.add(threading.current_thread().name)
         return self.progress.get((plan.device, plan.segments))
 
-    def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
+    def audit(self, plan: AuditRequest, cancel: CancelToken) -> Iterator[Event]:
         self.threads.add(threading.current_thread().name)
         self.plans.append(plan)
         found = self.progress.get((plan.device, plan.segments)) if plan.resume else None
@@ -237,7 +246,7 @@ class FakeEngine:
         self.progress.pop((plan.device, plan.segments), None)
         yield AuditFinished(self.report(plan, checks, done, outcome, sample))
 
-    def chosen(self, plan: ReplayPlan) -> tuple[int, ...]:
+    def chosen(self, plan: AuditRequest) -> tuple[int, ...]:
         """The segments of 5 steps that are replayed: the first ones of a sample."""
         total, asked = self.steps // 5, plan.segments
         if self.spans:
@@ -247,13 +256,13 @@ class FakeEngine:
         count = asked.count or (max(1, round(asked.confidence * total) - 1) if asked.confidence else total)
         return tuple(range(1, count + 1)) if self.steps % 5 == 0 or count < total else ()
 
-    def steps_of(self, plan: ReplayPlan) -> list[int]:
+    def steps_of(self, plan: AuditRequest) -> list[int]:
         """The steps of these segments; all where the run has none."""
         chosen = self.chosen(plan)
         steps = [step for number in chosen for step in range(5 * number - 4, min(5 * number, self.steps) + 1)]
         return steps or list(range(1, self.steps + 1))
 
-    def selection(self, plan: ReplayPlan) -> tuple[Selection, str, int]:
+    def selection(self, plan: AuditRequest) -> tuple[Selection, str, int]:
         if plan.segments.numbers:
             return Selection.LISTED, "", 0
         if plan.segments.count or plan.segments.confidence:
@@ -263,7 +272,7 @@ class FakeEngine:
     def close(self) -> None:
         self.closed += 1
 
-    def sample(self, plan: ReplayPlan, chosen: tuple[int, ...]) -> Sample | None:
+    def sample(self, plan: AuditRequest, chosen: tuple[int, ...]) -> Sample | None:
         """What was chosen; None in a run that has no segments."""
         total = -(-self.steps // 5)
         if self.spans:
@@ -283,17 +292,13 @@ class FakeEngine:
             return VerdictReading((KEY_ID,))
         if content.get("forged"):
             raise CounterfoilError(say("The signature does not hold for the key {0}.", "abababababab"))
-        verdict = SignedVerdict(
-            key_id=KEY_ID, key_file=keys[0], outcome=Outcome.VERIFIED, headline="VERIFIED", reason="All is well.",
-            title="Digits", bundle_name="honest.cfoil", bundle_digest=digest("bundle"), run_root=digest("run"),
-            order_digest=digest("order"), order_source="client",
-            checks=tuple(Check(number, CheckState.PASSED) for number in CheckNumber), steps_ordered=60,
-            steps_replayed=60, disputed_step=None, signed_at="2026-11-21T12:00:00Z",
-        )  # fmt: skip
-        return VerdictReading((KEY_ID,), verdict, None if bundle is None else bundle.name == "honest.cfoil")
+        report = replace(verified_report(), bundle_name="honest.cfoil", reason="All is well.")
+        fields = verdict_statement(report, datetime(2026, 11, 21, 12, tzinfo=UTC))
+        verdict = Verdict(read_statement(fields, VerdictStatement), KEY_ID)
+        return VerdictReading((KEY_ID,), verdict, keys[0], None if bundle is None else bundle.name == "honest.cfoil")
 
-    def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
-        path.write_text("".join(f"{row.step}\n" for row in rows))
+    def write_steps(self, steps: StepTable, path: Path) -> None:
+        path.write_text("".join(f"{row.step}\n" for row in steps.rows()))
 
     def make_sample(self, folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterator[SampleProgress]:
         self.threads.add(threading.current_thread().name)
@@ -352,9 +357,11 @@ class FakeEngine:
             trainer_key=digest(self.key).hex,
             signed_at="2026-11-20T16:42:07Z",
             environment=(("device", "cuda:0, NVIDIA H200"), ("torch", "2.13.0"), ("system", "Linux x86_64")),
-            losses=tuple(self.loss(step) for step in steps),
-            log_bytes=tuple(900 + step * 31 % 97 for step in steps),
-            log_entries=tuple(410 + step * 37 % 89 for step in steps),
+            recorded=Recorded.of(
+                [self.loss(step) for step in steps],
+                [900 + step * 31 % 97 for step in steps],
+                [410 + step * 37 % 89 for step in steps],
+            ),
         )
         plan = OrderSummary(
             title="Digits, small residual network",
@@ -487,7 +494,7 @@ class FakeEngine:
 
     def report(
         self,
-        plan: ReplayPlan,
+        plan: AuditRequest,
         checks: dict[CheckNumber, Check],
         done: int,
         outcome: Outcome,

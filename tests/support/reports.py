@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from counterfoil.audit.values.dispute import Dispute, DisputedOperator, Finding, Right, TensorDivergence
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.report import AuditReport, Steering, SteeringRow, StepMatch, StepRow
+from counterfoil.audit.values.report import AuditReport, Steering, SteeringRow
 from counterfoil.audit.values.sampling import Sample, Selection
+from counterfoil.audit.values.steptable import Recorded, StepMatch, StepRow, StepTable
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, first_difference, leaf_hash
 
@@ -114,3 +116,20 @@ def step_row(step: int = 1) -> StepRow:
     """Return a row of the step table."""
     leaf = leaf_hash(b"leaf")
     return StepRow(step, StepMatch.MATCH, leaf, leaf, 0.1, 0.1, 10, 20, 3, 0, 0, 2**40, 0.5)
+
+
+def empty_table(steps: int) -> StepTable:
+    """Return the step table of a run that was not replayed yet, and of which nothing is recorded."""
+    return StepTable(Recorded.of([math.nan] * steps, [0] * steps, [0] * steps))
+
+
+def table_of(steps: int, rows: Sequence[StepRow]) -> StepTable:
+    """Return a step table that holds these rows."""
+    table = empty_table(steps)
+    table.put(rows)
+    return table
+
+
+def step_table(steps: int) -> StepTable:
+    """Return a step table that is full of :func:`step_row`."""
+    return table_of(steps, [step_row(step) for step in range(1, steps + 1)])

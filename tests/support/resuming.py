@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from counterfoil.audit.replay import AuditRequest, run_audit
+from counterfoil.audit.replay import run_audit
 from counterfoil.audit.values.events import AuditFinished, Event, ProgressRestored, StepReplayed
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.report import StepRow
+from counterfoil.audit.values.request import AuditRequest
+from counterfoil.audit.values.steptable import StepRow
 from counterfoil.cancel import CancelToken
 from support.jobs import Job
 

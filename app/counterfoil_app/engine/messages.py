@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Any, NoReturn
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from counterfoil import CounterfoilError
@@ -28,7 +29,7 @@ MAX_SPOKEN = 2**24
 _MODULES = (
     "counterfoil.audit.",
     "counterfoil.commit.",
-    "counterfoil.execution.devices",
+    "counterfoil.execution.listing",
     "counterfoil.program.limits",
     "counterfoil_app.engine.child",
     "counterfoil_app.engine.port",
@@ -46,6 +47,8 @@ _OTHERS = frozenset(
     }.items()
     for name in names
 )
+_PLAIN = (Enum, Struct, int, str)
+"""What a class of values is otherwise: an enumeration, fields of a statement, numbers or texts of some kind."""
 _KINDS = "biuf"
 """Kinds of numpy dtypes that hold numbers and nothing else."""
 
@@ -116,7 +119,7 @@ class _Reader(pickle.Unpickler):
             return super().find_class(module, name)
         if module.startswith(_MODULES) and name.isidentifier():
             found = super().find_class(module, name)
-            plain = isinstance(found, type) and (is_dataclass(found) or issubclass(found, Enum))
+            plain = isinstance(found, type) and (is_dataclass(found) or issubclass(found, _PLAIN))
             if plain and found.__module__ == module:
                 return found
         raise MessageError(

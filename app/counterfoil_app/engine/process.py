@@ -13,21 +13,23 @@ from typing import Any, TypeVar
 
 from counterfoil import (
     AuditReport,
+    AuditRequest,
     BundleSummary,
     CancelToken,
     CounterfoilError,
+    Device,
     Digest,
     Event,
     Kept,
     Plan,
     PlanProgress,
-    StepRow,
+    StepTable,
     write_steps_csv,
 )
 from counterfoil.sentence import say
 from counterfoil_app.engine.child import Call, Item, Raised, Returned, Steer, serve
 from counterfoil_app.engine.messages import MAX_BYTES, MessageError, loads
-from counterfoil_app.engine.port import DeviceInfo, ReplayPlan, VerdictReading
+from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.sample import SampleKind, SampleProgress
 from counterfoil_app.engine.worker import ReportedError
 
@@ -54,9 +56,9 @@ class ProcessEngine:
         """The id of the process; None while there is none."""
         return self._process.pid if self._process is not None else None
 
-    def devices(self) -> Sequence[DeviceInfo]:
+    def devices(self) -> Sequence[Device]:
         """Return the devices of this machine."""
-        return self._call(tuple[DeviceInfo, ...], "devices")
+        return self._call(tuple[Device, ...], "devices")
 
     def outline(self, path: Path) -> BundleSummary:
         """Say what a bundle says of itself before anything large is read; raises CounterfoilError."""
@@ -66,18 +68,18 @@ class ProcessEngine:
         """Say what a bundle says of itself, more in each summary; raises CounterfoilError."""
         return self._iterate("inspect", path, order, cancel=cancel)
 
-    def plan(self, plan: ReplayPlan, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
+    def plan(self, request: AuditRequest, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
         """Measure a few steps and say what audits would cost; raises CounterfoilError."""
-        return self._iterate("plan", plan, bad_fraction, cancel=cancel)
+        return self._iterate("plan", request, bad_fraction, cancel=cancel)
 
-    def kept(self, plan: ReplayPlan, order: Digest, run_root: Digest) -> Kept | None:
+    def kept(self, request: AuditRequest, order: Digest, run_root: Digest) -> Kept | None:
         """Return what is kept of an earlier replay of this run, to go on from; raises CounterfoilError."""
-        found = self._call(object, "kept", plan, order, run_root)
+        found = self._call(object, "kept", request, order, run_root)
         return found if isinstance(found, Kept) else None
 
-    def audit(self, plan: ReplayPlan, cancel: CancelToken) -> Iterator[Event]:
+    def audit(self, request: AuditRequest, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
-        return self._iterate("audit", plan, cancel=cancel)
+        return self._iterate("audit", request, cancel=cancel)
 
     def make_sample(self, folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterator[SampleProgress]:
         """Record a run of the sample; raises CounterfoilError."""
@@ -91,9 +93,9 @@ class ProcessEngine:
         """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
         return self._call(VerdictReading, "read_verdict", path, tuple(keys), bundle)
 
-    def write_steps(self, rows: Sequence[StepRow], path: Path) -> None:
-        """Write the step table as CSV, here: it needs nothing of the engine's process but the rows, which lie here."""
-        write_steps_csv(rows, path)
+    def write_steps(self, steps: StepTable, path: Path) -> None:
+        """Write the step table as CSV, here: the table lies here, and nothing of the engine's process is needed."""
+        write_steps_csv(steps, path)
 
     def write_capsule(self, report: AuditReport, path: Path) -> None:
         """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""

@@ -5,10 +5,13 @@ What is signed or sent back to the engine stays as it is; what a view gets has g
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar, cast
+
+from msgspec import Struct, structs
 
 from counterfoil import Digest, one_line
 from counterfoil.sentence import Sentence
@@ -60,12 +63,23 @@ def _plain(value: Any) -> Any:
         return sentence(value)
     if isinstance(value, tuple) and value and not isinstance(value[0], (int, float, Digest)):
         return tuple(_plain(item) for item in value)
+    if isinstance(value, dict):
+        return {_plain(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, Struct):
+        changed = _changed(value, value.__struct_fields__)
+        return structs.replace(value, **changed) if changed else value
     if is_dataclass(value) and not isinstance(value, (type, Digest)):
-        changed = {}
-        for field in fields(value):
-            old = getattr(value, field.name)
-            new = _plain(old)
-            if new is not old and new != old:
-                changed[field.name] = new
+        changed = _changed(value, [field.name for field in fields(value)])
         return replace(cast(Any, value), **changed) if changed else value
     return value
+
+
+def _changed(value: Any, names: Iterable[str]) -> dict[str, Any]:
+    """Those of the fields that are not plain, made plain."""
+    changed = {}
+    for name in names:
+        old = getattr(value, name)
+        new = _plain(old)
+        if new is not old and new != old:
+            changed[name] = new
+    return changed

@@ -6,7 +6,7 @@ The views read a :class:`Session` and call its methods; it holds what the engine
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -18,6 +18,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from counterfoil import (
     AuditReport,
+    AuditRequest,
     AuditStarted,
     BundleSummary,
     CancelToken,
@@ -25,6 +26,7 @@ from counterfoil import (
     CheckNumber,
     CheckState,
     CounterfoilError,
+    Device,
     Dispute,
     Event,
     Kept,
@@ -33,19 +35,18 @@ from counterfoil import (
     PlanProgress,
     Sample,
     SegmentRequest,
-    StepMatch,
-    StepRow,
+    StepTable,
+    limits_for,
     write_whole,
 )
 from counterfoil.sentence import say
-from counterfoil_app.engine.port import DeviceInfo, Engine, ReplayPlan
+from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.snapshot import Latest, ReplaySink, Snapshot
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure, JobResult, Worker
 from counterfoil_app.model.divergence_table import DivergenceTable
 from counterfoil_app.model.rate import AwakeClock, RateMeter
 from counterfoil_app.model.step_data import StepData
-from counterfoil_app.model.step_rows import StepRows
 from counterfoil_app.model.turns import Turns
 
 POLL_MILLISECONDS = 30
@@ -60,12 +61,12 @@ class VerdictMaterial:
     Attributes:
         report: What the replay found.
         summary: The overview of the bundle; None when it could not be read.
-        rows: The replayed steps.
+        steps: The step table.
     """
 
     report: AuditReport
     summary: BundleSummary | None
-    rows: Sequence[StepRow]
+    steps: StepTable
 
 
 class Phase(Enum):
@@ -97,7 +98,7 @@ class Finished:
         data: The data file, if one was chosen.
         summary: The overview; None for a file that could not be read.
         client: That of the client's order file; None when none was given.
-        rows: The replayed steps.
+        steps: The step table.
         divergence: How far the states lay apart.
         dispute: The dispute, or None.
         resumed_from: Step of the last checkpoint from which the replay went on.
@@ -113,7 +114,7 @@ class Finished:
     data: Path | None
     summary: BundleSummary | None
     client: BundleSummary | None
-    rows: StepRows
+    steps: StepTable
     divergence: DivergenceTable
     dispute: Dispute | None
     resumed_from: int | None
@@ -156,7 +157,7 @@ class Session(QObject):
     bundle_changed = Signal()
     checks_changed = Signal()
     rows_changed = Signal(int, int)
-    """First and last position in :attr:`rows` that are new."""
+    """First and last step of which :attr:`steps` has a new row."""
     sample_chosen = Signal()
     """Some steps turned out not to be among those that will be replayed."""
     divergence_changed = Signal()
@@ -198,7 +199,7 @@ class Session(QObject):
         self._restored: int | None = None
         self._looking = 0
         self._operator: OperatorDone | None = None
-        self.devices: tuple[DeviceInfo, ...] = ()
+        self.devices: tuple[Device, ...] = ()
         self._device = "cpu"
         self.threads: int | None = None
         self.phase = Phase.EMPTY
@@ -227,7 +228,6 @@ class Session(QObject):
         if self.summary is not None:
             self.checks.update({check.number: check for check in self.summary.checks})
         self.step_data.restart()
-        self.mismatches = 0
         self.divergence = DivergenceTable()
         self.dispute: Dispute | None = None
         self.resumed_from: int | None = None
@@ -242,9 +242,9 @@ class Session(QObject):
         self._operator = None
 
     @property
-    def rows(self) -> StepRows:
-        """The replayed steps, in the order in which they were replayed."""
-        return self.step_data.rows
+    def steps(self) -> StepTable:
+        """What is known of each step."""
+        return self.step_data.table
 
     @property
     def running(self) -> bool:
@@ -313,9 +313,8 @@ class Session(QObject):
     @property
     def progress(self) -> Progress:
         """Where the replay stands."""
-        replayed = len(self.rows)
+        replayed, last = self.steps.done, self.steps.last
         inside = 0.0
-        last = self.rows[-1].step if self.rows else 0
         operator = self._operator
         step = last + 1 if operator is None else max(last + 1, operator.step)
         if operator is not None and operator.step == step and operator.total > 0:
@@ -368,7 +367,7 @@ class Session(QObject):
         if self.path is None or self.running or self.phase in (Phase.EMPTY, Phase.LOADING):
             return None
         return Finished(
-            self.path, self.order, self.data, self.summary, self.client, self.rows.so_far(), self.divergence,
+            self.path, self.order, self.data, self.summary, self.client, self.steps.snapshot(), self.divergence,
             self.dispute,
             self.resumed_from, self.sample, self.report, self.failure, self.verdict_file, self.kept,
         )  # fmt: skip
@@ -378,11 +377,9 @@ class Session(QObject):
         self._leave()
         self.path, self.order, self.data = finished.path, finished.order, finished.data
         self.summary, self.client = finished.summary, finished.client
-        self.step_data = StepData(finished.summary)
         self._clear_replay()
-        self.step_data.add(finished.rows)
+        self.step_data = StepData.of(finished.summary, finished.steps)
         self._leave_out(finished.sample)
-        self.mismatches = sum(row.match is StepMatch.MISMATCH for row in self.rows)
         self.divergence = finished.divergence
         self.dispute, self.resumed_from = finished.dispute, finished.resumed_from
         self.sample, self.report, self.failure = finished.sample, finished.report, finished.failure
@@ -392,8 +389,8 @@ class Session(QObject):
         judged = Phase.CONCLUDED if self.report is not None else Phase.FAILED
         self._set_phase(judged if self.summary is not None or self.report is not None else Phase.UNREADABLE)
         self._announce_all()
-        if self.rows:
-            self.rows_changed.emit(0, len(self.rows) - 1)
+        if self.steps.done:
+            self.rows_changed.emit(1, len(self.steps))
 
     def compare_with(self, order: Path | None) -> None:
         """Compare the open bundle with the client's own order file; None takes the order from the bundle again."""
@@ -412,7 +409,9 @@ class Session(QObject):
             return
         self._planning, self._plan_values = CancelToken(), Latest()
         self.plan = self.plan_failure = None
-        asked = ReplayPlan(run=self.path, order=self.order, device=device, data=self.data, allow_large=allow_large)
+        asked = AuditRequest(
+            run=self.path, order=self.order, device=device, data=self.data, limits=limits_for(allow_large)
+        )
         values = self._engine.plan(asked, bad_fraction, self._planning)
         self._submit(partial(_feed, values, self._plan_values), partial(self._planned, self._planning))
         self.plan_changed.emit()
@@ -439,15 +438,15 @@ class Session(QObject):
         if self.can_go_on:
             self._start(resume=True)
 
-    def _plan_of(self, path: Path, *, resume: bool = False) -> ReplayPlan:
-        return ReplayPlan(
+    def _plan_of(self, path: Path, *, resume: bool = False) -> AuditRequest:
+        return AuditRequest(
             run=path,
             order=self.order,
             device=self.device,
             data=self.data,
             segments=self.segments,
             threads=self.threads,
-            allow_large=self.allow_large,
+            limits=limits_for(self.allow_large),
             resume=resume,
         )
 
@@ -516,7 +515,7 @@ class Session(QObject):
             write: Signs and writes, and returns where the signed verdict lies; called from the worker thread.
         """
         if self.report is not None:
-            material = VerdictMaterial(self.report, self.summary, self.rows.so_far())
+            material = VerdictMaterial(self.report, self.summary, self.steps.snapshot())
             self._submit(partial(write, self._engine, material), partial(self._signed, self.report))
 
     def ask(self, question: Callable[[Engine], object], answer: Callable[[JobResult], None]) -> None:
@@ -525,7 +524,7 @@ class Session(QObject):
 
     def export_table(self, target: Path) -> None:
         """Write the replayed steps as CSV; :attr:`export_finished` or :attr:`failed` follows."""
-        self._submit(partial(_write_table, self._engine, self.rows.so_far(), target), self._exported)
+        self._submit(partial(_write_table, self._engine, self.steps.snapshot(), target), self._exported)
 
     def write(self, target: Path, contents: Callable[[], bytes]) -> None:
         """Make and write a file in the worker thread; :attr:`export_finished` or :attr:`failed` follows."""
@@ -652,11 +651,8 @@ class Session(QObject):
             self.checks_changed.emit()
         if snapshot.resumed is not None:
             self.resumed_from = snapshot.resumed
-        if snapshot.rows:
-            first = len(self.rows)
-            self.step_data.add(snapshot.rows)
-            self.mismatches += sum(row.match is StepMatch.MISMATCH for row in snapshot.rows)
-            self.rows_changed.emit(first, len(self.rows) - 1)
+        if (new := self.step_data.add(snapshot.rows)) is not None:
+            self.rows_changed.emit(*new)
         if snapshot.divergences:
             for measured in snapshot.divergences:
                 self.divergence.add(measured)
@@ -676,7 +672,7 @@ class Session(QObject):
         """Note how far the replay is; the steps of an earlier one say nothing of how fast it goes."""
         if snapshot.restored is not None:
             self._restored = snapshot.restored
-        if self._restoring and self._restored is not None and len(self.rows) >= self._restored:
+        if self._restoring and self._restored is not None and self.steps.done >= self._restored:
             self._restoring = False
             self._meter.restart()
         if self.phase is Phase.REPLAYING and not self._restoring:
@@ -767,8 +763,8 @@ def _write_contents(target: Path, contents: Callable[[], bytes]) -> Path:
     return target
 
 
-def _write_table(engine: Engine, rows: StepRows, target: Path) -> Path:
-    engine.write_steps(rows, target)
+def _write_table(engine: Engine, steps: StepTable, target: Path) -> Path:
+    engine.write_steps(steps, target)
     return target
 
 

@@ -1,23 +1,18 @@
-"""What is known of every step, as arrays: what the trainer recorded, and what the replay made of it so far.
-
-One place for the numbers that the strip, the table and the plots show; a million steps take some 60 MB.
-"""
+"""Where every step stands, for the strip, the table and the plots; the numbers are those of the step table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
-from counterfoil import BundleSummary, StepMatch, StepRow
-from counterfoil_app.model.step_rows import StepRows
+from counterfoil import BundleSummary, StepRow, StepTable
 
 Floats = npt.NDArray[np.float64]
 States = npt.NDArray[np.uint8]
-NOWHERE = -1
 
 
 class StepState(IntEnum):
@@ -94,7 +89,7 @@ def worst_per_place(states: States, places: int) -> States:
 
 
 class StepData:
-    """The steps of one run.
+    """The steps of one run, as the window shows them: the step table, and where each step stands.
 
     Args:
         summary: What the bundle says; None or an order without a run has no steps.
@@ -102,29 +97,37 @@ class StepData:
 
     def __init__(self, summary: BundleSummary | None = None) -> None:
         run = summary.run if summary is not None else None
-        self.count = run.steps if run is not None else 0
-        self.trainer_loss: Floats = np.array(run.losses if run is not None else (), np.float64)
-        self.log_entries: Floats = np.array(run.log_entries if run is not None else (), np.float64)
-        self.log_bytes: Floats = np.array(run.log_bytes if run is not None else (), np.float64)
+        self._recorded = run.recorded if run is not None else None
         self.restart()
+
+    @classmethod
+    def of(cls, summary: BundleSummary | None, table: StepTable) -> StepData:
+        """The steps of a replay that is over.
+
+        Args:
+            summary: What the bundle says.
+            table: What the replay found.
+        """
+        result = cls(summary)
+        result.table = table
+        result.states = _states(table, np.arange(len(table)))
+        return result
 
     def restart(self) -> None:
         """Forget the replay."""
-        self.replay_loss: Floats = np.full(self.count, np.nan)
-        self.corrections: Floats = np.full(self.count, np.nan)
-        self.contradictions: Floats = np.full(self.count, np.nan)
-        self.omissions: Floats = np.full(self.count, np.nan)
-        self.states: States = np.full(self.count, StepState.WAITING, np.uint8)
-        self.rows = StepRows()
-        self._places: npt.NDArray[np.int64] = np.full(self.count, NOWHERE, np.int64)
+        self.table = StepTable(self._recorded)
+        self.states: States = np.full(len(self.table), StepState.WAITING, np.uint8)
 
-    def copy(self) -> StepData:
-        """Return the arrays as they are now, for another thread; without the rows they came from."""
-        result = StepData()
-        result.count = self.count
-        for name, value in vars(self).items():
-            if isinstance(value, np.ndarray):
-                setattr(result, name, value.copy())
+    @property
+    def count(self) -> int:
+        """Number of steps."""
+        return len(self.table)
+
+    def snapshot(self) -> StepData:
+        """Return the steps as they are now, for another thread."""
+        result = StepData.__new__(StepData)
+        result._recorded = self._recorded
+        result.table, result.states = self.table.snapshot(), self.states.copy()
         return result
 
     def choose(self, spans: Iterable[tuple[int, int]]) -> None:
@@ -135,31 +138,55 @@ class StepData:
         waiting = self.states == StepState.WAITING
         self.states[waiting & ~chosen] = StepState.LEFT_OUT
 
-    def add(self, rows: Sequence[StepRow]) -> None:
-        """Take replayed steps; those outside the run are kept among the rows and shown nowhere."""
-        first = len(self.rows)
-        self.rows.extend(rows)
-        inside = [(place, row) for place, row in enumerate(rows, first) if 1 <= row.step <= self.count]
-        if not inside:
-            return
-        rows = [row for _, row in inside]
-        places = np.array([row.step - 1 for row in rows])
-        self._places[places] = [place for place, _ in inside]
-        self.replay_loss[places] = [row.replay_loss for row in rows]
-        self.states[places] = [_state(row) for row in rows]
-        # The log of a step that parted belongs to other values; its counts would say nothing of the trainer.
-        matching = np.array([row.match is StepMatch.MATCH for row in rows])
-        for target, amounts in (
-            (self.corrections, [row.corrections for row in rows]),
-            (self.contradictions, [row.contradictions for row in rows]),
-            (self.omissions, [row.omissions for row in rows]),
-        ):
-            target[places] = np.where(matching, np.array(amounts, np.float64), np.nan)
+    def add(self, rows: Iterable[StepRow]) -> tuple[int, int] | None:
+        """Take replayed steps; those outside the run, and any that came before, are left out.
+
+        Returns:
+            The first and the last step that is new; None when there is none.
+        """
+        known, new = self.table.has_row, dict[int, StepRow]()
+        for row in rows:
+            if 1 <= row.step <= self.count and not known[row.step - 1]:
+                new.setdefault(row.step, row)
+        if not new:
+            return None
+        self.table.put(list(new.values()))
+        places = np.array(list(new)) - 1
+        self.states[places] = _states(self.table, places)
+        return min(new), max(new)
+
+    # What the plots draw
+
+    @property
+    def trainer_loss(self) -> Floats:
+        """float64 ``[steps]``."""
+        return self.table.column("trainer_loss")
+
+    @property
+    def replay_loss(self) -> Floats:
+        """float64 ``[steps]``: not a number where a step was not replayed."""
+        return self.table.replay_loss
+
+    @property
+    def log_bytes(self) -> Floats:
+        """float64 ``[steps]``."""
+        return self.table.column("log_bytes").astype(np.float64)
+
+    @property
+    def corrections(self) -> Floats:
+        """float64 ``[steps]``: not a number but in matching steps."""
+        return self.table.counted("corrections")
+
+    @property
+    def suspicious(self) -> Floats:
+        """float64 ``[steps]``: contradictions and omissions; not a number but in matching steps."""
+        return self.table.counted("contradictions") + self.table.counted("omissions")
+
+    # What is asked of them
 
     def result(self, step: int) -> StepRow | None:
         """The result of a step; None while there is none."""
-        place = int(self._places[step - 1]) if 1 <= step <= self.count else NOWHERE
-        return None if place == NOWHERE else self.rows[place]
+        return self.table.row(step)
 
     def select(self, wanted: StepFilter) -> npt.NDArray[np.intp]:
         """Return the positions (step - 1) of the steps that a filter lets through, ascending."""
@@ -168,7 +195,7 @@ class StepData:
         if wanted is StepFilter.MISMATCHES:
             return np.flatnonzero(self.states == StepState.MISMATCH)
         if wanted is StepFilter.CORRECTIONS:
-            return np.flatnonzero(self.corrections > 0)
+            return np.flatnonzero(self.table.matches & (self.table.column("corrections") > 0))
         if wanted is StepFilter.SUSPICIOUS:
             return np.flatnonzero(self.states == StepState.SUSPICIOUS)
         return np.flatnonzero((self.states == StepState.WAITING) | (self.states == StepState.LEFT_OUT))
@@ -191,9 +218,10 @@ class StepData:
         return int(beyond[0] if direction > 0 else beyond[-1])
 
 
-def _state(row: StepRow) -> StepState:
-    if row.match is StepMatch.MISMATCH:
-        return StepState.MISMATCH
-    if row.match is StepMatch.UNJUDGED:
-        return StepState.UNJUDGED
-    return StepState.SUSPICIOUS if row.contradictions or row.omissions else StepState.MATCH
+def _states(table: StepTable, places: npt.NDArray[np.intp]) -> States:
+    """uint8 ``[k]``: where the steps at ``places`` (step - 1) stand by what the replay found of them."""
+    bad = (table.column("contradictions")[places] > 0) | (table.column("omissions")[places] > 0)
+    matches = table.matches[places]
+    found = (table.unjudged[places], table.differs[places], matches & bad, matches)
+    names = (StepState.UNJUDGED, StepState.MISMATCH, StepState.SUSPICIOUS, StepState.MATCH)
+    return np.select(found, [np.uint8(name) for name in names], np.uint8(StepState.WAITING))

@@ -98,7 +98,7 @@ class Commands(QObject):
                 Face(self.tr("Export step &table\u2026"), "table", self.tr("Save the replayed steps as CSV")),
                 self._files.choose_table,
                 "Ctrl+Shift+E",
-                enabled=lambda session: bool(session.rows),
+                enabled=lambda session: session.steps.done > 0,
             ),
             Row(
                 "capsule",

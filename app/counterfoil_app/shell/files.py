@@ -113,7 +113,7 @@ class Files(QObject):
 
     def choose_table(self) -> None:
         """Ask where the step table goes, then write it."""
-        if self._session.path is None or not self._session.rows:
+        if self._session.path is None or not self._session.steps.done:
             return
         target = self._new(self.tr("Export step table"), beside(self._session.path, ".steps.csv"), "*.csv")
         if target is not None:

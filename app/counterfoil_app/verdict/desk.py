@@ -124,8 +124,8 @@ class VerdictDesk(QObject):
             viewer.show_failure(result.failure)
         else:
             assert isinstance(result.value, VerdictReading)
-            if result.value.verdict is not None:  # a key that proved its worth is offered again
-                self._settings.add_auditor_key(result.value.verdict.key_file)
+            if result.value.key_file is not None:  # a key that proved its worth is offered again
+                self._settings.add_auditor_key(result.value.key_file)
             viewer.show_reading(plain(result.value))
 
     # Both

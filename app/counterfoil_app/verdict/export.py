@@ -66,11 +66,11 @@ def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRe
         envelope = signer.sign(statement)
     write_whole(request.target, envelope, what=say("the verdict"))
     if request.report is not None:
-        curves = Curves.of(material.rows)
+        curves = Curves.of(material.steps)
         page = Contents(plain(material.report), plain(material.summary), curves, envelope, name_of(request.target))
         write_whole(request.report, print_report(page), what=say("the report"))
     if request.table is not None:
-        engine.write_steps(material.rows, request.table)
+        engine.write_steps(material.steps, request.table)
     if request.remember and request.passphrase is not None:
         passphrases.remember(request.private_key, request.passphrase)
     return request.target

@@ -24,7 +24,7 @@ from PySide6.QtGui import (
     QTextDocument,
 )
 
-from counterfoil import AuditReport, BundleSummary, Dispute, Finding, Outcome, StepMatch, StepRow, __version__
+from counterfoil import AuditReport, BundleSummary, Dispute, Finding, Outcome, StepTable, __version__
 from counterfoil_app.looks import chart, text, words
 from counterfoil_app.looks.chart import Floats, Series
 from counterfoil_app.looks.engine_words import translated
@@ -62,14 +62,14 @@ class Curves:
     corrections: Floats
 
     @classmethod
-    def of(cls, rows: Sequence[StepRow]) -> Curves:
-        """Take the curves out of the replayed steps."""
-        judged = [row.replay_loss if row.match is not StepMatch.UNJUDGED else math.nan for row in rows]
+    def of(cls, steps: StepTable) -> Curves:
+        """Take the curves out of the step table."""
+        places = np.flatnonzero(steps.has_row)
         return cls(
-            np.array([row.step for row in rows], np.float64),
-            np.array([row.trainer_loss for row in rows], np.float64),
-            np.array(judged, np.float64),
-            np.array([row.corrections for row in rows], np.float64),
+            (places + 1).astype(np.float64),
+            steps.column("trainer_loss")[places],
+            np.where(steps.unjudged, math.nan, steps.replay_loss)[places],
+            steps.column("corrections")[places].astype(np.float64),
         )
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from counterfoil_app.engine.port import SignedVerdict, VerdictReading
+from counterfoil import Verdict
+from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons, text, words
@@ -92,7 +93,7 @@ class VerdictViewer(QDialog):
             Look(self.tr("The signature holds: {0}").format(verdict.headline), look.icon, look.tone),
             self.tr(
                 "{0} The key is that of the file {1}; that it is the auditor's you must know from elsewhere."
-            ).format(translated(verdict.reason), verdict.key_file),
+            ).format(translated(verdict.reason), reading.key_file),
         )
         self._facts.show_fields(self._fields(verdict))
         self.page.show()
@@ -131,7 +132,7 @@ class VerdictViewer(QDialog):
         self.headline.setText(look.word)
         self.sentence.setText(sentence)
 
-    def _show_bundle(self, verdict: SignedVerdict, matches: bool | None) -> None:
+    def _show_bundle(self, verdict: Verdict, matches: bool | None) -> None:
         name = name_of(self.bundle)
         self.about_bundle.show()
         if matches is None:
@@ -150,7 +151,7 @@ class VerdictViewer(QDialog):
             )
             restyle(self.about_bundle, "tone", Tone.BAD.value)
 
-    def _fields(self, verdict: SignedVerdict) -> list[Field]:
+    def _fields(self, verdict: Verdict) -> list[Field]:
         unread = self.tr("the audit could not read it")
         source = (
             self.tr("compared with the client's own file")
@@ -199,7 +200,7 @@ class VerdictViewer(QDialog):
             self.bundle_chosen.emit(Path(name))
 
 
-def _look(verdict: SignedVerdict) -> Look:
+def _look(verdict: Verdict) -> Look:
     look = words.outcome(verdict.outcome)
     # A verdict on a sample says so in its headline; it must not look like one on the whole run.
     return Look(look.word, "verified-part", Tone.INFO) if verdict.headline not in ("VERIFIED", look.word) else look

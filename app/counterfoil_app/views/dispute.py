@@ -213,7 +213,7 @@ class DisputeView(QWidget):
 
     def _why_none(self) -> str:
         phase = self._session.phase
-        if phase is Phase.CONCLUDED and self._session.rows:
+        if phase is Phase.CONCLUDED and self._session.steps.done:
             return self.tr("There is no dispute: no replayed step differs from what the trainer signed.")
         if self._session.running:
             return self.tr("So far no replayed step differs from what the trainer signed.")

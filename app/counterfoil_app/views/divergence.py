@@ -16,6 +16,7 @@ from PySide6.QtCore import QCoreApplication, QPointF, Qt, QTimer
 from PySide6.QtGui import QAction, QColor, QFont, QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
+from counterfoil import StepMatch
 from counterfoil_app.engine.strangers import beside
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.theme import Theme
@@ -226,12 +227,13 @@ class DivergenceView(QWidget):
         thin = partial(thin_to_view, first=first, last=last, places=self._places)
         self.trainer_loss.setData(*thin(data.trainer_loss))
         self.replay_loss.setData(*thin(data.replay_loss))
-        self.log_bytes.setData(*_counted(thin(data.log_bytes)))
-        self.corrections.setData(*_counted(thin(data.corrections)))
-        steps, amounts = thin(data.contradictions + data.omissions)
+        log_bytes, corrections = data.log_bytes, data.corrections
+        self.log_bytes.setData(*_counted(thin(log_bytes)))
+        self.corrections.setData(*_counted(thin(corrections)))
+        steps, amounts = thin(data.suspicious)
         shown = amounts > 0
         self.suspicious.setData(*_counted((steps[shown], amounts[shown])))
-        most = [float(np.nanmax(values)) for values in (data.log_bytes, data.corrections) if not np.isnan(values).all()]
+        most = [float(np.nanmax(values)) for values in (log_bytes, corrections) if not np.isnan(values).all()]
         self.log.setYRange(-0.15, math.log10(1 + max([10.0, *most])) * 1.06, padding=0.02)
         self._draw_heat(first, last)
         self._show_readout(None)
@@ -409,23 +411,19 @@ class DivergenceView(QWidget):
 
     def describe(self, step: int, row: int | None = None) -> str:
         """What the plots show at a step, in words; with a row of the heat map, its difference too."""
-        data = self._session.step_data
-        place = step - 1
-        state = data.state(step)
+        table = self._session.steps
+        state, found = self._session.step_data.state(step), table.row(step)
+        trainer_loss = text.loss(float(table.column("trainer_loss")[step - 1]))
         parts = [self.tr("Step {0}").format(text.count(step))]
         if state is not None:
             parts.append(words.step_state(state).word)
-        if np.isnan(data.replay_loss[place]):
-            parts.append(self.tr("loss {0}").format(text.loss(data.trainer_loss[place])))
+        if found is None or math.isnan(found.replay_loss):
+            parts.append(self.tr("loss {0}").format(trainer_loss))
         else:
-            parts.append(
-                self.tr("loss {0} (trainer), {1} (replay)").format(
-                    text.loss(data.trainer_loss[place]), text.loss(data.replay_loss[place])
-                )
-            )
-        parts.append(self.tr("log {0} bytes").format(text.count(int(data.log_bytes[place]))))
-        if not np.isnan(data.corrections[place]):
-            parts.append(self.tr("{0} corrections").format(text.count(int(data.corrections[place]))))
+            parts.append(self.tr("loss {0} (trainer), {1} (replay)").format(trainer_loss, text.loss(found.replay_loss)))
+        parts.append(self.tr("log {0} bytes").format(text.count(int(table.column("log_bytes")[step - 1]))))
+        if found is not None and found.match is StepMatch.MATCH:
+            parts.append(self.tr("{0} corrections").format(text.count(found.corrections)))
         difference = self._difference(step, row)
         return "   \u00b7   ".join([*parts, difference] if difference else parts)
 
@@ -492,7 +490,7 @@ class DivergenceView(QWidget):
             drawing = plot_export.svg(self.canvas, background, self.tr("Divergence"))
             self._session.write(target, lambda: drawing)
         else:
-            numbers = PlotNumbers(self._session.step_data.copy(), self._session.divergence.copy())
+            numbers = PlotNumbers(self._session.step_data.snapshot(), self._session.divergence.copy())
             self._session.write(target, partial(plot_export.numbers_csv, numbers))
 
 

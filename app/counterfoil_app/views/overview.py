@@ -253,7 +253,9 @@ class OverviewView(Page):
             Field(self.tr("Stored states"), text.count(len(run.checkpoints))),
             Field(
                 self.tr("Rounding log"),
-                self.tr("{0} entries, {1}").format(text.count(sum(run.log_entries)), text.size(sum(run.log_bytes))),
+                self.tr("{0} entries, {1}").format(
+                    text.count(int(run.recorded.log_entries.sum())), text.size(int(run.recorded.log_bytes.sum()))
+                ),
             ),
         ]
 

@@ -68,11 +68,13 @@ class PlotNumbers:
 
 def numbers_csv(numbers: PlotNumbers) -> bytes:
     """Return one line for each step; floating-point numbers can be read back exactly, unknown ones are left empty."""
-    data, table = numbers.steps, numbers.divergence
+    data, steps, table = numbers.steps, numbers.steps.table, numbers.divergence
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
-    counts = ("corrections", "contradictions", "omissions", "log_entries", "log_bytes")
-    writer.writerow(["step", "state", "trainer_loss", "replay_loss", *counts, *table.names])
+    counted, recorded = ("corrections", "contradictions", "omissions"), ("log_entries", "log_bytes")
+    writer.writerow(["step", "state", "trainer_loss", "replay_loss", *counted, *recorded, *table.names])
+    losses = (data.trainer_loss, data.replay_loss)
+    counts = [*map(steps.counted, counted), *map(steps.column, recorded)]
     nothing = [""] * len(table.names)
     compared = set(table.steps.tolist())
     for place in range(data.count):
@@ -81,9 +83,8 @@ def numbers_csv(numbers: PlotNumbers) -> bytes:
             [
                 place + 1,
                 StepState(int(data.states[place])).name.lower(),
-                _exact(data.trainer_loss[place]),
-                _exact(data.replay_loss[place]),
-                *(_whole(getattr(data, name)[place]) for name in counts),
+                *(_exact(column[place]) for column in losses),
+                *(_whole(column[place]) for column in counts),
                 *(nothing if found is None else [_exact(value) for value in found]),
             ]
         )

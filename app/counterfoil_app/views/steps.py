@@ -159,17 +159,16 @@ class StepTable(RecordTable[StepLine]):
 
     def record(self, row: int) -> StepLine | None:
         """The line of a row."""
-        summary, step = self._session.summary, self.step_of(row)
-        state = self._session.step_data.state(step)
-        if summary is None or summary.run is None or state is None:
+        step = self.step_of(row)
+        state, table = self._session.step_data.state(step), self._session.steps
+        if state is None:
             return None
-        run = summary.run
         return StepLine(
             step,
-            run.losses[step - 1],
-            run.log_entries[step - 1],
-            run.log_bytes[step - 1],
-            self._session.step_data.result(step),
+            float(table.column("trainer_loss")[step - 1]),
+            int(table.column("log_entries")[step - 1]),
+            int(table.column("log_bytes")[step - 1]),
+            table.row(step),
             state,
         )
 
@@ -202,15 +201,11 @@ class StepTable(RecordTable[StepLine]):
             self.refilter()
 
     def _add(self, first: int, last: int) -> None:
-        rows = [row for row in self._session.rows[first : last + 1] if 1 <= row.step <= self._count]
-        if not rows:
-            return
         if self._shown is not None:
             if not self._later.isActive():
                 self._later.start()
             return
-        low, high = min(row.step for row in rows), max(row.step for row in rows)
-        self.dataChanged.emit(self.index(low - 1, 0), self.index(high - 1, len(self.columns) - 1))
+        self.dataChanged.emit(self.index(first - 1, 0), self.index(last - 1, len(self.columns) - 1))
 
 
 class StepsView(QWidget):
@@ -326,15 +321,15 @@ class StepsView(QWidget):
     def _grown(self, _first: int, last: int) -> None:
         self._show_counts()
         if self.follow.isChecked() and self._session.dispute is None and self.model.filter is StepFilter.ALL:
-            self.table.scrollTo(self.model.index(self._session.rows[last].step - 1, 0))
+            self.table.scrollTo(self.model.index(last - 1, 0))
 
     def _show_counts(self) -> None:
-        data, replayed = self._session.step_data, len(self._session.rows)
+        table = self._session.steps
         self.counts.setText(
             self.tr("Replayed: {0} of {1}   \u00b7   mismatches: {2}").format(
-                text.count(replayed), text.count(data.count), text.count(self._session.mismatches)
+                text.count(table.done), text.count(len(table)), text.count(table.mismatches)
             )
-            if data.count
+            if len(table)
             else ""
         )
         nothing = self.model.rowCount() == 0
@@ -395,7 +390,7 @@ class StepsView(QWidget):
         return None if step is None else self._session.step_data.result(step)
 
     def _refresh_actions(self) -> None:
-        wrong = self._session.mismatches > 0
+        wrong = self._session.steps.mismatches > 0
         self.next_action.setEnabled(wrong)
         self.previous_action.setEnabled(wrong)
         for action in (self.copy_trainer_action, self.copy_replay_action):

@@ -149,9 +149,9 @@ class _Case:
             step=contents.step if contents is not None else 0,
             steps_replayed=tally.replayed,
             dispute=tally.dispute,
-            corrections=tally.corrections,
-            contradictions=tally.contradictions,
-            omissions=tally.omissions,
+            corrections=tally.counts.corrections,
+            contradictions=tally.counts.contradictions,
+            omissions=tally.counts.omissions,
             seconds=tally.seconds,
             environment=self.environment,
             trainer_environment=claim.environment if claim is not None else (),
@@ -272,7 +272,4 @@ def _count(tally: StepTally, judgement: Judgement) -> None:
     tally.replayed += 1
     if judgement.step is not None and judgement.right:
         tally.matching += 1
-        tally.corrections += judgement.corrections
-        tally.contradictions += judgement.contradictions
-        tally.omissions += sum(count.omissions for count in judgement.step.counts)
-        tally.entries += judgement.step.entries
+        tally.counts += judgement.counts

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from counterfoil.audit.values.report import StepMatch
+from counterfoil.audit.values.steptable import StepMatch
 
 StateT = TypeVar("StateT")
 

@@ -2,60 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from counterfoil.audit.values.dispute import Dispute, Right, named_parts
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.report import Steering, StepMatch, StepRow
+from counterfoil.audit.values.report import Steering
 from counterfoil.audit.values.sampling import Sample
+from counterfoil.audit.values.steptable import Tally
 from counterfoil.errors import CounterfoilError, FileChangedError, NonFiniteError, ObstacleError, RefusedError
 from counterfoil.sentence import joined, say
-
-
-@dataclass
-class Tally:
-    """Sums over the replayed steps.
-
-    The log is judged on steps whose leaf matched: elsewhere it belongs to other values.
-
-    Attributes:
-        judged: Steps that were replayed and compared.
-        mismatched: Steps whose leaf differed.
-        dispute: The first of them, located.
-        corrections: Sum over matching steps.
-        contradictions: Sum over matching steps.
-        omissions: Sum over matching steps.
-        log_entries: Sum over matching steps.
-        log_bytes: Sum over matching steps.
-        rounded_values: Sum over matching steps.
-        seconds: Wall-clock time.
-    """
-
-    judged: int = 0
-    mismatched: list[int] = field(default_factory=list)
-    dispute: Dispute | None = None
-    corrections: int = 0
-    contradictions: int = 0
-    omissions: int = 0
-    log_entries: int = 0
-    log_bytes: int = 0
-    rounded_values: int = 0
-    seconds: float = 0.0
-
-    def add(self, row: StepRow) -> None:
-        """Add a replayed step."""
-        if row.match is StepMatch.UNJUDGED:
-            return
-        self.judged += 1
-        if row.match is StepMatch.MISMATCH:
-            self.mismatched.append(row.step)
-            return
-        self.corrections += row.corrections
-        self.contradictions += row.contradictions
-        self.omissions += row.omissions
-        self.log_entries += row.log_entries
-        self.log_bytes += row.log_bytes
-        self.rounded_values += row.rounded_values
 
 
 @dataclass(frozen=True)
@@ -81,6 +36,7 @@ class Coverage:
 def conclude(
     tally: Tally,
     *,
+    dispute: Dispute | None,
     coverage: Coverage,
     error: CounterfoilError | None,
     cancelled: bool,
@@ -89,14 +45,18 @@ def conclude(
     """Return the outcome, its reason in plain sentences, and the final state of checks 8 to 10.
 
     Args:
-        tally: What the replay found.
+        tally: Sums over the steps of the replay.
+        dispute: The first mismatch, or the one that accuses, located; None while there is none.
         coverage: What it set out to replay.
         error: What ended the audit early, or None.
         cancelled: Whether the user stopped it.
         steering: How far the trainer could have steered the matching steps; None when nothing was replayed.
     """
+    # The order of the questions is the argument. What nobody can be blamed for comes first: a file that changed under
+    # the audit. Then what the trainer signed and cannot take back: a broken file, an accusation that two replays and
+    # exact arithmetic bear out. Then everything that leaves a doubt about this machine or this audit, which accuses
+    # nobody. VERIFIED is what is left when no question is open.
     checks = _checks(tally, coverage, steering) if tally.judged else ()
-    dispute = tally.dispute
     if isinstance(error, FileChangedError):
         return Outcome.INCONCLUSIVE, _file_changed(error, dispute), checks
     if isinstance(error, RefusedError) and dispute is None:

@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from counterfoil.audit.published_heads import check_tree_heads, read_tree_heads
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
+from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.summary import ArraySummary, BundleSummary, OrderSummary, RunSummary
 from counterfoil.bundle.checked import Progress
 from counterfoil.bundle.reader import BundleReader, OrderContents
@@ -75,7 +77,7 @@ class Inspection:
         return self.failures[min(self.failures)] if self.failures else self.too_large
 
     @property
-    def order_source(self) -> str:
+    def order_source(self) -> Literal["client", "bundle"]:
         """``client`` when the client's own order was given, else ``bundle``."""
         return "client" if self.client_order is not None else "bundle"
 
@@ -494,6 +496,11 @@ def _count(shape: tuple[int, ...]) -> int:
     return count
 
 
+def recorded(reader: BundleReader) -> Recorded:
+    """Return the columns of the step table that the trainer filled."""
+    return Recorded.of(reader.losses(), reader.log_sizes(), reader.log_entries())
+
+
 def _run_summary(inspection: Inspection) -> RunSummary:
     reader, claim = inspection.reader, inspection.claim
     return RunSummary(
@@ -504,7 +511,5 @@ def _run_summary(inspection: Inspection) -> RunSummary:
         trainer_key=inspection.trainer_key,
         signed_at=claim.signed_at if claim is not None else "",
         environment=claim.environment if claim is not None else (),
-        losses=tuple(reader.losses().tolist()),
-        log_bytes=tuple(reader.log_sizes().tolist()),
-        log_entries=tuple(reader.log_entries().tolist()),
+        recorded=recorded(reader),
     )

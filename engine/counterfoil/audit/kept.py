@@ -14,14 +14,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import msgspec
 import platformdirs
 
 from counterfoil.audit.values.dispute import Dispute, TensorDivergence
-from counterfoil.audit.values.report import Kept, StepMatch, StepRow
+from counterfoil.audit.values.report import Kept
 from counterfoil.audit.values.sampling import Sample, SegmentRequest
+from counterfoil.audit.values.steptable import packed_steps
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.steady import SteadyFile
@@ -34,7 +35,7 @@ from counterfoil.wholefiles import write_whole
 MARK = b"counterfoil audit progress 1\n"
 SUFFIX = ".progress"
 MAX_BYTES = 2**31
-"""Ten million steps take a fourth of that."""
+"""Ten million steps take half of that."""
 LEAST_SECONDS = 5.0
 """How often progress is written at the most."""
 SHARE = 20
@@ -111,45 +112,6 @@ def differences(one: Basis, other: Basis) -> tuple[str, ...]:
     return tuple(words for name, words in _NAMED.items() if getattr(one, name) != getattr(other, name))
 
 
-class KeptRow(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """A :class:`StepRow` without the trainer's leaf, which the run itself holds; ``leaf`` is the replay's if other."""
-
-    step: int
-    match: StepMatch
-    replayed: bool
-    leaf: bytes | None
-    trainer_loss: float
-    replay_loss: float
-    log_entries: int
-    log_bytes: int
-    corrections: int
-    contradictions: int
-    omissions: int
-    rounded_values: int
-    seconds: float
-    steerable: int
-    steered: int
-
-    @classmethod
-    def of(cls, row: StepRow) -> KeptRow:
-        """Take over a row."""
-        leaf = row.replay_leaf
-        return cls(
-            row.step, row.match, leaf is not None, None if leaf in (None, row.trainer_leaf) else leaf.value,
-            row.trainer_loss, row.replay_loss, row.log_entries, row.log_bytes, row.corrections, row.contradictions,
-            row.omissions, row.rounded_values, row.seconds, row.steerable, row.steered,
-        )  # fmt: skip
-
-    def row(self, trainer_leaf: Digest) -> StepRow:
-        """Return the row; ``trainer_leaf`` is the trainer's Merkle leaf of the step."""
-        own = None if not self.replayed else trainer_leaf if self.leaf is None else Digest(self.leaf)
-        return StepRow(
-            self.step, self.match, trainer_leaf, own, self.trainer_loss, self.replay_loss, self.log_entries,
-            self.log_bytes, self.corrections, self.contradictions, self.omissions, self.rounded_values, self.seconds,
-            self.steerable, self.steered,
-        )  # fmt: skip
-
-
 class KeptDivergence(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """How far the states lay apart after a segment: the tensors that differ; the others are equal.
 
@@ -162,18 +124,14 @@ class KeptDivergence(msgspec.Struct, frozen=True, array_like=True, forbid_unknow
     differing: tuple[TensorDivergence, ...]
 
 
-RowT = TypeVar("RowT", KeptRow, msgspec.Raw)
-"""A row, or one that is encoded already, which takes a fourth of the memory."""
-
-
-class KeptAudit(msgspec.Struct, Generic[RowT], frozen=True, forbid_unknown_fields=True):
+class KeptAudit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is known where a segment ends.
 
     Attributes:
         basis: What it is progress of.
         sample: The chosen segments.
         segments: How many of these were judged.
-        rows: Their steps.
+        steps: Their rows of the step table, packed.
         divergences: How far the states lay apart after those in which they could be compared.
         dispute: The dispute, located, or None.
         omissions: Steps in whose log decisions are missing.
@@ -186,7 +144,7 @@ class KeptAudit(msgspec.Struct, Generic[RowT], frozen=True, forbid_unknown_field
     basis: Basis
     sample: Sample
     segments: int
-    rows: tuple[RowT, ...]
+    steps: dict[str, bytes]
     divergences: tuple[KeptDivergence, ...]
     dispute: Dispute | None
     omissions: tuple[int, ...]
@@ -195,24 +153,23 @@ class KeptAudit(msgspec.Struct, Generic[RowT], frozen=True, forbid_unknown_field
     seconds: float
     capsule: bytes | None
 
+    def __post_init__(self) -> None:
+        packed_steps(self.steps)
 
-def kept_at(path: Path, audit: KeptAudit[KeptRow]) -> Kept:
+
+def kept_at(path: Path, audit: KeptAudit) -> Kept:
     """Say in short what a progress file holds."""
-    return Kept(path, audit.segments, audit.sample.count, audit.rows[-1].step if audit.rows else 0)
+    steps = packed_steps(audit.steps)
+    return Kept(path, audit.segments, audit.sample.count, int(steps[-1]) if len(steps) else 0)
 
 
-def encode_row(row: StepRow) -> bytes:
-    """Return a row as :class:`KeptAudit` takes it."""
-    return msgspec.msgpack.encode(KeptRow.of(row))
-
-
-def encode(audit: KeptAudit[KeptRow] | KeptAudit[msgspec.Raw]) -> bytes:
+def encode(audit: KeptAudit) -> bytes:
     """Return the bytes of a progress file."""
     body = msgspec.msgpack.encode(audit, enc_hook=packed)
     return MARK + hashlib.sha256(body).digest() + body
 
 
-def decode(data: bytes) -> KeptAudit[KeptRow]:
+def decode(data: bytes) -> KeptAudit:
     """Read a progress file.
 
     Raises:
@@ -223,7 +180,7 @@ def decode(data: bytes) -> KeptAudit[KeptRow]:
     if not data.startswith(MARK) or hashlib.sha256(body).digest() != data[len(MARK) : start]:
         raise ProgressError(say("The progress that was kept is damaged, or not of this version."), remedy=_ANEW)
     try:
-        return msgspec.msgpack.decode(body, type=KeptAudit[KeptRow], dec_hook=_unpacked)
+        return msgspec.msgpack.decode(body, type=KeptAudit, dec_hook=_unpacked)
     except (msgspec.MsgspecError, TypeError, ValueError, CounterfoilError) as error:
         raise ProgressError(
             say("The progress that was kept was written by another version."), remedy=_ANEW, detail=str(error)
@@ -253,7 +210,7 @@ def place_of(place: Path, basis: Basis) -> Path:
     return place / basis.name if place.is_dir() else place
 
 
-def load(path: Path) -> KeptAudit[KeptRow] | None:
+def load(path: Path) -> KeptAudit | None:
     """Read a progress file; None when there is none.
 
     Raises:
@@ -273,7 +230,7 @@ def load(path: Path) -> KeptAudit[KeptRow] | None:
     return decode(data)
 
 
-def fitting(place: Path, basis: Basis) -> KeptAudit[KeptRow]:
+def fitting(place: Path, basis: Basis) -> KeptAudit:
     """Return the progress that an audit can go on from.
 
     Args:
@@ -311,7 +268,7 @@ def find(place: Path, basis: Basis) -> Kept | None:
     return kept_at(path, found)
 
 
-def _others(place: Path, basis: Basis) -> Iterator[KeptAudit[KeptRow]]:
+def _others(place: Path, basis: Basis) -> Iterator[KeptAudit]:
     """Yield the progress of other audits of the same run."""
     if not place.is_dir():
         return
@@ -357,7 +314,7 @@ class Keeper:
         self.kept: Kept | None = None
         self.problem = ""
 
-    def adopt(self, audit: KeptAudit[KeptRow], evidence: CapsuleContents | None = None) -> None:
+    def adopt(self, audit: KeptAudit, evidence: CapsuleContents | None = None) -> None:
         """Take note of what lies there: progress with fewer segments will not replace it."""
         self.kept = kept_at(self._path, audit)
         if audit.capsule is not None and evidence is not None:
@@ -432,7 +389,7 @@ def capsule_of(path: Path) -> Path:
     return path.with_name(path.name + ".cfoil")
 
 
-def load_evidence(path: Path, audit: KeptAudit[KeptRow]) -> CapsuleContents | None:
+def load_evidence(path: Path, audit: KeptAudit) -> CapsuleContents | None:
     """Read the dispute capsule beside a progress file; None when the progress names none.
 
     Raises:

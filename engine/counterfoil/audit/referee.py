@@ -261,8 +261,8 @@ class _Judge:
             replay_leaf=None if judged.step is None else judged.step.leaf,
             parts=("log",) if judged.step is None else differing_parts(record, judged.step.record),
             operator=operator,
-            corrections=judged.corrections,
-            contradictions=judged.contradictions,
+            corrections=judged.counts.corrections,
+            contradictions=judged.counts.contradictions,
             finding=None if look is None else look.finding,
         )
         agreed = judged.agreed

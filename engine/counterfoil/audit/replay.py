@@ -10,21 +10,18 @@ from itertools import islice
 from pathlib import Path
 
 import torch
-from msgspec import Raw
 
 from counterfoil.audit.chain import Agreed, Drifting, Ended, Lost, Reached, after, match_of
-from counterfoil.audit.conclusion import Coverage, Tally, conclude
+from counterfoil.audit.conclusion import Coverage, conclude
 from counterfoil.audit.evidence import gather
-from counterfoil.audit.inspection import Inspection, make_checks
+from counterfoil.audit.inspection import Inspection, make_checks, recorded
 from counterfoil.audit.kept import (
     Basis,
     Keeper,
     KeptAudit,
     KeptDivergence,
-    KeptRow,
     all_tensors,
     encode,
-    encode_row,
     find,
     fitting,
     kept_divergence,
@@ -47,7 +44,7 @@ from counterfoil.audit.step.replayer import (
     step_replayer,
 )
 from counterfoil.audit.step.steering import SteeringAccount
-from counterfoil.audit.values.dispute import TensorDivergence
+from counterfoil.audit.values.dispute import Dispute, TensorDivergence
 from counterfoil.audit.values.events import (
     IMITATION,
     AuditFinished,
@@ -61,8 +58,10 @@ from counterfoil.audit.values.events import (
     StepReplayed,
 )
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
-from counterfoil.audit.values.report import AuditReport, Kept, Steering, StepMatch, StepRow
-from counterfoil.audit.values.sampling import Sample, Segment, SegmentRequest, planned_steps, segment
+from counterfoil.audit.values.report import AuditReport, Kept, Steering
+from counterfoil.audit.values.request import AuditRequest
+from counterfoil.audit.values.sampling import Sample, Segment, planned_steps, segment
+from counterfoil.audit.values.steptable import StepMatch, StepRow, StepTable, unpack
 from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.bundle.datafile import open_data_file
 from counterfoil.bundle.reader import BundleReader
@@ -86,10 +85,9 @@ from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import ByPercent, relay
 from counterfoil.machine import Machine, open_machine
-from counterfoil.program.limits import Limits
+from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.guaranteed import kinds_without_bound
 from counterfoil.sentence import say
-from counterfoil.signing import PublicKey
 from counterfoil.training.order import LoadedOrder
 
 _LONG_BYTES = 2**28
@@ -97,40 +95,6 @@ _LONG_BYTES = 2**28
 Chain = Agreed[State] | Drifting[State] | Ended
 DETAILED = 32
 """Differing tensors of a dispute that are described down to single elements."""
-
-
-@dataclass(frozen=True)
-class AuditRequest:
-    """What to audit and how.
-
-    Attributes:
-        run: The trainer's run.
-        order: The client's own order; None takes the order from the run, and the verdict says so.
-        device: ``cpu`` or ``cuda:0``.
-        threads: Threads on the CPU; None for torch's choice.
-        continue_after_dispute: Go on from the trainer's next checkpoint after a dispute, to judge later steps too.
-        trainer_key: The trainer's public key, when it is known.
-        data: The data file, for an order that keeps data outside.
-        segments: Which segments to replay.
-        heads: Tree heads that the trainer published while training.
-        limits: How large the program may be that is replayed.
-        progress: Where progress is kept while the audit runs: a file, or a folder in which each audit has one of its
-            own. None keeps none.
-        resume: Go on from the progress that was kept there.
-    """
-
-    run: Path
-    order: Path | None = None
-    device: str = "cpu"
-    threads: int | None = None
-    continue_after_dispute: bool = True
-    trainer_key: PublicKey | None = None
-    data: Path | None = None
-    segments: SegmentRequest = field(default_factory=SegmentRequest)
-    heads: Path | None = None
-    limits: Limits = field(default_factory=Limits)
-    progress: Path | None = None
-    resume: bool = False
 
 
 def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Iterator[Event]:
@@ -191,7 +155,8 @@ def _run(progress: _Progress, token: CancelToken) -> Iterator[Event]:
     report = progress.report()
     progress.settle_keeping()
     keeper = progress.keeper
-    yield AuditFinished(report, progress.evidence, keeper.kept if keeper else None, keeper.problem if keeper else "")
+    kept, problem = (keeper.kept, keeper.problem) if keeper else (None, "")
+    yield AuditFinished(report, progress.evidence, kept, problem, progress.steps)
 
 
 def _settle(file: SteadyFile, progress: _Progress, cancel: CancelToken) -> Generator[Event, None, Digest]:
@@ -214,7 +179,9 @@ class _Progress:
     started: bool = False
     cancelled: bool = False
     error: CounterfoilError | None = None
-    tally: Tally = field(default_factory=Tally)
+    steps: StepTable = field(default_factory=StepTable)
+    dispute: Dispute | None = None
+    seconds: float = 0.0
     evidence: CapsuleContents | None = None
     account: SteeringAccount | None = None
     environment: tuple[tuple[str, str], ...] = ()
@@ -258,13 +225,14 @@ class _Progress:
         return Coverage(manifest.steps, planned, self.sample)
 
     def report(self) -> AuditReport:
-        inspection, tally = self.inspection, self.tally
+        inspection, tally = self.inspection, self.steps.tally()
         manifest = inspection.reader.manifest if inspection else None
         if inspection is None and isinstance(self.error, RefusedError):
             self.note(CheckNumber.FORMAT, CheckState.FAILED, self.error.sentence)
         coverage = self._coverage(manifest)
         outcome, reason, changed = conclude(
             tally,
+            dispute=self.dispute,
             coverage=coverage,
             error=self.error,
             cancelled=self.cancelled,
@@ -289,15 +257,15 @@ class _Progress:
             steps_ordered=coverage.ordered,
             steps_planned=coverage.planned,
             steps_replayed=tally.judged,
-            mismatched_steps=tuple(tally.mismatched),
-            dispute=tally.dispute,
+            mismatched_steps=tally.mismatched,
+            dispute=self.dispute,
             corrections=tally.corrections,
             contradictions=tally.contradictions,
             omissions=tally.omissions,
             log_entries=tally.log_entries,
             log_bytes=tally.log_bytes,
             rounded_values=tally.rounded_values,
-            seconds=tally.seconds,
+            seconds=self.seconds,
             environment=self.environment,
             trainer_environment=claim.environment if claim else (),
             sample=self.sample,
@@ -310,7 +278,7 @@ class _Progress:
         return None if order is None else kinds_without_bound(order.program, order.manifest.precision)
 
     def _steering(self) -> Steering | None:
-        return self.account.result() if self.account is not None and self.tally.judged else None
+        return self.account.result() if self.account is not None and self.steps.judged else None
 
 
 def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, cancel: CancelToken) -> Iterator[Event]:
@@ -330,6 +298,7 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
     machine.check_memory(order.program, order.manifest.precision)
     manifest = order.manifest
     assert inspection.claim is not None
+    progress.steps = StepTable(recorded(inspection.reader))
     kept = _take_up(request, progress, inspection.claim.run_root, manifest)
     progress.sample = kept.sample if kept else request.segments.resolve(manifest, inspection.claim.run_root)
     planned = planned_steps(manifest, progress.sample)
@@ -379,9 +348,7 @@ def _basis(
     )
 
 
-def _take_up(
-    request: AuditRequest, progress: _Progress, run_root: Digest, manifest: OrderManifest
-) -> KeptAudit[KeptRow] | None:
+def _take_up(request: AuditRequest, progress: _Progress, run_root: Digest, manifest: OrderManifest) -> KeptAudit | None:
     """Say where progress is kept, and return what the audit is to go on from; raises ProgressError."""
     if request.progress is None:
         if request.resume:
@@ -444,7 +411,7 @@ def _judge(
     progress: _Progress,
     machine: Machine,
     cancel: CancelToken,
-    kept: KeptAudit[KeptRow] | None,
+    kept: KeptAudit | None,
 ) -> Iterator[Event]:
     """The self-test and the replay: checks 7 to 10."""
     yield progress.note(CheckNumber.SELF_TEST, CheckState.RUNNING, "")
@@ -465,7 +432,7 @@ def _judge(
                 yield from replay.restore(kept)
             yield from replay.run()
     finally:
-        progress.tally.seconds += time.perf_counter() - begun
+        progress.seconds += time.perf_counter() - begun
 
 
 class _Replay:
@@ -488,14 +455,12 @@ class _Replay:
         self._tree = inspection.tree
         self._order = order
         self._progress = progress
-        self._tally = progress.tally
         self._account = account
         self._steps = steps
         self._rounded_values = sum(site.elements for site in order.program.sites)
         self._agreed: tuple[int, State] = (0, order.initial)
         self._omissions = Omissions()
         self._begun = time.perf_counter()
-        self._rows: list[bytes] = []
         self._divergences: list[KeptDivergence] = []
         self._segments = 0
         """How many of the chosen segments are judged."""
@@ -506,7 +471,7 @@ class _Replay:
         for number in islice(self._progress.sample.numbers(), first, end):
             yield segment(self._order.manifest, number)
 
-    def restore(self, kept: KeptAudit[KeptRow]) -> Iterator[Event]:
+    def restore(self, kept: KeptAudit) -> Iterator[Event]:
         """Take over what an earlier audit kept, and report it again.
 
         Raises:
@@ -514,7 +479,7 @@ class _Replay:
         """
         judged = [step for part in self._chosen(0, kept.segments) for step in range(part.first, part.last + 1)]
         try:
-            rows = [row.row(self._tree.leaf(row.step)) for row in kept.rows]
+            rows = list(unpack(kept.steps, self._tree.leaf))
             self._account.restore(kept.steering_steps, kept.steering_sums)
         except (IndexError, ValueError) as error:
             raise misfit(str(error)) from error
@@ -527,9 +492,9 @@ class _Replay:
             self._divergences.append(divergence)
             yield DivergenceMeasured(divergence.step, all_tensors(divergence, shapes))
         if kept.dispute is not None:
-            self._tally.dispute = kept.dispute
+            self._progress.dispute = kept.dispute
             yield DisputeLocated(kept.dispute)
-        self._tally.seconds = kept.seconds
+        self._progress.seconds = kept.seconds
         self._omissions = Omissions(kept.omissions)
         self._segments = kept.segments
         assert self._progress.keeper is not None
@@ -537,8 +502,9 @@ class _Replay:
         yield ProgressRestored(self._progress.keeper.kept, len(rows))
 
     def run(self) -> Iterator[Event]:
+        """Replay and judge the chosen segments that are not judged yet."""
         for part in self._chosen(self._segments, None):
-            if self._tally.mismatched and not self._request.continue_after_dispute:
+            if self._progress.steps.mismatches and not self._request.continue_after_dispute:
                 return
             yield from self._segment(part)
             self._segments += 1
@@ -550,9 +516,9 @@ class _Replay:
         keeper, basis, sample = progress.keeper, progress.basis, progress.sample
         if keeper is None or basis is None or sample is None:
             return
-        segments, rows, divergences = self._segments, len(self._rows), len(self._divergences)
-        dispute, omissions, sums = self._tally.dispute, self._omissions.steps, self._account.sums
-        seconds = self._tally.seconds + time.perf_counter() - self._begun
+        segments, divergences = self._segments, len(self._divergences)
+        dispute, omissions, sums = progress.dispute, self._omissions.steps, self._account.sums
+        seconds = progress.seconds + time.perf_counter() - self._begun
 
         def data(capsule: Digest | None) -> bytes:
             return encode(
@@ -560,7 +526,7 @@ class _Replay:
                     basis=basis,
                     sample=sample,
                     segments=segments,
-                    rows=tuple(map(Raw, self._rows[:rows])),
+                    steps=progress.steps.pack(step),
                     divergences=tuple(self._divergences[:divergences]),
                     dispute=dispute,
                     omissions=omissions,
@@ -574,14 +540,18 @@ class _Replay:
         keeper.keep(segments, sample.count, step, data, progress.evidence)
 
     def _segment(self, part: Segment) -> Iterator[Event]:
+        """Replay a segment from the agreed state before it, and compare what it comes to with the stored state."""
         state = yield from self._state_before(part)
         chain: Chain = Agreed(state, state)
         outcome: ReplayedStep | None = None
         for step in range(part.first, part.last + 1):
             chain, outcome = yield from self._step(step, chain)
         trainer = self._checkpoint(part.last)
+        # Nothing is compared where the last step was not replayed: there is no state of the replay's to compare.
         if outcome is not None:
             yield from self._measure(part, trainer, outcome)
+        # Otherwise the next segment starts from the trainer's stored state, so that one lie is not counted again and
+        # again, and a later one is still found.
         if isinstance(chain, Agreed):
             self._agreed = part.last, chain.state
 
@@ -593,14 +563,16 @@ class _Replay:
         except LogError as error:
             yield from self._unreadable(step, error, chain.committed if isinstance(chain, Agreed) else None, begun)
             return after(chain, Lost()), None
+        # A step after the end of its chain has no state to start from; it says nothing of the trainer.
         outcome = None if isinstance(chain, Ended) else (yield from self._attempt(step, chain, logs))
         if outcome is None:
             yield self._judged(self._row(step, StepMatch.UNJUDGED, None, begun))
             return after(chain, Lost()), None
         match = match_of(chain, outcome.leaf == self._tree.leaf(step))
         if match is StepMatch.MATCH:
-            self._account.add((len(log.indices) for log in logs), outcome.counts)
+            self._account.add(outcome.counts)
         yield self._judged(self._row(step, match, outcome, begun))
+        # A step that matches has the trainer's state. One of a drifting chain never leads back: ``after`` sees to it.
         agrees = True
         if match is StepMatch.MISMATCH:
             assert isinstance(chain, Agreed)
@@ -621,9 +593,7 @@ class _Replay:
         return outcome, sign not in differing_parts(self._records[step], outcome.record)
 
     def _judged(self, row: StepRow) -> StepReplayed:
-        self._tally.add(row)
-        if self._progress.keeper is not None:
-            self._rows.append(encode_row(row))
+        self._progress.steps.put([row])
         return StepReplayed(row)
 
     def _unreadable(self, step: int, error: LogError, committed: State | None, begun: float) -> Iterator[Event]:
@@ -656,7 +626,7 @@ class _Replay:
             ) from error
 
     def _row(self, step: int, match: StepMatch, outcome: ReplayedStep | None, begun: float) -> StepRow:
-        counts = outcome.counts if outcome is not None else ()
+        counts = outcome.total if outcome is not None else Counts()
         trainer_loss = self._records[step].loss
         return StepRow(
             step=step,
@@ -665,15 +635,15 @@ class _Replay:
             replay_leaf=outcome.leaf if outcome is not None else None,
             trainer_loss=float("nan") if trainer_loss is None else trainer_loss,
             replay_loss=outcome.result.loss if outcome is not None else float("nan"),
-            log_entries=outcome.entries if outcome is not None else 0,
+            log_entries=counts.entries,
             log_bytes=self._reader.log_size(step),
-            corrections=sum(count.corrections for count in counts),
-            contradictions=sum(count.contradictions for count in counts),
-            omissions=sum(count.omissions for count in counts),
+            corrections=counts.corrections,
+            contradictions=counts.contradictions,
+            omissions=counts.omissions,
             rounded_values=self._rounded_values if outcome is not None else 0,
             seconds=time.perf_counter() - begun,
-            steerable=sum(count.steerable for count in counts),
-            steered=sum(count.steered for count in counts),
+            steerable=counts.steerable,
+            steered=counts.steered,
         )
 
     def _checkpoint(self, step: int) -> Arrays:
@@ -685,17 +655,17 @@ class _Replay:
         tensors = compare_states(trainer, outcome.arrays)
         self._divergences.append(kept_divergence(part.last, tensors))
         yield DivergenceMeasured(part.last, tensors)
-        dispute = self._tally.dispute
+        dispute = self._progress.dispute
         # The state at the end of this segment says nothing of a dispute in an earlier one, whose chain was lost.
         if dispute is not None and dispute.compared_at is None and dispute.step >= part.first:
-            self._tally.dispute = replace(
+            self._progress.dispute = replace(
                 dispute,
                 compared_at=part.last,
                 tensors=_differing(tensors, trainer, outcome.arrays),
                 trainer_state=self._records[part.last].state_root,
                 replay_state=outcome.record.state_root,
             )
-            yield DisputeLocated(self._tally.dispute)
+            yield DisputeLocated(self._progress.dispute)
 
     @property
     def _asks_arbiter(self) -> bool:
@@ -704,7 +674,7 @@ class _Replay:
         A trainer whose first differences are honest rounding must not get away with a later one that is not, however
         many there are.
         """
-        return self._tally.dispute is None or not self._tally.dispute.accuses
+        return self._progress.dispute is None or not self._progress.dispute.accuses
 
     def _locate(
         self, step: int, chain: Agreed[State], logs: Logs, outcome: ReplayedStep
@@ -720,7 +690,7 @@ class _Replay:
         self, step: int, outcome: ReplayedStep | None, look: SecondLook, committed: State | None
     ) -> Iterator[Event]:
         """Keep what a closer look brought, if it is the first or accuses."""
-        if self._tally.dispute is not None and not look.accuses:
+        if self._progress.dispute is not None and not look.accuses:
             return
         dispute = dispute_of(
             self._order.program,
@@ -731,7 +701,7 @@ class _Replay:
             look,
             () if outcome is None else self._path(step, outcome.leaf),
         )
-        self._tally.dispute = dispute
+        self._progress.dispute = dispute
         yield DisputeLocated(dispute)
         if dispute.stands_alone and committed is not None:
             self._progress.evidence = gather(self._inspection, self._order, step, committed)

@@ -10,15 +10,15 @@ from dataclasses import fields
 from enum import Enum
 from itertools import islice
 
-from counterfoil.audit.values.report import StepRow
+from counterfoil.audit.values.steptable import StepRow, StepTable
 from counterfoil.sentence import say
 from counterfoil.wholefiles import whole_file
 
 _ROWS_AT_ONCE = 1000
 
 
-def write_steps_csv(rows: Sequence[StepRow], path: str | os.PathLike[str]) -> None:
-    """Write one line per step, under a line with the names of :class:`StepRow`'s attributes.
+def write_steps_csv(steps: StepTable, path: str | os.PathLike[str]) -> None:
+    """Write one line for each step that has a row, under a line with the names of :class:`StepRow`'s attributes.
 
     Digests are hexadecimal digits, and empty where there is none; losses and seconds are decimal text that reads back
     exactly.
@@ -27,7 +27,7 @@ def write_steps_csv(rows: Sequence[StepRow], path: str | os.PathLike[str]) -> No
         FileWriteError: The file cannot be written; one that lay there is still the same.
     """
     names = [column.name for column in fields(StepRow)]
-    left = iter(rows)
+    left = steps.rows()
     with whole_file(path, what=say("the table of steps")) as file:
         file.write(_lines([names]))
         while some := list(islice(left, _ROWS_AT_ONCE)):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Dispute, Right, named_parts
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.errors import CancelledError, CounterfoilError, NonFiniteError, ObstacleError, RefusedError
+from counterfoil.rounding.counts import Counts
 from counterfoil.sentence import joined, say
 
 
@@ -19,20 +20,14 @@ class StepTally:
         replayed: Steps replayed and judged.
         matching: Steps whose leaf was the trainer's.
         dispute: The step that accuses the trainer, after which nothing is replayed; else the first that differs.
-        corrections: Sum over matching steps.
-        contradictions: Sum over matching steps.
-        omissions: Sum over matching steps.
-        entries: Log entries of the matching steps.
+        counts: What following the log showed, over the matching steps.
         seconds: Wall-clock time.
     """
 
     replayed: int = 0
     matching: int = 0
     dispute: Dispute | None = None
-    corrections: int = 0
-    contradictions: int = 0
-    omissions: int = 0
-    entries: int = 0
+    counts: Counts = field(default_factory=Counts)
     seconds: float = 0.0
 
 
@@ -46,7 +41,7 @@ def conclude_adjudication(
         step: The step that the capsule disputes.
         error: What ended the adjudication early, or None.
     """
-    dispute = tally.dispute
+    dispute, counts = tally.dispute, tally.counts
     if isinstance(error, RefusedError):
         return AdjudicationOutcome.REFUSED, say("{0} Nothing was concluded about the dispute.", error.sentence)
     if isinstance(error, CancelledError):
@@ -77,15 +72,15 @@ def conclude_adjudication(
             else ""
         )
         return AdjudicationOutcome.CONFIRMED, joined(_confirmed(dispute), earlier)
-    if tally.contradictions or tally.omissions:
+    if counts.contradictions or counts.omissions:
         return (
             AdjudicationOutcome.INCONCLUSIVE,
             say(
                 "Step {0} has the trainer's Merkle leaf, but the log has {1} contradictions and {2} omissions, "
                 "which an honest run on sound hardware does not have.",
                 step,
-                tally.contradictions,
-                tally.omissions,
+                counts.contradictions,
+                counts.omissions,
             ),
         )
     return (
@@ -113,7 +108,7 @@ def _confirmed(dispute: Dispute) -> str:
 
 def replay_checks(tally: StepTally, steps_ordered: int) -> tuple[Check, Check, Check]:
     """Return checks 8 to 10 after the replay."""
-    dispute = tally.dispute
+    dispute, counts = tally.dispute, tally.counts
     found = (
         say("{0} of {1} replayed steps match.", tally.matching, tally.replayed)
         if dispute is None
@@ -127,13 +122,13 @@ def replay_checks(tally: StepTally, steps_ordered: int) -> tuple[Check, Check, C
     log = (
         Check(
             CheckNumber.LOG,
-            CheckState.FAILED if tally.contradictions or tally.omissions else CheckState.PASSED,
+            CheckState.FAILED if counts.contradictions or counts.omissions else CheckState.PASSED,
             say(
                 "{0} entries in matching steps: {1} corrections, {2} contradictions, {3} omissions.",
-                tally.entries,
-                tally.corrections,
-                tally.contradictions,
-                tally.omissions,
+                counts.entries,
+                counts.corrections,
+                counts.contradictions,
+                counts.omissions,
             ),
         )
         if tally.matching

@@ -10,8 +10,9 @@ import torch
 
 from counterfoil.execution.interpreter import Compute, Draws, Round, StepInputs, StepResult, native
 from counterfoil.machine import Machine
+from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, SiteCounts, step_key
+from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, step_key
 from counterfoil.training.order import OrderDraft
 
 
@@ -44,7 +45,7 @@ class Forms:
         return self._recording.logs
 
     @property
-    def counts(self) -> Sequence[SiteCounts]:
+    def counts(self) -> Sequence[Counts]:
         """What the last replay met, by site."""
         return self._replaying.counts
 

@@ -25,6 +25,7 @@ from counterfoil.execution.interpreter import StepResult
 from counterfoil.execution.perturbed import perturbed
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.machine import open_machine
+from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.log import encode
 
 MEMORY_EXIT = 3
@@ -125,6 +126,7 @@ def measure(
         del result
         replayed, _ = _timed(forms.replay)
         other, result = _timed(lambda: forms.replay(perturbed("reversed")))
+    counts = sum(forms.counts, Counts())
     manifest, initial = step.order.manifest, step.order.initial
     return Measurement(
         experiment=name,
@@ -140,9 +142,9 @@ def measure(
         replayed=replayed,
         perturbed=other,
         digested=digested,
-        corrections=sum(count.corrections for count in forms.counts),
-        contradictions=sum(count.contradictions for count in forms.counts),
-        omissions=sum(count.omissions for count in forms.counts),
+        corrections=counts.corrections,
+        contradictions=counts.contradictions,
+        omissions=counts.omissions,
         identical=_root(result) == root,
         state_bytes=sum(array.nbytes for array in initial.values()),
         peak_bytes=peak_memory(machine.device),

@@ -33,7 +33,7 @@ from counterfoil.terminal import shown
 
 if TYPE_CHECKING:
     from counterfoil.audit.values.events import AuditFinished
-    from counterfoil.audit.values.report import Kept, StepRow
+    from counterfoil.audit.values.report import Kept
 
 
 def audit(
@@ -123,16 +123,17 @@ def audit(
     chosen = SegmentRequest.parse(segments, confidence, bad_fraction, nonce)
 
     console = terminal.console(stderr=json)
-    rows: list[StepRow] = []
+    done = 0
     finished: AuditFinished | None = None
     restoring = resume
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         with cancel.at_once():
             from counterfoil.audit import kept, replay
             from counterfoil.audit.values import events
+            from counterfoil.audit.values.request import AuditRequest
             from counterfoil.program.limits import limits_for
 
-        request = replay.AuditRequest(
+        request = AuditRequest(
             run=run,
             order=order,
             device=device,
@@ -159,14 +160,14 @@ def audit(
                 case events.CheckChanged() if event.check.state is CheckState.RUNNING:
                     bar.update(0, event.check.detail)
                 case events.OperatorDone():
-                    bar.update(len(rows) + event.done / event.total)
+                    bar.update(done + event.done / event.total)
                 case events.StepReplayed():
-                    rows.append(event.row)
+                    done += 1
                     if not restoring:
-                        bar.update(len(rows), event.row.match.value)
+                        bar.update(done, event.row.match.value)
                 case events.ProgressRestored():
                     restoring = False
-                    bar.go_on_from(len(rows))
+                    bar.go_on_from(done)
                     console.print(f"Goes on from an earlier audit, which judged {_judged(event.kept)}.")
                 case events.AuditFinished():
                     finished = event
@@ -184,7 +185,8 @@ def audit(
     if csv is not None:
         from counterfoil.audit.table import write_steps_csv
 
-        write_steps_csv(rows, csv)
+        assert finished.steps is not None, "the engine of this process keeps its table"
+        write_steps_csv(finished.steps, csv)
         console.print(f"Wrote {shown(str(csv))}.")
     if capsule is not None:
         if evidence is None:

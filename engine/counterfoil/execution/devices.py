@@ -4,32 +4,17 @@ from __future__ import annotations
 
 import os
 import platform
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 import counterfoil
 from counterfoil.errors import DeviceError, MemoryShortageError
+from counterfoil.execution.listing import Device
 from counterfoil.sentence import say
 
 CUBLAS_WORKSPACE = ":4096:8"
 """A fixed cuBLAS workspace, without which its matrix products may differ from call to call (cuBLAS documentation)."""
-
-
-@dataclass(frozen=True)
-class Device:
-    """A device that can replay.
-
-    Attributes:
-        name: Name for torch: ``cpu`` or ``cuda:0``.
-        title: Name for people.
-        float64_note: How well it computes in float64, in a few words.
-    """
-
-    name: str
-    title: str
-    float64_note: str
 
 
 # Compute capabilities whose float64 runs at half the rate of float32; all others at 1/32 or 1/64 (CUDA C++

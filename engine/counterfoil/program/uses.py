@@ -49,8 +49,8 @@ def undefined_use(node: Node, operands: Sequence[TensorType]) -> str | None:
         return say("overwrites elements; with repeated indices the last write wins, and which is last differs")
     if kind == "arange" and not all(type(number) is int for number in node.args):
         return say(
-            "counts in steps that are not integers, which the library adds up in an order that depends on the number of "
-            "threads"
+            "counts in steps that are not integers, which the library adds up in an order that depends on the number "
+            "of threads"
         )
     if (kind == "softplus" and _argument(node, "beta", 1, 1) != 1) or (
         kind == "softplus_backward" and _argument(node, "beta", 2) != 1

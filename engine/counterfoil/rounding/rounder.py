@@ -17,6 +17,7 @@ from counterfoil.commit.digest import Digest
 from counterfoil.errors import DIVERGED, NonFiniteError
 from counterfoil.program.graph import Node, Program
 from counterfoil.program.places import Place
+from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.grid import (
     ACCEPTANCE_FACTOR,
     FLOAT64_BIAS,
@@ -110,31 +111,6 @@ class Watched:
     value: Tensor
     key: int
     fingerprint: int
-
-
-@dataclass
-class SiteCounts:
-    """What following the trainer's log at one rounding site showed.
-
-    Attributes:
-        corrections: Entries whose direction differed from the own rounding.
-        contradictions: Entries that no honest trainer writes, and a scale exponent that the own scale does not explain.
-        omissions: Own values within a quarter of the margin that the trainer did not log.
-        steerable: Accepted entries whose own value is so far from the midpoint that honest hardware agrees on the
-            direction: a sixteenth of a calibrated margin, and as a bound proves.
-        steered: Corrections among these.
-        ties: Accepted entries whose own value is the midpoint itself, frequent where inputs are small integers.
-        broken_ties: Corrections among these. They say nothing alone: where sums are not exact, the direction of a tie
-            honestly depends on the last bit (:mod:`counterfoil.audit.step.steering`).
-    """
-
-    corrections: int = 0
-    contradictions: int = 0
-    omissions: int = 0
-    steerable: int = 0
-    steered: int = 0
-    ties: int = 0
-    broken_ties: int = 0
 
 
 class Kernels:
@@ -354,7 +330,7 @@ class ReplayingRounder(Rounder):
         """With ``observe`` what happened at that place, if it is none."""
         self._observe = observe
         self._arguments: Callable[[], dict[str, Any]] = dict
-        self.counts: list[SiteCounts] = []
+        self.counts: list[Counts] = []
         """What came to light at each rounding site of the step so far."""
         self.own_logs: list[SiteLog] = []
         """With ``keep_log`` the own log of each site: what another replay must follow to give the same values."""
@@ -393,39 +369,52 @@ class ReplayingRounder(Rounder):
 
     def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
         log = self._logs[self._site]
-        counts = SiteCounts()
-        self.counts.append(counts)
+        # Two conforming machines' S differ in their last bits, so their E differ by one at most, where S lies beside a
+        # power of two. Then the trainer's is taken, since E fixes the grid; one further away would move the grid at
+        # the trainer's will.
         if ZERO_SCALE in (log.exponent, exponent):
             agreed = log.exponent == exponent
         else:
             agreed = abs(log.exponent - exponent) <= 1
-        if not is_explained(log.exponent, self._scale):
-            counts.contradictions += 1
         grid = self._grid(node, log.exponent if agreed else exponent)
         unrounded = flat.clone() if self._program.site_places[self._site] == self._observe else None
         logged = torch.from_numpy(log.indices).to(flat.device)
+        # Kept before the kernel, which rounds in place: a direction is judged by the value before rounding.
         own = flat[logged].double().cpu().numpy()
         kept = replace(grid, margin_bits=self._kept_margins[self._site].bits).tau
         rounded = self._checked(node, flat, grid, kept if self._keep_log else grid.tau / OMISSION_SHARE)
+        # Two conforming values differ by at most 3/4 tau (docs/numerics.md): what lies within tau / 4 of a midpoint
+        # here lay within tau of it there, and was logged.
+        missing = 0
         if grid.exponent != ZERO_SCALE and not self._keep_log:
-            counts.omissions += len(np.setdiff1d(rounded.indices, log.indices, assume_unique=True))
+            missing = len(np.setdiff1d(rounded.indices, log.indices, assume_unique=True))
+        counts = Counts(contradictions=int(not is_explained(log.exponent, self._scale)), omissions=missing)
         changed = np.zeros(len(log.indices), np.bool_)
         fingerprint = rounded.fingerprint
         if len(log.indices):
             before = flat[logged].double().cpu().numpy()
             after, distance = _directed(own, before, log.ups, grid)
             changed = after != before
+            # A logged value lay within tau of the midpoint, and this machine's lies within 3/4 tau of that: less than
+            # 2 tau in all.
             accepted = distance <= ACCEPTANCE_FACTOR * grid.tau
+            # Further from the midpoint than conforming values differ, both round to the same side: a direction that
+            # is another one was chosen.
             share = self._margins[self._site].steerable
             steerable, ties = accepted & (distance > share * grid.tau), distance == 0
-            counts.steerable += int(np.count_nonzero(steerable))
-            counts.steered += int(np.count_nonzero(steerable & changed))
-            counts.ties += int(np.count_nonzero(ties))
-            counts.broken_ties += int(np.count_nonzero(ties & changed))
-            counts.contradictions += int(np.count_nonzero(~accepted))
-            counts.corrections += int(np.count_nonzero(changed))
+            counts += Counts(
+                entries=len(log.indices),
+                corrections=int(np.count_nonzero(changed)),
+                contradictions=int(np.count_nonzero(~accepted)),
+                steerable=int(np.count_nonzero(steerable)),
+                steered=int(np.count_nonzero(steerable & changed)),
+                ties=int(np.count_nonzero(ties)),
+                broken_ties=int(np.count_nonzero(ties & changed)),
+            )
             if changed.any():
                 fingerprint = self._put(flat, Values(log.indices[changed], after[changed]), fingerprint)
+        self.counts.append(counts)
+        # An arbiter's question: how would the step have gone on from these values?
         if self._site in self._forced:
             fingerprint = self._put(flat, self._forced[self._site], fingerprint)
         if self._keep_log:

@@ -11,15 +11,9 @@ from enum import Enum
 from typing import Any
 
 from counterfoil.errors import SignatureError
+from counterfoil.intoto import ADJUDICATION_PREDICATE, RUN_PREDICATE, TREE_HEAD_PREDICATE, VERDICT_PREDICATE
 from counterfoil.sentence import say
-from counterfoil.signing import (
-    ADJUDICATION_PREDICATE,
-    RUN_PREDICATE,
-    TREE_HEAD_PREDICATE,
-    VERDICT_PREDICATE,
-    PublicKey,
-    parse_statement,
-)
+from counterfoil.signing import PublicKey, parse_statement
 
 
 class Purpose(Enum):

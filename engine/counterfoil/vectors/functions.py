@@ -18,11 +18,12 @@ from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import chunk_tree, state_root, tensor_digest, tensor_record
 from counterfoil.errors import CounterfoilError
 from counterfoil.execution.philox import philox4x32, uniform
+from counterfoil.intoto import PAYLOAD_TYPE, make_statement
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
 from counterfoil.rounding.grid import ZERO_SCALE, Grid
 from counterfoil.rounding.log import SiteLog, decode, encode
 from counterfoil.rounding.rounder import Kernels, ReplayingRounder, place_key, step_key
-from counterfoil.signing import PAYLOAD_TYPE, make_statement, sign_statement
+from counterfoil.signing import sign_statement
 from counterfoil.vectors.recording import KEY_SEED, trainer_key
 
 Array = npt.NDArray[Any]

@@ -15,6 +15,7 @@ from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.merkle import verify_inclusion
 from counterfoil.execution.interpreter import Compute, Operation, native
+from counterfoil.rounding.counts import Counts
 from counterfoil.signing import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.order import OrderDraft
@@ -242,8 +243,11 @@ def test_no_such_device_is_an_error(capsule: Path) -> None:
 def test_a_log_with_omissions_is_not_called_right() -> None:
     clean = conclude_adjudication(StepTally(replayed=1), 4, None)
     assert clean[0] is AdjudicationOutcome.REJECTED
-    assert conclude_adjudication(StepTally(replayed=1, omissions=1), 4, None)[0] is AdjudicationOutcome.INCONCLUSIVE
-    assert conclude_adjudication(StepTally(replayed=1, contradictions=1), 4, None)[0] is (
+    assert (
+        conclude_adjudication(StepTally(replayed=1, counts=Counts(omissions=1)), 4, None)[0]
+        is AdjudicationOutcome.INCONCLUSIVE
+    )
+    assert conclude_adjudication(StepTally(replayed=1, counts=Counts(contradictions=1)), 4, None)[0] is (
         AdjudicationOutcome.INCONCLUSIVE
     )
 

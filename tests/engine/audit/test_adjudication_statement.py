@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from counterfoil import canonical
-from counterfoil.audit.statement.model import Adjudication
+from counterfoil.audit.statement.signed import Adjudication
 from counterfoil.audit.statement.verdict import (
     check_bundle_file,
     sign_adjudication,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from counterfoil.audit.chain import Agreed, Drifting, Ended, Lost, Reached, after, match_of
-from counterfoil.audit.values.report import StepMatch
+from counterfoil.audit.values.steptable import StepMatch
 
 AGREED = Agreed("state 3", "state 2")
 DRIFTING = Drifting("own 3")

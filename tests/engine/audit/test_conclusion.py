@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from counterfoil.audit.conclusion import Coverage, Tally, conclude
+from counterfoil.audit.conclusion import Coverage, conclude
+from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.report import Steering, SteeringRow, StepMatch
+from counterfoil.audit.values.report import Steering, SteeringRow
+from counterfoil.audit.values.steptable import Tally
 from counterfoil.errors import BundleError, CommitmentError, DeviceError, LogError, NonFiniteError
-from support.reports import dispute, step_row
+from support.reports import dispute
 
 PASSED, FAILED, WARNING = CheckState.PASSED, CheckState.FAILED, CheckState.WARNING
 CONFIRMED = dispute()
@@ -20,52 +22,56 @@ DAMAGED = CommitmentError("The stored state of step 5 differs.")
 BROKEN = DeviceError("No such device.")
 
 
-def found(**fields: Any) -> Tally:
-    return Tally(**({"judged": 10, "log_entries": 1000} | fields))
+Found = tuple[Tally, Dispute | None]
 
 
-CASES: dict[str, tuple[Tally, Any, bool, Outcome, str, tuple[CheckState, ...]]] = {
+def found(dispute: Dispute | None = None, **fields: Any) -> Found:
+    return Tally(**({"judged": 10, "log_entries": 1000} | fields)), dispute
+
+
+NOTHING: Found = Tally(), None
+CASES: dict[str, tuple[Found, Any, bool, Outcome, str, tuple[CheckState, ...]]] = {
     "all match": (found(), None, False, Outcome.VERIFIED, "All 10 steps", (PASSED, PASSED, PASSED)),
     "ties": (found(corrections=900), None, False, Outcome.VERIFIED, "All 10", (PASSED, PASSED, PASSED)),
     "some steps": (found(judged=4), None, False, Outcome.INCONCLUSIVE, "Only 4 of the 10", (PASSED, PASSED, WARNING)),
     "cancelled": (
         found(judged=4), None, True, Outcome.INCONCLUSIVE, "stopped after 4 of 10", (PASSED, PASSED, WARNING),
     ),
-    "cancelled at once": (Tally(), None, True, Outcome.INCONCLUSIVE, "stopped after 0 of 10", ()),
+    "cancelled at once": (NOTHING, None, True, Outcome.INCONCLUSIVE, "stopped after 0 of 10", ()),
     "contradictions": (
         found(contradictions=1), None, False, Outcome.INCONCLUSIVE, "1 contradictions", (PASSED, FAILED, PASSED),
     ),
     "omissions": (found(omissions=2), None, False, Outcome.INCONCLUSIVE, "2 omissions", (PASSED, FAILED, PASSED)),
     "disputed": (
-        found(mismatched=[37], dispute=CONFIRMED),
+        found(mismatched=(37,), dispute=CONFIRMED),
         None, False, Outcome.DISPUTED, "Step 37 is not what was ordered", (FAILED, PASSED, PASSED),
     ),
     "disputed, more later": (
-        found(mismatched=[37, 41, 45], dispute=CONFIRMED),
+        found(mismatched=(37, 41, 45), dispute=CONFIRMED),
         None, False, Outcome.DISPUTED, "judged from the trainer's own checkpoints: 2", (FAILED, PASSED, PASSED),
     ),
     "disputed, then cancelled": (
-        found(judged=4, mismatched=[3], dispute=CONFIRMED),
+        found(judged=4, mismatched=(3,), dispute=CONFIRMED),
         None, True, Outcome.DISPUTED, "Step 37", (FAILED, PASSED, WARNING),
     ),
     "disputed, then a damaged checkpoint": (
-        found(judged=4, mismatched=[3], dispute=CONFIRMED),
+        found(judged=4, mismatched=(3,), dispute=CONFIRMED),
         DAMAGED, False, Outcome.DISPUTED, "Step 37", (FAILED, PASSED, WARNING),
     ),
     "unsound hardware": (
-        found(mismatched=[37], dispute=UNCONFIRMED),
+        found(mismatched=(37,), dispute=UNCONFIRMED),
         None, False, Outcome.INCONCLUSIVE, "Nobody is accused", (FAILED, PASSED, PASSED),
     ),
     "cancelled before it was confirmed": (
-        found(judged=4, mismatched=[4]),
+        found(judged=4, mismatched=(4,)),
         None, True, Outcome.INCONCLUSIVE, "Step 4 came out different", (FAILED, PASSED, WARNING),
     ),
-    "damaged": (Tally(), BundleError("No bundle."), False, Outcome.REFUSED, "No bundle. Nothing was concluded", ()),
+    "damaged": (NOTHING, BundleError("No bundle."), False, Outcome.REFUSED, "No bundle. Nothing was concluded", ()),
     "damaged in the middle": (found(judged=4), DAMAGED, False, Outcome.REFUSED, "step 5", (PASSED, PASSED, WARNING)),
     "unreadable log": (
         found(judged=1), LogError("Truncated."), False, Outcome.REFUSED, "Truncated.", (PASSED, PASSED, WARNING),
     ),
-    "no device": (Tally(), BROKEN, False, Outcome.ERROR, "No such device.", ()),
+    "no device": (NOTHING, BROKEN, False, Outcome.ERROR, "No such device.", ()),
     "not finite": (
         found(judged=4), NonFiniteError("Infinite."), False,
         Outcome.INCONCLUSIVE, "Infinite.", (PASSED, PASSED, WARNING),
@@ -75,8 +81,10 @@ CASES: dict[str, tuple[Tally, Any, bool, Outcome, str, tuple[CheckState, ...]]] 
 
 @pytest.mark.parametrize("case", CASES)
 def test_conclusion(case):
-    tally, error, cancelled, outcome, sentence, states = CASES[case]
-    concluded, reason, checks = conclude(tally, coverage=Coverage(10, 10), error=error, cancelled=cancelled)
+    (tally, located), error, cancelled, outcome, sentence, states = CASES[case]
+    concluded, reason, checks = conclude(
+        tally, dispute=located, coverage=Coverage(10, 10), error=error, cancelled=cancelled
+    )
     assert concluded is outcome
     assert sentence in reason
     assert tuple(check.state for check in checks) == states
@@ -99,40 +107,19 @@ def test_only_a_whole_clean_replay_is_verified():
         {"dispute": CONFIRMED},
         {"dispute": UNCONFIRMED},
     ):
-        outcome, _, _ = conclude(
-            found(**change, mismatched=[3]), coverage=Coverage(10, 10), error=None, cancelled=False
-        )
+        tally, located = found(**change, mismatched=(3,))
+        outcome, _, _ = conclude(tally, dispute=located, coverage=Coverage(10, 10), error=None, cancelled=False)
         assert outcome is not Outcome.VERIFIED
 
 
 @pytest.mark.parametrize(("suspects", "outcome"), [((), Outcome.VERIFIED), (("all mm",), Outcome.INCONCLUSIVE)])
 def test_directions_that_look_chosen_take_verified_away(suspects, outcome):
     steering = Steering((SteeringRow("mm", 5000, 100, 60, 90, 50),), 24, suspects)
+    tally, located = found()
     found_outcome, reason, checks = conclude(
-        found(), coverage=Coverage(10, 10), error=None, cancelled=False, steering=steering
+        tally, dispute=located, coverage=Coverage(10, 10), error=None, cancelled=False, steering=steering
     )
     assert found_outcome is outcome
     assert ("50 of 90" in reason and "all mm" in reason) == bool(suspects)
     assert (checks[1].state is FAILED) == bool(suspects)
     assert ("look chosen in all mm" in checks[1].detail) == bool(suspects)
-
-
-# The tally.
-
-
-def tallied(*rows: Any) -> Tally:
-    tally = Tally()
-    for row in rows:
-        tally.add(row)
-    return tally
-
-
-def test_the_log_is_judged_on_matching_steps_only():
-    match = replace(step_row(1), log_entries=10, corrections=1, contradictions=2, omissions=3)
-    other = replace(match, step=2, match=StepMatch.MISMATCH)
-    unjudged = replace(match, step=3, match=StepMatch.UNJUDGED)
-    tally = tallied(match, other, unjudged)
-    assert tally.judged == 2
-    assert tally.mismatched == [2]
-    assert (tally.log_entries, tally.corrections, tally.contradictions, tally.omissions) == (10, 1, 2, 3)
-    assert (tally.log_bytes, tally.rounded_values) == (match.log_bytes, match.rounded_values)

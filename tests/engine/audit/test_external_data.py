@@ -129,7 +129,8 @@ def test_a_stranger_s_file_is_refused(job: Outside, tmp_path: Path) -> None:
 
 
 def test_a_file_that_changes_under_the_replay_accuses_nobody(job: Outside, tmp_path: Path) -> None:
-    from counterfoil.audit.replay import AuditRequest, run_audit
+    from counterfoil.audit.replay import run_audit
+    from counterfoil.audit.values.request import AuditRequest
 
     path = tmp_path / "big.cfdata"
     path.write_bytes(job.data.read_bytes())
@@ -149,7 +150,8 @@ def test_a_file_that_changes_under_the_replay_accuses_nobody(job: Outside, tmp_p
 
 
 def test_a_stopped_check_concludes_nothing(job: Outside, tmp_path: Path) -> None:
-    from counterfoil.audit.replay import AuditRequest, run_audit
+    from counterfoil.audit.replay import run_audit
+    from counterfoil.audit.values.request import AuditRequest
 
     token = CancelToken()
     for event in run_audit(AuditRequest(job.run, job.order, data=job.data), token):

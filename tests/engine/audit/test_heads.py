@@ -14,7 +14,8 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import BundleError, CancelledError, FileWriteError, SignatureError
-from counterfoil.signing import TREE_HEAD_PREDICATE, open_claim, open_statement, sign_claim
+from counterfoil.intoto import TREE_HEAD_PREDICATE
+from counterfoil.signing import open_claim, open_statement, sign_claim
 from counterfoil.training.recorder import StepRecorded, record
 from support.heads import heads_of, record_with_heads, write_heads
 from support.jobs import audited

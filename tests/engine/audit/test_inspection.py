@@ -36,9 +36,9 @@ def test_a_run_with_the_clients_order(digits_job, trainer_key):
     run = summary.run
     assert run.trainer_key == trainer_key.public.key_id
     assert run.order_digest == summary.order.digest
-    assert run.steps == len(run.losses) == len(run.log_bytes) == len(run.log_entries) == 6
+    assert run.steps == len(run.recorded) == len(run.recorded.log_bytes) == len(run.recorded.log_entries) == 6
     assert run.checkpoints == (2, 4, 6)
-    assert all(np.isfinite(run.losses))
+    assert np.isfinite(run.recorded.trainer_loss).all()
 
 
 def test_what_was_ordered(digits_job):

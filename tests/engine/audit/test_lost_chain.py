@@ -11,7 +11,7 @@ import pytest
 from counterfoil.audit.step.replayer import StepReplayer
 from counterfoil.audit.values.events import DivergenceMeasured, StepReplayed
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.report import StepMatch
+from counterfoil.audit.values.steptable import StepMatch
 from counterfoil.errors import NonFiniteError
 from counterfoil.signing import SigningKey
 from counterfoil.training.tamper import LabelFlip

@@ -14,12 +14,13 @@ import pytest
 import torch
 
 from counterfoil.audit import selftest
-from counterfoil.audit.replay import AuditRequest, imitated_audit, run_audit
+from counterfoil.audit.replay import imitated_audit, run_audit
 from counterfoil.audit.statement.verdict import sign_verdict
 from counterfoil.audit.step import replayer as steps
 from counterfoil.audit.values.events import AuditStarted, CheckChanged, DisputeLocated, DivergenceMeasured, StepReplayed
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
-from counterfoil.audit.values.report import StepMatch
+from counterfoil.audit.values.request import AuditRequest
+from counterfoil.audit.values.steptable import StepMatch
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest

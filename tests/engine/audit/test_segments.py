@@ -16,8 +16,9 @@ from counterfoil.audit.values.plan import Plan, PlanProgress, make_plan
 from counterfoil.audit.values.sampling import SegmentRequest, Selection
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.errors import RefusedError, SignatureError
+from counterfoil.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil.program.limits import Estimate
-from counterfoil.signing import VERDICT_PREDICATE, make_statement, open_statement, sign_statement
+from counterfoil.signing import open_statement, sign_statement
 from counterfoil.training.tamper import LabelFlip
 from support.jobs import audited, record_run
 

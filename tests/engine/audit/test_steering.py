@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +17,7 @@ from counterfoil.audit.step.steering import DOUBT, HONEST_SHARE, SteeringAccount
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import NAMED_SITES
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
-from counterfoil.rounding.rounder import SiteCounts
+from counterfoil.rounding.counts import Counts
 from support.jobs import audited, own_order, record_job
 
 
@@ -30,19 +31,19 @@ def program(*operators: tuple[str, str]) -> Program:
     return Program((Input("x", "state", kind),), nodes, {}, Value(len(nodes)))
 
 
-def account(*counts: SiteCounts, entries: int, kinds: tuple[str, ...] = ("exp", "exp", "tanh")):
+def account(*counts: Counts, entries: int, kinds: tuple[str, ...] = ("exp", "exp", "tanh")):
     made = SteeringAccount(program(*((f"aten.{kind}.default", f"m{i}") for i, kind in enumerate(kinds))), 24)
-    made.add([entries] * len(kinds), counts)
+    made.add([replace(each, entries=entries) for each in counts])
     return made
 
 
 SUMS = ("mm", "mm", "sum")
-QUIET = SiteCounts(corrections=2, steerable=90, steered=0)
+QUIET = Counts(corrections=2, steerable=90, steered=0)
 
 
 def test_rows_are_summed_by_kind_over_steps():
-    made = account(QUIET, SiteCounts(corrections=5, steerable=80, steered=1), QUIET, entries=100)
-    made.add([1, 2, 3], [SiteCounts(corrections=1), SiteCounts(), SiteCounts(steerable=3)])
+    made = account(QUIET, Counts(corrections=5, steerable=80, steered=1), QUIET, entries=100)
+    made.add([Counts(entries=1, corrections=1), Counts(entries=2), Counts(entries=3, steerable=3)])
     steering = made.result()
     exp, tanh = steering.rows
     assert (exp.kind, exp.values, exp.entries) == ("exp", 2 * 2 * 8, 203)
@@ -55,33 +56,33 @@ def test_rows_are_summed_by_kind_over_steps():
 
 
 def test_one_site_is_named_though_the_kind_is_quiet():
-    chosen = SiteCounts(corrections=8, steerable=8, steered=8)
-    many = SiteCounts(steerable=100_000)
+    chosen = Counts(corrections=8, steerable=8, steered=8)
+    many = Counts(steerable=100_000)
     steering = account(many, chosen, QUIET, entries=100_000).result()
     assert steering.suspects == ("aten.exp.default (forward of m1)",)
 
 
 def test_a_kind_is_named_where_no_site_is_enough():
-    few = SiteCounts(corrections=5, steerable=5, steered=5)
+    few = Counts(corrections=5, steerable=5, steered=5)
     assert account(few, few, QUIET, entries=100).result().suspects == ("all exp",)
 
 
 def test_the_run_is_named_where_no_kind_is_enough():
-    few = SiteCounts(corrections=4, steerable=4, steered=4)
-    assert account(few, SiteCounts(), few, entries=4).result().suspects == ("all operators",)
+    few = Counts(corrections=4, steerable=4, steered=4)
+    assert account(few, Counts(), few, entries=4).result().suspects == ("all operators",)
 
 
 def test_not_every_site_is_named():
     kinds = ("exp",) * (NAMED_SITES + 5)
-    chosen = SiteCounts(corrections=50, steerable=50, steered=50)
+    chosen = Counts(corrections=50, steerable=50, steered=50)
     assert len(account(*[chosen] * len(kinds), entries=50, kinds=kinds).result().suspects) == NAMED_SITES
 
 
 @pytest.mark.parametrize(("near", "suspected"), [(0, True), (12, True), (13, False), (100, False)])
 def test_broken_ties_count_where_nearly_every_close_decision_is_one(near, suspected):
     """Values scattered around the midpoint show that sums are not exact; then a tie is chance."""
-    ties = SiteCounts(corrections=100, ties=100, broken_ties=100)
-    steering = account(ties, SiteCounts(), SiteCounts(), entries=100 + near, kinds=SUMS).result()
+    ties = Counts(corrections=100, ties=100, broken_ties=100)
+    steering = account(ties, Counts(), Counts(), entries=100 + near, kinds=SUMS).result()
     assert bool(steering.suspects) == suspected
     assert steering.rows[0].steered == (100 if suspected else 0)
 
@@ -89,8 +90,8 @@ def test_broken_ties_count_where_nearly_every_close_decision_is_one(near, suspec
 @pytest.mark.parametrize(("ties", "counted"), [(1, 0), (7, 0), (8, 8), (9, 9)])
 def test_a_few_ties_do_not_show_that_sums_are_exact(ties, counted):
     """An honest run of gpt2 had a lone tie at a sum that is not exact, and another machine broke it the other way."""
-    few = SiteCounts(corrections=ties, ties=ties, broken_ties=ties)
-    row = account(few, SiteCounts(), SiteCounts(), entries=ties, kinds=SUMS).result().rows[0]
+    few = Counts(corrections=ties, ties=ties, broken_ties=ties)
+    row = account(few, Counts(), Counts(), entries=ties, kinds=SUMS).result().rows[0]
     assert (row.steerable, row.steered) == (counted, counted)
 
 
@@ -101,7 +102,7 @@ def test_ties_count_at_sums_only(kind, factor, counted):
     node = Node(f"aten.{kind}.{'default' if kind == 'mm' else 'Tensor'}", (Value(0), Value(0)), tuple(factor.items()),
                 (described,), 1, "", "forward")  # fmt: skip
     made = SteeringAccount(Program((Input("x", "state", described),), (node,), {}, Value(1)), 24)
-    made.add([50], [SiteCounts(corrections=50, ties=50, broken_ties=50)])
+    made.add([Counts(entries=50, corrections=50, ties=50, broken_ties=50)])
     assert made.result().steered == counted
 
 

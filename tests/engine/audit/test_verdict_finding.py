@@ -113,8 +113,8 @@ LIES: dict[str, tuple[Any, Any]] = {
     "a count that is none": (lambda f: f.update(total="many"), "count"),
     "an exact value that is no number": (lambda f: f["elements"][0].update(exact="a lot"), "decimal number"),
     "two different numbers": (lambda f: f["elements"][0]["computed"].update(decimal="0.1"), "another number"),
-    "an index that is none": (lambda f: f["elements"][0].update(index=[-1]), "list of lengths"),
-    "a trainer's value that is no number": (lambda f: f["elements"][0].update(trainer={"hex": "0x1"}), "number"),
+    "an index that is none": (lambda f: f["elements"][0].update(index=[-1]), "index"),
+    "a trainer's value that is no number": (lambda f: f["elements"][0].update(trainer={"hex": "0x1"}), "decimal"),
     "an element with a field too many": (lambda f: f["elements"][1].update(more=1), "unknown field"),
 }
 

@@ -18,20 +18,17 @@ import pytest
 
 from counterfoil import canonical
 from counterfoil.errors import FileWriteError, KeyFileError, SignatureError, SignerError
-from counterfoil.signer import client
-from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
-from counterfoil.signer.frames import MAX_STATEMENT_BYTES
-from counterfoil.signing import (
+from counterfoil.intoto import (
     ADJUDICATION_PREDICATE,
     RUN_PREDICATE,
     TREE_HEAD_PREDICATE,
     VERDICT_PREDICATE,
-    generate_key,
-    load_private_key,
-    load_public_key,
     make_statement,
-    open_statement,
 )
+from counterfoil.signer import client
+from counterfoil.signer.client import Passphrase, SignerProcess, start_signer
+from counterfoil.signer.frames import MAX_STATEMENT_BYTES
+from counterfoil.signing import generate_key, load_private_key, load_public_key, open_statement
 
 SECRET = "correct horse battery staple"
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and descriptors of POSIX")

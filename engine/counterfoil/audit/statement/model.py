@@ -1,102 +1,395 @@
-"""What a signed verdict or adjudication says, as values; docs/verdict.md lists the fields."""
+"""A verdict and an adjudication as they stand in a file: the form alone, strictly; docs/verdict.md lists the fields.
+
+A value of these classes has every field that its kind has, each of its type and inside of its bounds, and no other.
+Whether the fields can all be true together, :mod:`counterfoil.audit.statement.rules` judges.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import re
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta
 
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.outcome import Check, Outcome
-from counterfoil.audit.values.report import Steering
-from counterfoil.audit.values.sampling import Sample, headline
-from counterfoil.commit.digest import Digest
+from counterfoil.audit.values.dispute import Right
+from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.sampling import Selection
+from counterfoil.bundle.schema import MAX_STEPS
+from counterfoil.canonical import CanonicalError, float_text
+from counterfoil.errors import SignatureError
+from counterfoil.program.limits import MAX_OPERATORS
+from counterfoil.sentence import say
+
+VERIFIER_ID = "urn:counterfoil"
+"""What makes statements; the version stands beside it."""
+MAX_DIMENSIONS = 64
+MAX_SIGNIFICAND_BITS = 53
+MOST_QUOTED = 300
+"""Characters of a stranger's statement that an error repeats at most."""
+_COUNT = re.compile(r"0|[1-9][0-9]{0,19}")
+_EXACT_DECIMAL = re.compile(r"-?[0-9]{1,40}\.[0-9]{1,40}(e[+-][0-9]{1,5})?")
+_HEX_FLOAT = re.compile(r"-?0x[01]\.[0-9a-f]+p[+-][0-9]{1,4}|-?inf|nan")
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """A verdict whose signature holds and whose contents are consistent.
+class Count(int):
+    """A whole number that is written as text, since JSON loses large ones."""
+
+    @classmethod
+    def read(cls, text: object) -> Count:
+        """Read its text; raises ValueError when it is none."""
+        if not isinstance(text, str) or not _COUNT.fullmatch(text):
+            raise ValueError(f"the count {text!r} is not a whole number that is written as text")
+        return cls(text)
+
+
+class ExactDecimal(str):
+    """A number in decimal digits, with more of them than a float64 has."""
+
+    @classmethod
+    def read(cls, text: object) -> ExactDecimal:
+        """Take its text; raises ValueError when it is none."""
+        if not isinstance(text, str) or not _EXACT_DECIMAL.fullmatch(text):
+            raise ValueError(f"the exact value {text!r} is not a decimal number")
+        return cls(text)
+
+
+DigestText = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
+"""A SHA-256 digest, or a hash of the same length."""
+Stamp = Annotated[str, Meta(pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z")]
+"""A moment in UTC, in whole seconds."""
+StepNumber = Annotated[int, Meta(ge=0, le=MAX_STEPS)]
+Span = tuple[Annotated[int, Meta(ge=1)], Annotated[int, Meta(ge=1)]]
+"""The first and the last of neighbours."""
+Lengths = Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(max_length=MAX_DIMENSIONS)]
+"""A shape, or an index."""
+
+
+class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """The fields of one JSON object: all of them, and no others."""
+
+
+class Number(Strict, frozen=True):
+    """A float64, written twice.
 
     Attributes:
-        outcome: The conclusion.
-        reason: One or two plain sentences that say why.
-        bundle_name: File name of the audited bundle, as the auditor had it.
-        bundle_digest: SHA-256 of the bundle file.
-        run_root: The signed run root; None when the audit could not read it.
-        order_digest: Digest of the order; None when the audit could not read it.
-        order_source: ``client`` when the order came from the client, ``bundle`` when it was taken from the run.
-        checks: All ten checks, in order.
-        steps_ordered: Number of steps ordered.
-        steps_replayed: Number of steps replayed and judged.
-        sample: The segments that were chosen; None when the audit ended before it could choose.
-        disputed_step: The first step that differs; None when there is no dispute.
-        steering: How far the trainer could have steered the matching steps; None when nothing was replayed.
-        without_bound: Operator kinds with a margin that no error bound proves, sorted; None when the order's program
-            was not read.
-        signed_at: When the auditor signed, ISO 8601 in UTC, as the auditor says.
-        key_id: SHA-256 key id of the key that signed.
-        predicate: The whole predicate as JSON, as docs/verdict.md describes it.
+        hex: Exactly, in C99's ``%a`` form.
+        decimal: As people read it: the shortest text that gives the same number.
+
+    Raises:
+        ValueError: These are not the same number.
     """
 
-    outcome: Outcome
+    hex: str
+    decimal: str
+
+    def __post_init__(self) -> None:
+        if not _HEX_FLOAT.fullmatch(self.hex):
+            raise ValueError(f"{self.hex!r} is not a hexadecimal floating-point number")
+        try:
+            same = repr(float.fromhex(self.hex)) == self.decimal
+        except (ValueError, OverflowError):
+            same = False
+        if not same:
+            raise ValueError(f"{self.hex!r} is written as {self.decimal!r}, which is another number")
+
+    @classmethod
+    def of(cls, value: float) -> Number:
+        """Write a float64."""
+        return cls(float_text(value), repr(float(value)))
+
+
+class SubjectFields(Strict, frozen=True):
+    """What is spoken of: its name, and its digest under the name of the algorithm."""
+
+    name: str
+    digest: dict[str, DigestText]
+
+
+class VerifierFields(Strict, frozen=True):
+    """The program that judged, and its version."""
+
+    id: str
+    version: str
+
+
+class OrderDigestFields(Strict, frozen=True):
+    """The order digest."""
+
+    sha256: DigestText
+
+
+class PolicyFields(Strict, frozen=True):
+    """The order that was judged by: its digest, null when it was not read, and where it came from."""
+
+    order_digest: OrderDigestFields | None
+    order_source: Literal["client", "bundle"]
+
+
+class AttestationFields(Strict, frozen=True):
+    """The run's claim that the statement rests on: its type, and the id of the trainer's key."""
+
+    predicate_type: str
+    key_id: DigestText
+
+
+class CheckFields(Strict, frozen=True):
+    """One of the ten checks."""
+
+    number: CheckNumber
+    title: str
+    state: CheckState
+    detail: str
+
+
+class EnvironmentFields(Strict, frozen=True):
+    """Device, library versions and switches of both machines."""
+
+    auditor: dict[str, str]
+    trainer: dict[str, str]
+
+
+class ComparisonFields(Strict, frozen=True):
+    """A node of both Merkle trees: the leaves below it, and its hash on each side."""
+
+    first_leaf: StepNumber
+    last_leaf: StepNumber
+    trainer: DigestText
+    replay: DigestText
+
+
+class TensorFields(Strict, frozen=True):
+    """How far a state tensor differs."""
+
+    name: str
+    shape: Lengths
+    differing: Count
+    max_abs: Number
+    max_ulps: Count
+    l2: Number
+    index: Lengths
+    trainer: Number
+    replay: Number
+
+
+class OperatorFields(Strict, frozen=True):
+    """The first operator whose result differs."""
+
+    number: Annotated[int, Meta(ge=1)]
+    total: Annotated[int, Meta(ge=1, le=MAX_OPERATORS)]
+    name: str
+    module: str
+    phase: str = msgspec.field(name="pass")
+    shape: Lengths
+    input_shapes: tuple[Lengths, ...]
+    differing_operators: Annotated[int, Meta(ge=1)]
+
+
+class ElementFields(Strict, frozen=True):
+    """An element of the disputed operator's output, computed exactly."""
+
+    index: Lengths
+    exact: ExactDecimal
+    exact_nearest: Number
+    computed: Number
+    replay: Number
+    trainer: Number | None
+    quantum: Number
+    error: Number
+    midpoint: Number
+
+
+class FindingFields(Strict, frozen=True):
+    """What exact arithmetic says of a dispute."""
+
+    right: Right
+    sentence: str
+    recomputed: Count
+    total: Count
+    margin: Number
+    bound: Number
+    elements: tuple[ElementFields, ...]
+
+
+class DisputeFields(Strict, frozen=True):
+    """The first step that differs."""
+
+    step: Annotated[int, Meta(ge=1, le=MAX_STEPS)]
+    trainer_leaf: DigestText
+    replay_leaf: DigestText | None
+    parts: tuple[str, ...]
+    comparisons: tuple[ComparisonFields, ...]
+    inclusion_proof: tuple[DigestText, ...]
+    compared_at: StepNumber | None
+    tensors: tuple[TensorFields, ...]
+    trainer_loss: Number
+    replay_loss: Number
+    confirmed: bool
+    inputs: tuple[str, ...]
+    operator: OperatorFields | None
+    finding: FindingFields | None
+
+
+class PredicateFields(Strict, frozen=True):
+    """What verdicts and adjudications say alike."""
+
+    verifier: VerifierFields
+    time_verified: Stamp
+    resource_uri: str
+    title: str
+    policy: PolicyFields
+    input_attestations: Annotated[tuple[AttestationFields, ...], Meta(max_length=1)]
     reason: str
-    bundle_name: str
-    bundle_digest: Digest
-    run_root: Digest | None
-    order_digest: Digest | None
-    order_source: str
-    checks: tuple[Check, ...]
-    steps_ordered: int
-    steps_replayed: int
-    sample: Sample | None
-    disputed_step: int | None
-    steering: Steering | None
+    checks: tuple[CheckFields, ...]
+    seconds: Number
+    dispute: DisputeFields | None
+    environment: EnvironmentFields
+
+
+class SampleFields(Strict, frozen=True):
+    """The segments that were chosen."""
+
+    segments: Annotated[int, Meta(ge=1, le=MAX_STEPS)]
+    chosen: tuple[Span, ...]
+    selection: Selection
+    nonce: str
+    bad_segments: Annotated[int, Meta(ge=0)]
+    passing_probability: Number
+
+
+class CoverageFields(Strict, frozen=True):
+    """What was ordered, planned and replayed."""
+
+    steps_ordered: StepNumber
+    steps_planned: StepNumber
+    steps_replayed: StepNumber
+    mismatched_steps: tuple[Span, ...]
+    sample: SampleFields | None
+
+
+class LogCountFields(Strict, frozen=True):
+    """Sums over the steps that match: directions taken from the log, and faults of the log."""
+
+    corrections: Count
+    contradictions: Count
+    omissions: Count
+
+
+class CountFields(LogCountFields, frozen=True):
+    """The same with the sizes of what was rounded and logged."""
+
+    rounded_values: Count
+    log_entries: Count
+    log_bytes: Count
+
+
+class SteeringRowFields(Strict, frozen=True):
+    """What the log left to the trainer, for one operator kind."""
+
+    kind: str
+    values: Count
+    entries: Count
+    corrections: Count
+    steerable: Count
+    steered: Count
+
+
+class SteeringFields(Strict, frozen=True):
+    """How far the trainer could have steered the matching steps."""
+
+    significand_bits: Annotated[int, Meta(ge=2, le=MAX_SIGNIFICAND_BITS)]
+    suspects: tuple[str, ...]
+    operators: Annotated[tuple[SteeringRowFields, ...], Meta(max_length=MAX_OPERATORS)]
+
+
+class VerdictFields(PredicateFields, frozen=True):
+    """The predicate of a verdict."""
+
+    result: Outcome
+    coverage: CoverageFields
+    counts: CountFields
+    steering: SteeringFields | None
     without_bound: tuple[str, ...] | None
-    signed_at: str
-    key_id: str
-    predicate: dict[str, Any]
-
-    @property
-    def headline(self) -> str:
-        """The outcome in words: for a clean sample it says for how much of the run it holds."""
-        return headline(self.outcome, self.sample)
 
 
-@dataclass(frozen=True)
-class Adjudication:
-    """A signed adjudication whose signature holds and whose contents are consistent.
+class StepsFields(Strict, frozen=True):
+    """The steps of a capsule."""
 
-    Attributes:
-        outcome: The conclusion about the dispute.
-        reason: The same in plain sentences.
-        bundle_name: File name of the dispute capsule, as whoever judged it had it.
-        bundle_digest: SHA-256 of the capsule.
-        run_root: The signed run root; None when the signature in the capsule does not hold.
-        order_digest: Digest of the order; None when it could not be read.
-        order_source: ``client`` when the order was compared with the client's own, else ``bundle``.
-        checks: All ten checks, in order.
-        steps_ordered: Number of steps of the order.
-        agreed_step: The step after which the capsule's state is taken.
-        step: The step that the capsule disputes; 0 when it could not be read.
-        steps_replayed: Number of steps replayed and judged.
-        disputed_step: The first step that differs; None when none does.
-        signed_at: When it was signed, ISO 8601 in UTC, as the signer says.
-        key_id: SHA-256 key id of the key that signed.
-        predicate: The whole predicate as JSON, as docs/verdict.md describes it.
+    ordered: StepNumber
+    agreed: StepNumber
+    disputed: StepNumber
+    replayed: StepNumber
+
+
+class AdjudicationFields(PredicateFields, frozen=True):
+    """The predicate of an adjudication."""
+
+    result: AdjudicationOutcome
+    steps: StepsFields
+    counts: LogCountFields
+
+
+Subjects = Annotated[tuple[SubjectFields, ...], Meta(min_length=1, max_length=2)]
+"""The file that was judged, and the run in it when it is known."""
+
+
+class VerdictStatement(Strict, frozen=True):
+    """The in-toto statement that an auditor signs."""
+
+    type_: str = msgspec.field(name="_type")
+    subject: Subjects
+    predicate_type: str
+    predicate: VerdictFields
+
+
+class AdjudicationStatement(Strict, frozen=True):
+    """The in-toto statement of whoever judged a dispute capsule."""
+
+    type_: str = msgspec.field(name="_type")
+    subject: Subjects
+    predicate_type: str
+    predicate: AdjudicationFields
+
+
+StatementT = TypeVar("StatementT", VerdictStatement, AdjudicationStatement)
+
+
+def read_statement(statement: dict[str, Any], kind: type[StatementT]) -> StatementT:
+    """Take the fields of a statement.
+
+    Args:
+        statement: JSON values of a stranger, read from canonical JSON, so that no key stands twice and the depth and
+            the size are bounded.
+        kind: What it should be.
+
+    Raises:
+        SignatureError: A field is missing, unknown, of another type, or out of its bounds; the sentence says where.
     """
+    try:
+        return msgspec.convert(statement, kind, dec_hook=_read)
+    except msgspec.ValidationError as error:
+        words = str(error).replace("`", "'")
+        words = words if len(words) <= MOST_QUOTED else f"{words[: MOST_QUOTED // 2]}...{words[-MOST_QUOTED // 2 :]}"
+        raise SignatureError(say("The statement is not in the form of {0}: {1}.", _NAMES[kind], words)) from error
 
-    outcome: AdjudicationOutcome
-    reason: str
-    bundle_name: str
-    bundle_digest: Digest
-    run_root: Digest | None
-    order_digest: Digest | None
-    order_source: str
-    checks: tuple[Check, ...]
-    steps_ordered: int
-    agreed_step: int
-    step: int
-    steps_replayed: int
-    disputed_step: int | None
-    signed_at: str
-    key_id: str
-    predicate: dict[str, Any]
+
+def json_of(value: Strict) -> Any:
+    """Return a statement, or a part of one, as JSON values, ready to be written in canonical form.
+
+    Raises:
+        CanonicalError: A text holds a lone surrogate.
+    """
+    try:
+        return msgspec.json.decode(msgspec.json.encode(value, enc_hook=str))
+    except UnicodeEncodeError as error:
+        raise CanonicalError(say("A text holds a character that has no UTF-8 form.")) from error
+
+
+def _read(kind: type[Any], value: object) -> Any:
+    if kind in (Count, ExactDecimal):
+        return kind.read(value)
+    raise NotImplementedError(kind)
+
+
+_NAMES: dict[type[Any], str] = {VerdictStatement: "a verdict", AdjudicationStatement: "an adjudication"}

@@ -11,41 +11,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 from counterfoil import canonical
-from counterfoil.audit.statement.consistency import check_adjudication, check_verdict
-from counterfoil.audit.statement.model import Adjudication, Verdict
-from counterfoil.audit.statement.read import (
-    check_environments,
-    check_float,
-    fields_of,
-    read_attestations,
-    read_checks,
-    read_count,
-    read_coverage,
-    read_dispute,
-    read_enum,
-    read_policy,
-    read_subjects,
-    read_verifier,
-)
-from counterfoil.audit.statement.steering_fields import read_steering
-from counterfoil.audit.statement.write import COUNTS, LOG_COUNTS, adjudication_statement, verdict_statement
-from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
-from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, read_statement
+from counterfoil.audit.statement.rules import judge
+from counterfoil.audit.statement.signed import Adjudication, Verdict
+from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
+from counterfoil.audit.values.adjudication import AdjudicationReport
 from counterfoil.audit.values.report import AuditReport
-from counterfoil.bundle.schema import MAX_STEPS
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import BundleError, SignatureError
 from counterfoil.inputs import NotAFileError
+from counterfoil.intoto import ADJUDICATION_PREDICATE, VERDICT_PREDICATE
 from counterfoil.sentence import say
-from counterfoil.signing import (
-    ADJUDICATION_PREDICATE,
-    VERDICT_PREDICATE,
-    PublicKey,
-    SigningKey,
-    open_statement,
-    sign_statement,
-)
+from counterfoil.signing import PublicKey, SigningKey, open_statement, sign_statement
 
 
 def preview_verdict(report: AuditReport, signed_at: datetime) -> bytes:
@@ -104,7 +82,7 @@ def sign_adjudication(report: AdjudicationReport, key: SigningKey) -> bytes:
 
 
 def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
-    """Check a verdict: its signature first, then its form, then that it does not contradict itself.
+    """Check a verdict: its signature first, then its form, then the rules that a verdict must keep.
 
     A dispute carries the inclusion proof of the trainer's Merkle leaf in the run root; it is checked too.
 
@@ -115,48 +93,7 @@ def verify_verdict(envelope: bytes, key: PublicKey) -> Verdict:
     Raises:
         SignatureError: The envelope is malformed, not signed by this key, no verdict, or contradicts itself.
     """
-    statement = open_statement(envelope, key)
-    if statement["predicateType"] != VERDICT_PREDICATE:
-        raise SignatureError(say("What is signed is not a verdict of Counterfoil."))
-    name, bundle_digest, run_root = read_subjects(statement["subject"])
-    predicate = fields_of(statement["predicate"], "verdict")
-
-    signed_at = read_verifier(predicate)
-    order_digest, order_source = read_policy(predicate.take("policy", dict))
-    attested = read_attestations(predicate.take("inputAttestations", list))
-    outcome = read_enum(Outcome, predicate.take("result", str), "result")
-    reason = predicate.take("reason", str)
-    checks = read_checks(predicate.take("checks", list))
-    coverage = read_coverage(predicate.take("coverage", dict), run_root)
-    counts = fields_of(predicate.take("counts", dict), "verdict's counts")
-    numbers = {count: read_count(counts.take(count, str)) for count in COUNTS}
-    counts.end()
-    steering = read_steering(
-        predicate.take("steering", dict, type(None)), numbers["logEntries"], numbers["corrections"]
-    )
-    without_bound = _read_kinds(predicate.take("withoutBound", list, type(None)))
-    check_float(predicate.take("seconds", dict))
-    disputed = read_dispute(predicate.take("dispute", dict, type(None)), coverage.ordered, run_root)
-    check_environments(predicate.take("environment", dict))
-    predicate.end()
-
-    step = None if disputed is None else disputed.step
-    verdict = Verdict(
-        outcome, reason, name, bundle_digest, run_root, order_digest, order_source, checks, coverage.ordered,
-        coverage.replayed, coverage.sample, step, steering, without_bound, signed_at, key.key_id,
-        statement["predicate"],
-    )  # fmt: skip
-    check_verdict(verdict, coverage, disputed, numbers, attested=attested)
-    return verdict
-
-
-def _read_kinds(value: list[Any] | None) -> tuple[str, ...] | None:
-    """Read the operator kinds without a bound."""
-    if value is None:
-        return None
-    if not all(isinstance(kind, str) for kind in value) or value != sorted(set(value)):
-        raise SignatureError(say("The operators without a bound of the verdict are not a sorted list of names."))
-    return tuple(value)
+    return _verdict(open_statement(envelope, key), key)
 
 
 def verify_adjudication(envelope: bytes, key: PublicKey) -> Adjudication:
@@ -169,45 +106,31 @@ def verify_adjudication(envelope: bytes, key: PublicKey) -> Adjudication:
     Raises:
         SignatureError: The envelope is malformed, not signed by this key, no adjudication, or contradicts itself.
     """
-    statement = open_statement(envelope, key)
-    if statement["predicateType"] != ADJUDICATION_PREDICATE:
-        raise SignatureError(say("What is signed is not an adjudication of Counterfoil."))
-    name, digest, run_root = read_subjects(statement["subject"])
-    predicate = fields_of(statement["predicate"], "adjudication")
-    signed_at = read_verifier(predicate)
-    order_digest, order_source = read_policy(predicate.take("policy", dict))
-    attested = read_attestations(predicate.take("inputAttestations", list))
-    outcome = read_enum(AdjudicationOutcome, predicate.take("result", str), "result")
-    reason = predicate.take("reason", str)
-    checks = read_checks(predicate.take("checks", list))
-    steps = fields_of(predicate.take("steps", dict), "adjudication's steps")
-    ordered = steps.integer("ordered", 0, MAX_STEPS)
-    disputed = steps.integer("disputed", 0, ordered)
-    agreed = steps.integer("agreed", 0, disputed)
-    replayed = steps.integer("replayed", 0, disputed - agreed)
-    steps.end()
-    counts = fields_of(predicate.take("counts", dict), "adjudication's counts")
-    numbers = {count: read_count(counts.take(count, str)) for count in LOG_COUNTS}
-    counts.end()
-    check_float(predicate.take("seconds", dict))
-    found = read_dispute(predicate.take("dispute", dict, type(None)), ordered, run_root)
-    check_environments(predicate.take("environment", dict))
-    predicate.end()
-
-    wrong = None if found is None else found.step
-    adjudication = Adjudication(
-        outcome, reason, name, digest, run_root, order_digest, order_source, checks, ordered, agreed, disputed,
-        replayed, wrong, signed_at, key.key_id, statement["predicate"],
-    )  # fmt: skip
-    check_adjudication(adjudication, found, numbers, attested=attested)
-    return adjudication
+    return _adjudication(open_statement(envelope, key), key)
 
 
 def verify_signed(envelope: bytes, key: PublicKey) -> Verdict | Adjudication:
     """Check whatever an auditor signed, a verdict or an adjudication; raises SignatureError."""
-    if open_statement(envelope, key)["predicateType"] == ADJUDICATION_PREDICATE:
-        return verify_adjudication(envelope, key)
-    return verify_verdict(envelope, key)
+    statement = open_statement(envelope, key)
+    if statement["predicateType"] == ADJUDICATION_PREDICATE:
+        return _adjudication(statement, key)
+    return _verdict(statement, key)
+
+
+def _verdict(statement: dict[str, Any], key: PublicKey) -> Verdict:
+    if statement["predicateType"] != VERDICT_PREDICATE:
+        raise SignatureError(say("What is signed is not a verdict of Counterfoil."))
+    verdict = Verdict(read_statement(statement, VerdictStatement), key.key_id)
+    judge(verdict)
+    return verdict
+
+
+def _adjudication(statement: dict[str, Any], key: PublicKey) -> Adjudication:
+    if statement["predicateType"] != ADJUDICATION_PREDICATE:
+        raise SignatureError(say("What is signed is not an adjudication of Counterfoil."))
+    adjudication = Adjudication(read_statement(statement, AdjudicationStatement), key.key_id)
+    judge(adjudication)
+    return adjudication
 
 
 def check_bundle_file(

@@ -13,29 +13,48 @@ from typing import Any
 from urllib.parse import quote
 
 from counterfoil import __version__
-from counterfoil.audit.statement.steering_fields import steering_fields
+from counterfoil.audit.statement.model import (
+    VERIFIER_ID,
+    AdjudicationFields,
+    AdjudicationStatement,
+    AttestationFields,
+    CheckFields,
+    ComparisonFields,
+    Count,
+    CountFields,
+    CoverageFields,
+    DisputeFields,
+    ElementFields,
+    EnvironmentFields,
+    ExactDecimal,
+    FindingFields,
+    LogCountFields,
+    Number,
+    OperatorFields,
+    OrderDigestFields,
+    PolicyFields,
+    SampleFields,
+    SteeringFields,
+    SteeringRowFields,
+    StepsFields,
+    SubjectFields,
+    TensorFields,
+    VerdictFields,
+    VerdictStatement,
+    VerifierFields,
+    json_of,
+)
 from counterfoil.audit.values.adjudication import AdjudicationReport
-from counterfoil.audit.values.dispute import Dispute, DisputedOperator, Finding, TensorDivergence
+from counterfoil.audit.values.dispute import Dispute, DisputedElement, DisputedOperator, Finding, TensorDivergence
 from counterfoil.audit.values.events import IMITATION
 from counterfoil.audit.values.outcome import Check
-from counterfoil.audit.values.report import AuditReport
+from counterfoil.audit.values.report import AuditReport, Report, Steering
 from counterfoil.audit.values.sampling import Sample, ranges
-from counterfoil.canonical import float_text
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import SignatureError
+from counterfoil.intoto import ADJUDICATION_PREDICATE, RUN_PREDICATE, STATEMENT_TYPE, VERDICT_PREDICATE
 from counterfoil.sentence import say
-from counterfoil.signing import (
-    ADJUDICATION_PREDICATE,
-    RUN_PREDICATE,
-    VERDICT_PREDICATE,
-    make_statement,
-)
 from counterfoil.timestamps import timestamp
-
-VERIFIER_ID = "urn:counterfoil"
-"""What made the verdict; the version stands beside it."""
-COUNTS = ("roundedValues", "logEntries", "logBytes", "corrections", "contradictions", "omissions")
-LOG_COUNTS = ("corrections", "contradictions", "omissions")
 
 
 def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any]:
@@ -50,8 +69,34 @@ def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any
             say("There is no verdict to sign: the run was replayed on imitated hardware."),
             remedy=say("Audit it without imitated hardware."),
         )
-    subjects = _subjects(report.bundle_name, report.bundle_digest, report.run_root)
-    return make_statement(subjects, VERDICT_PREDICATE, _predicate(report, signed_at))
+    return _json(
+        VerdictStatement(
+            type_=STATEMENT_TYPE,
+            subject=_subjects(report.bundle_name, report.bundle_digest, report.run_root),
+            predicate_type=VERDICT_PREDICATE,
+            predicate=VerdictFields(
+                **_shared(report, report.bundle_name, signed_at),
+                result=report.outcome,
+                coverage=CoverageFields(
+                    steps_ordered=report.steps_ordered,
+                    steps_planned=report.steps_planned,
+                    steps_replayed=report.steps_replayed,
+                    mismatched_steps=tuple(ranges(report.mismatched_steps)),
+                    sample=None if report.sample is None else _sample(report.sample),
+                ),
+                counts=CountFields(
+                    rounded_values=Count(report.rounded_values),
+                    log_entries=Count(report.log_entries),
+                    log_bytes=Count(report.log_bytes),
+                    corrections=Count(report.corrections),
+                    contradictions=Count(report.contradictions),
+                    omissions=Count(report.omissions),
+                ),
+                steering=None if report.steering is None else _steering(report.steering),
+                without_bound=report.without_bound,
+            ),
+        )
+    )
 
 
 def adjudication_statement(report: AdjudicationReport, signed_at: datetime) -> dict[str, Any]:
@@ -61,175 +106,163 @@ def adjudication_statement(report: AdjudicationReport, signed_at: datetime) -> d
             say("There is nothing to sign: the capsule could not be read, or changed while it was read."),
             remedy=say("Look at the reason that the adjudication gave."),
         )
-    subjects = _subjects(report.capsule_name, report.capsule_digest, report.run_root)
-    return make_statement(subjects, ADJUDICATION_PREDICATE, _adjudication_predicate(report, signed_at))
+    return _json(
+        AdjudicationStatement(
+            type_=STATEMENT_TYPE,
+            subject=_subjects(report.capsule_name, report.capsule_digest, report.run_root),
+            predicate_type=ADJUDICATION_PREDICATE,
+            predicate=AdjudicationFields(
+                **_shared(report, report.capsule_name, signed_at),
+                result=report.outcome,
+                steps=StepsFields(
+                    ordered=report.steps_ordered,
+                    agreed=report.agreed_step,
+                    disputed=report.step,
+                    replayed=report.steps_replayed,
+                ),
+                counts=LogCountFields(
+                    corrections=Count(report.corrections),
+                    contradictions=Count(report.contradictions),
+                    omissions=Count(report.omissions),
+                ),
+            ),
+        )
+    )
 
 
-def _subjects(name: str, file_digest: Digest, run_root: Digest | None) -> list[dict[str, Any]]:
+def _json(statement: VerdictStatement | AdjudicationStatement) -> dict[str, Any]:
+    fields: dict[str, Any] = json_of(statement)
+    return fields
+
+
+def _subjects(name: str, file_digest: Digest, run_root: Digest | None) -> tuple[SubjectFields, ...]:
     printable = name.encode("utf-8", "replace").decode()
-    subjects = [{"name": printable, "digest": {"sha256": file_digest.hex}}]
-    if run_root is not None:
-        subjects.append({"name": "run", "digest": {"rfc9162Sha256": run_root.hex}})
-    return subjects
+    file = SubjectFields(printable, {"sha256": file_digest.hex})
+    # A run root is no SHA-256 of a file, so it stands under an algorithm name of its own.
+    return (file,) if run_root is None else (file, SubjectFields("run", {"rfc9162Sha256": run_root.hex}))
 
 
-def _heading(report: AuditReport | AdjudicationReport, file_name: str, signed_at: datetime) -> dict[str, Any]:
-    """What verdicts and adjudications say alike: who, when, on which file, by which order, and with which result."""
-    trainer = {"predicateType": RUN_PREDICATE, "keyId": report.trainer_key}
+def _shared(report: Report, file_name: str, signed_at: datetime) -> dict[str, Any]:
+    """What verdicts and adjudications say alike, as the fields of PredicateFields."""
+    order = report.order_digest
     return {
-        "verifier": {"id": VERIFIER_ID, "version": __version__},
-        "timeVerified": timestamp(signed_at),
-        "resourceUri": "file:" + quote(file_name, errors="surrogateescape"),
+        "verifier": VerifierFields(VERIFIER_ID, __version__),
+        "time_verified": timestamp(signed_at),
+        "resource_uri": "file:" + quote(file_name, errors="surrogateescape"),
         "title": report.title,
-        "policy": {
-            "orderDigest": None if report.order_digest is None else {"sha256": report.order_digest.hex},
-            "orderSource": report.order_source,
-        },
-        "inputAttestations": [trainer] if report.trainer_key else [],
-        "result": report.outcome.value,
+        "policy": PolicyFields(None if order is None else OrderDigestFields(order.hex), report.order_source),
+        "input_attestations": ((AttestationFields(RUN_PREDICATE, report.trainer_key),) if report.trainer_key else ()),
         "reason": report.reason,
-        "checks": [_check(check) for check in report.checks],
-        "environment": {"auditor": dict(report.environment), "trainer": dict(report.trainer_environment)},
-    }
-
-
-def _predicate(report: AuditReport, signed_at: datetime) -> dict[str, Any]:
-    counts = (
-        report.rounded_values, report.log_entries, report.log_bytes, report.corrections, report.contradictions,
-        report.omissions,
-    )  # fmt: skip
-    return {
-        **_heading(report, report.bundle_name, signed_at),
-        "coverage": {
-            "stepsOrdered": report.steps_ordered,
-            "stepsPlanned": report.steps_planned,
-            "stepsReplayed": report.steps_replayed,
-            "mismatchedSteps": [list(span) for span in ranges(report.mismatched_steps)],
-            "sample": None if report.sample is None else _sample(report.sample),
-        },
-        "counts": dict(zip(COUNTS, map(str, counts), strict=True)),
-        "steering": None if report.steering is None else steering_fields(report.steering),
-        "withoutBound": None if report.without_bound is None else list(report.without_bound),
-        "seconds": _float(report.seconds),
+        "checks": tuple(_check(check) for check in report.checks),
+        "seconds": Number.of(report.seconds),
         "dispute": None if report.dispute is None else _dispute(report.dispute),
+        "environment": EnvironmentFields(dict(report.environment), dict(report.trainer_environment)),
     }
 
 
-def _adjudication_predicate(report: AdjudicationReport, signed_at: datetime) -> dict[str, Any]:
-    counts = (report.corrections, report.contradictions, report.omissions)
-    return {
-        **_heading(report, report.capsule_name, signed_at),
-        "steps": {
-            "ordered": report.steps_ordered,
-            "agreed": report.agreed_step,
-            "disputed": report.step,
-            "replayed": report.steps_replayed,
-        },
-        "counts": dict(zip(LOG_COUNTS, map(str, counts), strict=True)),
-        "seconds": _float(report.seconds),
-        "dispute": None if report.dispute is None else _dispute(report.dispute),
-    }
+def _check(check: Check) -> CheckFields:
+    return CheckFields(check.number, check.number.title, check.state, check.detail)
 
 
-def _check(check: Check) -> dict[str, Any]:
-    return {
-        "number": int(check.number),
-        "title": check.number.title,
-        "state": check.state.value,
-        "detail": check.detail,
-    }
+def _sample(sample: Sample) -> SampleFields:
+    return SampleFields(
+        segments=sample.total,
+        chosen=sample.spans,
+        selection=sample.selection,
+        nonce=sample.nonce,
+        bad_segments=sample.bad,
+        passing_probability=Number.of(sample.passing),
+    )
 
 
-def _sample(sample: Sample) -> dict[str, Any]:
-    return {
-        "segments": sample.total,
-        "chosen": [list(span) for span in sample.spans],
-        "selection": sample.selection.value,
-        "nonce": sample.nonce,
-        "badSegments": sample.bad,
-        "passingProbability": _float(sample.passing),
-    }
+def _steering(steering: Steering) -> SteeringFields:
+    return SteeringFields(
+        significand_bits=steering.significand_bits,
+        suspects=steering.suspects,
+        operators=tuple(
+            SteeringRowFields(
+                kind=row.kind,
+                values=Count(row.values),
+                entries=Count(row.entries),
+                corrections=Count(row.corrections),
+                steerable=Count(row.steerable),
+                steered=Count(row.steered),
+            )
+            for row in steering.rows
+        ),
+    )
 
 
-def _dispute(dispute: Dispute) -> dict[str, Any]:
-    return {
-        "step": dispute.step,
-        "trainerLeaf": dispute.trainer_leaf.hex,
-        "replayLeaf": None if dispute.replay_leaf is None else dispute.replay_leaf.hex,
-        "parts": list(dispute.parts),
-        "comparisons": [
-            {
-                "firstLeaf": comparison.first_leaf,
-                "lastLeaf": comparison.last_leaf,
-                "trainer": comparison.trainer.hex,
-                "replay": comparison.replay.hex,
-            }
-            for comparison in dispute.path
-        ],
-        "inclusionProof": [digest.hex for digest in dispute.inclusion_proof],
-        "comparedAt": dispute.compared_at,
-        "tensors": [_tensor(tensor) for tensor in dispute.tensors],
-        "trainerLoss": _float(dispute.trainer_loss),
-        "replayLoss": _float(dispute.replay_loss),
-        "confirmed": dispute.confirmed,
-        "inputs": list(dispute.inputs),
-        "operator": None if dispute.operator is None else _operator(dispute.operator),
-        "finding": None if dispute.finding is None else _finding(dispute.finding),
-    }
+def _dispute(dispute: Dispute) -> DisputeFields:
+    return DisputeFields(
+        step=dispute.step,
+        trainer_leaf=dispute.trainer_leaf.hex,
+        replay_leaf=None if dispute.replay_leaf is None else dispute.replay_leaf.hex,
+        parts=dispute.parts,
+        comparisons=tuple(
+            ComparisonFields(node.first_leaf, node.last_leaf, node.trainer.hex, node.replay.hex)
+            for node in dispute.path
+        ),
+        inclusion_proof=tuple(digest.hex for digest in dispute.inclusion_proof),
+        compared_at=dispute.compared_at,
+        tensors=tuple(_tensor(tensor) for tensor in dispute.tensors),
+        trainer_loss=Number.of(dispute.trainer_loss),
+        replay_loss=Number.of(dispute.replay_loss),
+        confirmed=dispute.confirmed,
+        inputs=dispute.inputs,
+        operator=None if dispute.operator is None else _operator(dispute.operator),
+        finding=None if dispute.finding is None else _finding(dispute.finding),
+    )
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
-    return {
-        "right": finding.right.value,
-        "sentence": finding.sentence,
-        "recomputed": str(finding.recomputed),
-        "total": str(finding.total),
-        "margin": _float(finding.margin),
-        "bound": _float(finding.bound),
-        "elements": [
-            {
-                "index": list(element.index),
-                "exact": element.exact,
-                "exactNearest": _float(element.exact_nearest),
-                "computed": _float(element.computed),
-                "replay": _float(element.replay),
-                "trainer": None if element.trainer is None else _float(element.trainer),
-                "quantum": _float(element.quantum),
-                "error": _float(element.error),
-                "midpoint": _float(element.midpoint),
-            }
-            for element in finding.elements
-        ],
-    }
+def _finding(finding: Finding) -> FindingFields:
+    return FindingFields(
+        right=finding.right,
+        sentence=finding.sentence,
+        recomputed=Count(finding.recomputed),
+        total=Count(finding.total),
+        margin=Number.of(finding.margin),
+        bound=Number.of(finding.bound),
+        elements=tuple(_element(element) for element in finding.elements),
+    )
 
 
-def _operator(operator: DisputedOperator) -> dict[str, Any]:
-    return {
-        "number": operator.number,
-        "total": operator.total,
-        "name": operator.name,
-        "module": operator.module,
-        "pass": operator.phase,
-        "shape": list(operator.shape),
-        "inputShapes": [list(shape) for shape in operator.input_shapes],
-        "differingOperators": operator.differing_operators,
-    }
+def _element(element: DisputedElement) -> ElementFields:
+    return ElementFields(
+        index=element.index,
+        exact=ExactDecimal(element.exact),
+        exact_nearest=Number.of(element.exact_nearest),
+        computed=Number.of(element.computed),
+        replay=Number.of(element.replay),
+        trainer=None if element.trainer is None else Number.of(element.trainer),
+        quantum=Number.of(element.quantum),
+        error=Number.of(element.error),
+        midpoint=Number.of(element.midpoint),
+    )
 
 
-def _tensor(tensor: TensorDivergence) -> dict[str, Any]:
-    return {
-        "name": tensor.name,
-        "shape": list(tensor.shape),
-        "differing": str(tensor.differing),
-        "maxAbs": _float(tensor.max_abs),
-        "maxUlps": str(tensor.max_ulps),
-        "l2": _float(tensor.l2),
-        "index": list(tensor.index),
-        "trainer": _float(tensor.trainer),
-        "replay": _float(tensor.replay),
-    }
+def _operator(operator: DisputedOperator) -> OperatorFields:
+    return OperatorFields(
+        number=operator.number,
+        total=operator.total,
+        name=operator.name,
+        module=operator.module,
+        phase=operator.phase,
+        shape=operator.shape,
+        input_shapes=operator.input_shapes,
+        differing_operators=operator.differing_operators,
+    )
 
 
-def _float(value: float) -> dict[str, str]:
-    """Write a float64 twice: exactly, and as people read it."""
-    return {"hex": float_text(value), "decimal": repr(float(value))}
+def _tensor(tensor: TensorDivergence) -> TensorFields:
+    return TensorFields(
+        name=tensor.name,
+        shape=tensor.shape,
+        differing=Count(tensor.differing),
+        max_abs=Number.of(tensor.max_abs),
+        max_ulps=Count(tensor.max_ulps),
+        l2=Number.of(tensor.l2),
+        index=tensor.index,
+        trainer=Number.of(tensor.trainer),
+        replay=Number.of(tensor.replay),
+    )

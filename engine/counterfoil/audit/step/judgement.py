@@ -19,6 +19,7 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison, leaf_hash
 from counterfoil.errors import LogError
 from counterfoil.program.graph import Program
+from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.log import SiteLog
 
 Fingerprints = npt.NDArray[np.uint64]
@@ -92,14 +93,9 @@ class Judgement:
         return self.step if self.look is None else self.look.reached
 
     @property
-    def contradictions(self) -> int:
-        """Contradictions of the log; they count only when the leaves agree."""
-        return sum(count.contradictions for count in self.step.counts) if self.step and self.right else 0
-
-    @property
-    def corrections(self) -> int:
-        """Rounding decisions that this machine took from the log; they count only when the leaves agree."""
-        return sum(count.corrections for count in self.step.counts) if self.step and self.right else 0
+    def counts(self) -> Counts:
+        """What following the log showed; it counts only when the leaves agree."""
+        return self.step.total if self.step and self.right else Counts()
 
 
 def judge(

@@ -29,9 +29,10 @@ from counterfoil.execution.perturbed import perturbed
 from counterfoil.generators import relay
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Program
+from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.guaranteed import own_log_margins
 from counterfoil.rounding.log import SiteLog, decode
-from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, SiteCounts, Values, Watched, step_key
+from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, Values, Watched, step_key
 from counterfoil.sentence import say
 
 State = Mapping[str, Tensor]
@@ -66,7 +67,6 @@ class ReplayedStep:
             trainer's own.
         arrays: The new state in memory, at steps whose state is digested; else empty.
         counts: What following the log showed, for each rounding site.
-        entries: Number of entries of the log.
         fingerprints: uint64 ``[places]``.
         own_log: The own log of each site, if it was kept.
         observation: What happened at the place that was observed, if it is a rounding site.
@@ -76,8 +76,7 @@ class ReplayedStep:
     result: StepResult
     record: StepRecord
     arrays: Arrays
-    counts: tuple[SiteCounts, ...]
-    entries: int
+    counts: tuple[Counts, ...]
     fingerprints: npt.NDArray[np.uint64]
     own_log: Logs
     observation: Observation | None = None
@@ -87,6 +86,11 @@ class ReplayedStep:
     def leaf(self) -> Digest:
         """The Merkle leaf hash."""
         return leaf_hash(self.record.to_bytes())
+
+    @property
+    def total(self) -> Counts:
+        """What following the log showed, over all rounding sites."""
+        return sum(self.counts, Counts())
 
 
 class StepReplayer:
@@ -172,13 +176,11 @@ class StepReplayer:
             fingerprints=fingerprints_digest(rounder.fingerprints),
             loss=result.loss,
         )
-        entries = sum(len(log.indices) for log in logs)
         return ReplayedStep(
             result=result,
             record=record,
             arrays=arrays,
             counts=tuple(rounder.counts),
-            entries=entries,
             fingerprints=rounder.fingerprints,
             own_log=tuple(rounder.own_logs),
             observation=rounder.observation,

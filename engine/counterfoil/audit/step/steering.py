@@ -24,19 +24,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from counterfoil.audit.values.report import NAMED_SITES, Steering, SteeringRow
 from counterfoil.program.graph import Node, Program
+from counterfoil.rounding.counts import Counts
 
-if TYPE_CHECKING:  # torch, which the reader of a verdict does not need
-    from counterfoil.rounding.rounder import SiteCounts
-
-Counts = npt.NDArray[np.int64]
-_COLUMNS = ("entries", "corrections", "steerable", "steered", "ties", "broken ties")
+Sums = npt.NDArray[np.int64]
+_COLUMNS = ("entries", "corrections", "steerable", "steered", "ties", "broken_ties")
 
 HONEST_SHARE = 2.0**-8
 """q: generous; honest replays on other machines have shown none in 1.6 million (docs/threat-model.md)."""
@@ -71,17 +68,9 @@ class SteeringAccount:
         self._sums = np.zeros((len(program.sites), len(_COLUMNS)), np.int64)
         self._steps = 0
 
-    def add(self, entries: Iterable[int], counts: Iterable[SiteCounts]) -> None:
-        """Add a step whose leaf matched.
-
-        Args:
-            entries: Number of logged entries, for each site.
-            counts: What came to light, for each site.
-        """
-        rows = [
-            (n, c.corrections, c.steerable, c.steered, c.ties, c.broken_ties)
-            for n, c in zip(entries, counts, strict=True)
-        ]
+    def add(self, counts: Iterable[Counts]) -> None:
+        """Add a step whose leaf matched: what following its log showed, for each site."""
+        rows = [[getattr(count, name) for name in _COLUMNS] for count in counts]
         self._sums += np.array(rows, np.int64).reshape(self._sums.shape)
         self._steps += 1
 
@@ -108,7 +97,7 @@ class SteeringAccount:
             rows.append(SteeringRow(kind, values, *(int(n) for n in sites[of_kind].sum(0))))
         return Steering(tuple(rows), self._significand_bits, self._suspects(sites, rows))
 
-    def _suspects(self, sums: Counts, rows: Sequence[SteeringRow]) -> tuple[str, ...]:
+    def _suspects(self, sums: Sums, rows: Sequence[SteeringRow]) -> tuple[str, ...]:
         """Name the sites that look steered; where no single one does, the kinds; then the run."""
         sites = self._program.sites
         chosen = [number for number in range(len(sites)) if looks_chosen(int(sums[number, 2]), int(sums[number, 3]))]
@@ -130,7 +119,7 @@ def _only_sums(node: Node) -> bool:
     return node.entry.kind in _SUMS and all(given.get(name, 1) in (1, -1) for name in ("alpha", "beta"))
 
 
-def _with_exact_ties(sums: Counts, sums_only: npt.NDArray[np.bool_]) -> Counts:
+def _with_exact_ties(sums: Sums, sums_only: npt.NDArray[np.bool_]) -> Sums:
     """Return entries, corrections, steerable and steered of each site; ties count where arithmetic is exact.
 
     Args:

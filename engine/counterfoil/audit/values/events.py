@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from counterfoil.audit.values.dispute import Dispute, TensorDivergence
 from counterfoil.audit.values.outcome import Check
-from counterfoil.audit.values.report import AuditReport, Kept, StepRow
+from counterfoil.audit.values.report import AuditReport, Kept
 from counterfoil.audit.values.sampling import Sample
+from counterfoil.audit.values.steptable import StepRow, StepTable
 
 if TYPE_CHECKING:
     from counterfoil.bundle.capsule import CapsuleContents
@@ -119,12 +120,14 @@ class AuditFinished:
             shows why.
         kept: Progress that another audit can go on from; None when the audit came to its end, or kept none.
         problem: Why progress could not be kept, or removed, as a sentence; else empty.
+        steps: The step table; None where it does not lie in this process.
     """
 
     report: AuditReport
     evidence: CapsuleContents | None = field(default=None, repr=False, compare=False)
     kept: Kept | None = None
     problem: str = ""
+    steps: StepTable | None = field(default=None, repr=False, compare=False)
 
 
 Event = (

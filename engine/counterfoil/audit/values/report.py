@@ -1,10 +1,11 @@
-"""What an audit found: its steps, the account of its log, and the report of it all."""
+"""What an audit found: the account of its log, and the report of it all."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Literal
 
 from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.outcome import Check, Outcome
@@ -13,56 +14,6 @@ from counterfoil.commit.digest import Digest
 
 NAMED_SITES = 10
 """So many sites at most are named as steered."""
-
-
-class StepMatch(Enum):
-    """How a step's Merkle leaf compares."""
-
-    MATCH = "match"
-    """The replay's leaf equals the trainer's."""
-    MISMATCH = "mismatch"
-    """The replay's leaf differs from the trainer's."""
-    UNJUDGED = "unjudged"
-    """The step lies between a disputed one and the next checkpoint: the trainer's state before it is not stored."""
-
-
-@dataclass(frozen=True)
-class StepRow:
-    """The result of one replayed step.
-
-    Attributes:
-        step: Step number, from 1.
-        match: How the leaf compares.
-        trainer_leaf: The trainer's Merkle leaf hash.
-        replay_leaf: The replay's Merkle leaf hash; None when the step was not replayed.
-        trainer_loss: The loss the trainer recorded.
-        replay_loss: The loss of the replay; not a number when the step was not replayed.
-        log_entries: Logged rounding decisions of the step.
-        log_bytes: Size of the step's log.
-        corrections: Logged directions that differed from this machine's own rounding.
-        contradictions: Log entries that no honest trainer would write.
-        omissions: Values close to a midpoint that the trainer did not log.
-        rounded_values: Number of values that were rounded in the step.
-        seconds: Wall-clock time of the step's replay.
-        steerable: Entries whose own value is so far from the midpoint that honest hardware agrees on the direction.
-        steered: Corrections among these.
-    """
-
-    step: int
-    match: StepMatch
-    trainer_leaf: Digest
-    replay_leaf: Digest | None
-    trainer_loss: float
-    replay_loss: float
-    log_entries: int
-    log_bytes: int
-    corrections: int
-    contradictions: int
-    omissions: int
-    rounded_values: int
-    seconds: float
-    steerable: int = 0
-    steered: int = 0
 
 
 @dataclass(frozen=True)
@@ -134,9 +85,9 @@ class Kept:
     step: int
 
 
-@dataclass(frozen=True)
-class AuditReport:
-    """What an audit found: everything that a verdict says, before it is signed.
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What audits and adjudications find alike.
 
     Attributes:
         outcome: The conclusion.
@@ -144,26 +95,53 @@ class AuditReport:
         checks: All ten checks, in order.
         order_digest: Digest of the order; None when it could not be read.
         order_source: ``client`` when the order was compared with the client's file, ``bundle`` when it was not.
-        run_root: The signed run root; None when it could not be read.
-        bundle_digest: SHA-256 of the bundle file.
-        bundle_name: File name of the bundle.
+        run_root: The signed run root; None when it could not be read, or its signature does not hold.
         trainer_key: SHA-256 key id of the trainer's public key; empty when unsigned.
         title: Title of the order.
         steps_ordered: Number of steps ordered.
-        steps_planned: Number of steps in the chosen segments.
         steps_replayed: Number of steps replayed and judged.
-        mismatched_steps: Steps whose leaf differed, ascending.
-        dispute: The first dispute, or None.
-        corrections: Sum over the replayed steps whose leaf matched.
-        contradictions: Sum over the replayed steps whose leaf matched.
-        omissions: Sum over the replayed steps whose leaf matched.
-        log_entries: Sum over the replayed steps whose leaf matched.
-        log_bytes: Sum over the replayed steps whose leaf matched.
-        rounded_values: Sum over the replayed steps whose leaf matched.
+        dispute: What differs, in the first step that does; None when none does.
+        corrections: Rounding decisions that were taken from the log, over the replayed steps whose leaf matched.
+        contradictions: Log entries that no honest trainer writes, over the same steps.
+        omissions: Values close to a midpoint that the log lacks, over the same steps.
         seconds: Wall-clock time of the replay.
-        environment: Device, library versions and switches of this machine; under :data:`IMITATION` the hardware that
-            the replay imitated, if it did.
+        environment: Device, library versions and switches of this machine.
         trainer_environment: The same of the trainer's, as the trainer signed it.
+    """
+
+    outcome: Enum
+    reason: str
+    checks: tuple[Check, ...]
+    order_digest: Digest | None
+    order_source: Literal["client", "bundle"]
+    run_root: Digest | None
+    trainer_key: str
+    title: str
+    steps_ordered: int
+    steps_replayed: int
+    dispute: Dispute | None = None
+    corrections: int = 0
+    contradictions: int = 0
+    omissions: int = 0
+    seconds: float = 0.0
+    environment: tuple[tuple[str, str], ...] = ()
+    trainer_environment: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditReport(Report):
+    """What an audit found: everything that a verdict says, before it is signed.
+
+    Attributes:
+        outcome: The conclusion.
+        bundle_digest: SHA-256 of the bundle file.
+        bundle_name: File name of the bundle.
+        steps_planned: Number of steps in the chosen segments.
+        mismatched_steps: Steps whose leaf differed, ascending.
+        log_entries: Sum over the replayed steps whose leaf matched.
+        log_bytes: Sum over the same steps.
+        rounded_values: Sum over the same steps.
+        environment: As in every report; under :data:`IMITATION` the hardware that the replay imitated, if it did.
         sample: The segments that were chosen; None when the audit ended before it could choose.
         steering: How far the trainer could have steered the matching steps; None when nothing was replayed.
         without_bound: Operator kinds with a margin that no error bound proves, sorted; None when the order's program
@@ -171,29 +149,13 @@ class AuditReport:
     """
 
     outcome: Outcome
-    reason: str
-    checks: tuple[Check, ...]
-    order_digest: Digest | None
-    order_source: str
-    run_root: Digest | None
     bundle_digest: Digest | None
     bundle_name: str
-    trainer_key: str
-    title: str
-    steps_ordered: int
     steps_planned: int
-    steps_replayed: int
     mismatched_steps: tuple[int, ...] = ()
-    dispute: Dispute | None = None
-    corrections: int = 0
-    contradictions: int = 0
-    omissions: int = 0
     log_entries: int = 0
     log_bytes: int = 0
     rounded_values: int = 0
-    seconds: float = 0.0
-    environment: tuple[tuple[str, str], ...] = field(default=())
-    trainer_environment: tuple[tuple[str, str], ...] = field(default=())
     sample: Sample | None = None
     steering: Steering | None = None
     without_bound: tuple[str, ...] | None = None

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from counterfoil.audit.values.outcome import Check
 from counterfoil.commit.digest import Digest
 from counterfoil.program.limits import Estimate
+
+if TYPE_CHECKING:
+    from counterfoil.audit.values.steptable import Recorded
 
 
 @dataclass(frozen=True)
@@ -92,9 +96,7 @@ class RunSummary:
         trainer_key: SHA-256 key id of the key that signed.
         signed_at: When the trainer signed, ISO 8601 in UTC, as the trainer says.
         environment: Device, library versions and switches of the trainer's machine.
-        losses: The recorded loss of each step, from step 1.
-        log_bytes: The size of each step's log, from step 1.
-        log_entries: The number of logged rounding decisions of each step, from step 1.
+        recorded: What the trainer recorded of each step.
     """
 
     order_digest: Digest
@@ -104,9 +106,7 @@ class RunSummary:
     trainer_key: str
     signed_at: str
     environment: tuple[tuple[str, str], ...]
-    losses: tuple[float, ...]
-    log_bytes: tuple[int, ...]
-    log_entries: tuple[int, ...]
+    recorded: Recorded
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,217 @@
+"""A verdict and an adjudication that were read: what stands in them, in the words and the types of an audit.
+
+Plain values that load nothing which checks signatures, so that the window may hold them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, json_of
+from counterfoil.audit.values.adjudication import AdjudicationOutcome
+from counterfoil.audit.values.dispute import accuses
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.report import Steering, SteeringRow
+from counterfoil.audit.values.sampling import Sample, headline
+from counterfoil.commit.digest import Digest
+
+_SHARED = (
+    "outcome", "reason", "bundle_name", "bundle_digest", "run_root", "order_digest", "order_source", "checks",
+    "steps_ordered",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Signed:
+    """What an auditor signed. Its signature holds, and it does not contradict itself.
+
+    Attributes:
+        statement: All that it says, field by field as docs/verdict.md lists them.
+        key_id: SHA-256 key id of the key that signed.
+    """
+
+    statement: VerdictStatement | AdjudicationStatement
+    key_id: str
+
+    kind: ClassVar[str]
+    """What it is called in a sentence."""
+    facts: ClassVar[tuple[str, ...]]
+    """The names of what it says in short."""
+
+    @property
+    def reason(self) -> str:
+        """One or two plain sentences that say why the result is what it is."""
+        return self.statement.predicate.reason
+
+    @property
+    def title(self) -> str:
+        """Title of the order."""
+        return self.statement.predicate.title
+
+    @property
+    def bundle_name(self) -> str:
+        """Name of the file that was judged, as the auditor had it."""
+        return self.statement.subject[0].name
+
+    @property
+    def bundle_digest(self) -> Digest:
+        """SHA-256 of that file."""
+        return Digest.from_hex(self.statement.subject[0].digest["sha256"])
+
+    @property
+    def run_root(self) -> Digest | None:
+        """The signed run root; None when it could not be read, or its signature does not hold."""
+        subjects = self.statement.subject
+        return Digest.from_hex(subjects[1].digest["rfc9162Sha256"]) if len(subjects) > 1 else None
+
+    @property
+    def order_digest(self) -> Digest | None:
+        """Digest of the order; None when it could not be read."""
+        order = self.statement.predicate.policy.order_digest
+        return None if order is None else Digest.from_hex(order.sha256)
+
+    @property
+    def order_source(self) -> str:
+        """``client`` when the order was compared with the client's own, ``bundle`` when it was not."""
+        return self.statement.predicate.policy.order_source
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """All ten checks, in order."""
+        return tuple(Check(check.number, check.state, check.detail) for check in self.statement.predicate.checks)
+
+    @property
+    def states(self) -> dict[CheckNumber, CheckState]:
+        """Where each check stands."""
+        return {check.number: check.state for check in self.statement.predicate.checks}
+
+    @property
+    def disputed_step(self) -> int | None:
+        """The first step that differs; None when none does."""
+        dispute = self.statement.predicate.dispute
+        return None if dispute is None else dispute.step
+
+    @property
+    def accuses(self) -> bool:
+        """Whether its dispute accuses the trainer."""
+        dispute = self.statement.predicate.dispute
+        return dispute is not None and accuses(
+            dispute.confirmed, None if dispute.finding is None else dispute.finding.right
+        )
+
+    @property
+    def signed_at(self) -> str:
+        """When it was signed, ISO 8601 in UTC, as the signer says."""
+        return self.statement.predicate.time_verified
+
+    @property
+    def predicate(self) -> dict[str, Any]:
+        """The whole predicate as JSON values."""
+        fields: dict[str, Any] = json_of(self.statement.predicate)
+        return fields
+
+    @property
+    def steps_ordered(self) -> int:
+        """Number of steps ordered."""
+        raise NotImplementedError
+
+    @property
+    def steps_replayed(self) -> int:
+        """Number of steps replayed and judged."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Verdict(Signed):
+    """What an auditor signed about a run; as :class:`Signed`."""
+
+    statement: VerdictStatement
+
+    kind = "verdict"
+    facts = (
+        *_SHARED, "steps_replayed", "sample", "disputed_step", "steering", "without_bound", "signed_at", "key_id",
+        "predicate",
+    )  # fmt: skip
+
+    @property
+    def outcome(self) -> Outcome:
+        """The conclusion."""
+        return self.statement.predicate.result
+
+    @property
+    def headline(self) -> str:
+        """The outcome in words: for a clean sample it says for how much of the run it holds."""
+        return headline(self.outcome, self.sample)
+
+    @property
+    def steps_ordered(self) -> int:
+        """Number of steps ordered."""
+        return self.statement.predicate.coverage.steps_ordered
+
+    @property
+    def steps_replayed(self) -> int:
+        """Number of steps replayed and judged."""
+        return self.statement.predicate.coverage.steps_replayed
+
+    @property
+    def sample(self) -> Sample | None:
+        """The segments that were chosen; None when the audit ended before it could choose."""
+        fields = self.statement.predicate.coverage.sample
+        if fields is None:
+            return None
+        return Sample(fields.segments, fields.chosen, fields.selection, fields.nonce, fields.bad_segments)
+
+    @property
+    def steering(self) -> Steering | None:
+        """How far the trainer could have steered the matching steps; None when nothing was replayed."""
+        fields = self.statement.predicate.steering
+        if fields is None:
+            return None
+        rows = (
+            SteeringRow(row.kind, *map(int, (row.values, row.entries, row.corrections, row.steerable, row.steered)))
+            for row in fields.operators
+        )
+        return Steering(tuple(rows), fields.significand_bits, fields.suspects)
+
+    @property
+    def without_bound(self) -> tuple[str, ...] | None:
+        """Operator kinds with a margin that no error bound proves; None when the order's program was not read."""
+        return self.statement.predicate.without_bound
+
+
+@dataclass(frozen=True)
+class Adjudication(Signed):
+    """What somebody signed about a dispute capsule; as :class:`Signed`."""
+
+    statement: AdjudicationStatement
+
+    kind = "adjudication"
+    facts = (
+        *_SHARED, "agreed_step", "step", "steps_replayed", "disputed_step", "signed_at", "key_id", "predicate",
+    )  # fmt: skip
+
+    @property
+    def outcome(self) -> AdjudicationOutcome:
+        """The conclusion about the dispute."""
+        return self.statement.predicate.result
+
+    @property
+    def steps_ordered(self) -> int:
+        """Number of steps of the order."""
+        return self.statement.predicate.steps.ordered
+
+    @property
+    def agreed_step(self) -> int:
+        """The step after which the capsule's state is taken."""
+        return self.statement.predicate.steps.agreed
+
+    @property
+    def step(self) -> int:
+        """The step that the capsule disputes; 0 when it could not be read."""
+        return self.statement.predicate.steps.disputed
+
+    @property
+    def steps_replayed(self) -> int:
+        """Number of steps replayed and judged."""
+        return self.statement.predicate.steps.replayed

@@ -1,0 +1,47 @@
+"""What somebody asks an audit to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from counterfoil.audit.values.sampling import SegmentRequest
+from counterfoil.program.limits import Limits
+
+if TYPE_CHECKING:
+    from counterfoil.signing import PublicKey
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """What to audit and how.
+
+    Attributes:
+        run: The trainer's run.
+        order: The client's own order; None takes the order from the run, and the verdict says so.
+        device: ``cpu`` or ``cuda:0``.
+        threads: Threads on the CPU; None for torch's choice.
+        continue_after_dispute: Go on from the trainer's next checkpoint after a dispute, to judge later steps too.
+        trainer_key: The trainer's public key, when it is known.
+        data: The data file, for an order that keeps data outside.
+        segments: Which segments to replay.
+        heads: Tree heads that the trainer published while training.
+        limits: How large the program may be that is replayed.
+        progress: Where progress is kept while the audit runs: a file, or a folder in which each audit has one of its
+            own. None keeps none.
+        resume: Go on from the progress that was kept there.
+    """
+
+    run: Path
+    order: Path | None = None
+    device: str = "cpu"
+    threads: int | None = None
+    continue_after_dispute: bool = True
+    trainer_key: PublicKey | None = None
+    data: Path | None = None
+    segments: SegmentRequest = field(default_factory=SegmentRequest)
+    heads: Path | None = None
+    limits: Limits = field(default_factory=Limits)
+    progress: Path | None = None
+    resume: bool = False

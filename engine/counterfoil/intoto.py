@@ -1,0 +1,34 @@
+"""What stands in every statement that Counterfoil signs: in-toto Statement v1, and the types of its predicates.
+
+Names only, and nothing that signs: whoever reads what was said need not load what checks signatures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+PAYLOAD_TYPE = "application/vnd.in-toto+json"
+"""What the payload of an envelope is (in-toto attestation framework, envelope layer)."""
+STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
+RUN_PREDICATE = "urn:counterfoil:run:v1"
+"""Predicate type of a run's claim."""
+TREE_HEAD_PREDICATE = "urn:counterfoil:tree-head:v1"
+"""Predicate type of a tree head that a trainer publishes while training."""
+VERDICT_PREDICATE = "urn:counterfoil:verdict:v1"
+"""Predicate type of a verdict."""
+ADJUDICATION_PREDICATE = "urn:counterfoil:adjudication:v1"
+"""Predicate type of an adjudication: what the replay of a dispute capsule found."""
+
+
+def make_statement(
+    subjects: Sequence[dict[str, Any]], predicate_type: str, predicate: dict[str, Any]
+) -> dict[str, Any]:
+    """Return an in-toto Statement v1.
+
+    Args:
+        subjects: Each with ``name`` and ``digest`` (algorithm to hexadecimal digits).
+        predicate_type: For instance ``RUN_PREDICATE``.
+        predicate: What is said about the subjects.
+    """
+    return {"_type": STATEMENT_TYPE, "subject": list(subjects), "predicateType": predicate_type, "predicate": predicate}

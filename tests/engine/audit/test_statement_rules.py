@@ -1,0 +1,232 @@
+"""A signed statement is read into a strict form, and judged by numbered rules."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counterfoil import __version__, canonical
+from counterfoil.audit.statement.model import MOST_QUOTED
+from counterfoil.audit.statement.rules import RULES
+from counterfoil.audit.statement.signed import Adjudication, Signed, Verdict
+from counterfoil.audit.statement.verdict import verify_signed
+from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
+from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
+from counterfoil.audit.values.outcome import CheckState
+from counterfoil.audit.values.sampling import Sample, Selection, draw_segments, ranges
+from counterfoil.errors import SignatureError
+from counterfoil.signing import SigningKey, sign_statement
+from support.bundles import test_key
+from support.reports import STEP, STEPS, checks, disputed_report, trees, verified_report
+
+PAGE = Path(__file__).parents[3] / "docs" / "verdict.md"
+TIME = datetime(2026, 1, 31, 12, tzinfo=UTC)
+Change = Callable[[dict[str, Any]], Any]
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory: pytest.TempPathFactory) -> SigningKey:
+    return test_key(Path(tmp_path_factory.mktemp("keys")))
+
+
+def adjudication_report(outcome: AdjudicationOutcome) -> AdjudicationReport:
+    """The report of a capsule about step 37, whose state is that after step 35."""
+    found = disputed_report()
+    assert found.dispute is not None
+    confirmed = outcome is AdjudicationOutcome.CONFIRMED
+    states = {"REPLAY": CheckState.FAILED if confirmed else CheckState.PASSED, "COVERAGE": CheckState.WARNING}
+    return AdjudicationReport(
+        outcome=outcome, reason="Because.", checks=checks(**states), capsule_name="dispute.cfoil",
+        capsule_digest=found.bundle_digest, order_digest=found.order_digest, order_source="client",
+        run_root=found.run_root, trainer_key=found.trainer_key, title="Digits", steps_ordered=STEPS,
+        agreed_step=STEP - 2, step=STEP, steps_replayed=2, corrections=3, contradictions=0,
+        omissions=0, seconds=0.5, environment=(("device", "cpu"),), trainer_environment=(),
+        dispute=replace(found.dispute, path=(), tensors=(), compared_at=None) if confirmed else None,
+    )  # fmt: skip
+
+
+def sampled_statement() -> dict[str, Any]:
+    """A verdict on a sample of three of the twelve segments."""
+    nonce, root = "ab" * 32, trees()[0].root
+    sample = Sample(12, tuple(ranges(draw_segments(12, 3, nonce, root))), Selection.RANDOM, nonce, 1)
+    report = replace(
+        verified_report(),
+        sample=sample,
+        steps_planned=15,
+        steps_replayed=15,
+        checks=checks(COVERAGE=CheckState.WARNING),
+    )
+    return verdict_statement(report, TIME)
+
+
+STATEMENTS: dict[str, Callable[[], dict[str, Any]]] = {
+    "verified": lambda: verdict_statement(verified_report(), TIME),
+    "sampled": sampled_statement,
+    "disputed": lambda: verdict_statement(disputed_report(), TIME),
+    "confirmed": lambda: adjudication_statement(adjudication_report(AdjudicationOutcome.CONFIRMED), TIME),
+    "rejected": lambda: adjudication_statement(adjudication_report(AdjudicationOutcome.REJECTED), TIME),
+}
+BROKEN: list[tuple[int, str, Change, str]] = [
+    (1, "verified", lambda s: s["predicate"]["verifier"].update(id="urn:other"), "not made by Counterfoil"),
+    (1, "rejected", lambda s: s["predicate"]["verifier"].update(id="urn:other"), "not made by Counterfoil"),
+    (2, "verified", lambda s: s["subject"].reverse(), "should be the bundle file and the run"),
+    (2, "verified", lambda s: s["subject"][1].update(name="another"), "second subject is not the run"),
+    (2, "confirmed", lambda s: s["subject"].append(s["subject"].pop(0)), "should be the bundle file and the run"),
+    (3, "verified", lambda s: s["predicate"]["inputAttestations"][0].update(predicateType="urn:x"), "not the claim"),
+    (4, "verified", lambda s: s["predicate"]["checks"].pop(), "every check once and in order"),
+    (4, "rejected", lambda s: s["predicate"]["checks"].reverse(), "every check once and in order"),
+    (5, "verified", lambda s: s["predicate"]["coverage"].update(stepsPlanned=61), "must lie in 0 to 60"),
+    (5, "verified", lambda s: s["predicate"]["coverage"].update(stepsPlanned=59), "must lie in 0 to 59"),
+    (5, "disputed", lambda s: s["predicate"]["coverage"].update(mismatchedSteps=[[37, 61]]), "not ranges of 1 to 60"),
+    (5, "disputed", lambda s: s["predicate"]["coverage"].update(mismatchedSteps=[[37, 38], [39, 39]]), "not in order"),
+    (6, "confirmed", lambda s: s["predicate"]["steps"].update(agreed=38), "must lie in 0 to 37"),
+    (6, "confirmed", lambda s: s["predicate"]["steps"].update(replayed=3), "must lie in 0 to 2"),
+    (
+        7,
+        "sampled",
+        lambda s: s["predicate"]["coverage"]["sample"].update(nonce="cd" * 32),
+        "nonce and the run root draw",
+    ),
+    (7, "sampled", lambda s: s["predicate"]["coverage"]["sample"].update(badSegments=2), "another probability"),
+    (7, "sampled", lambda s: s["predicate"]["coverage"]["sample"].update(nonce=""), "incomplete, or says more"),
+    (7, "verified", lambda s: s["predicate"]["coverage"]["sample"].update(chosen=[[1, 11]]), "lists fewer"),
+    (8, "verified", lambda s: s["predicate"]["counts"].update(logEntries="1"), "do not add up to its log entries"),
+    (8, "verified", lambda s: s["predicate"].update(withoutBound=["sum", "mm"]), "not a sorted list"),
+    (9, "disputed", lambda s: s["predicate"]["dispute"].update(comparedAt=36), "at a step that cannot be"),
+    (9, "disputed", lambda s: s["predicate"]["dispute"].update(inputs=["labels"]), "differs already"),
+    (9, "disputed", lambda s: s["predicate"]["dispute"]["operator"].update(number=194), "must lie in 1 to 193"),
+    (9, "disputed", lambda s: s["predicate"]["dispute"].update(parts=["log"]), "without a replay"),
+    (9, "confirmed", lambda s: s["predicate"]["dispute"].update(step=61), "must lie in 1 to 60"),
+    (10, "disputed", lambda s: s["predicate"]["dispute"]["comparisons"].pop(0), "do not begin at the run root"),
+    (10, "disputed", lambda s: s["predicate"]["dispute"]["inclusionProof"].pop(), "does not prove"),
+    (10, "confirmed", lambda s: s["predicate"]["dispute"].update(trainerLeaf="00" * 32), "does not prove"),
+    (
+        11,
+        "verified",
+        lambda s: s["predicate"]["checks"][0].update(state="running"),
+        "verdict contradicts .* not finished",
+    ),
+    (
+        11,
+        "rejected",
+        lambda s: s["predicate"].update(inputAttestations=[]),
+        "adjudication contradicts .* come together",
+    ),
+    (12, "verified", lambda s: s["predicate"].update(steering=None), "does not belong to the replayed steps"),
+    (12, "disputed", lambda s: s["predicate"]["coverage"].update(mismatchedSteps=[]), "check 8 is not what"),
+    (13, "disputed", lambda s: s["predicate"]["dispute"].update(confirmed=False), "not what its dispute says"),
+    (13, "disputed", lambda s: s["predicate"].update(dispute=None), "names no step"),
+    (14, "verified", lambda s: s["predicate"]["checks"][6].update(state="warning"), "must be passed"),
+    (15, "confirmed", lambda s: s["predicate"].update(result="INCONCLUSIVE"), "not what its dispute says"),
+    (15, "confirmed", lambda s: s["predicate"]["steps"].update(replayed=1), "was not replayed"),
+    (16, "rejected", lambda s: s["predicate"]["steps"].update(replayed=1), "did not replay every step"),
+]
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_what_keeps_every_rule_is_read(name: str, key: SigningKey) -> None:
+    value = STATEMENTS[name]()
+    signed = verify_signed(sign_statement(value, key), key.public)
+    assert isinstance(signed, Adjudication if name in ("confirmed", "rejected") else Verdict)
+    assert signed.predicate == value["predicate"], "all that was written is read, and nothing else"
+    assert signed.key_id == key.public.key_id
+
+
+@pytest.mark.parametrize(("number", "name", "change", "words"), BROKEN)
+def test_a_broken_rule_is_named(number: int, name: str, change: Change, words: str, key: SigningKey) -> None:
+    value = copy.deepcopy(STATEMENTS[name]())
+    change(value)
+    with pytest.raises(SignatureError, match=words) as caught:
+        verify_signed(sign_statement(value, key), key.public)
+    assert caught.value.detail.startswith(f"rule {number}: ")
+    assert caught.value.remedy
+
+
+def test_every_rule_has_its_case() -> None:
+    assert {number for number, *_ in BROKEN} == {rule.number for rule in RULES}
+
+
+def test_the_page_lists_the_rules() -> None:
+    kinds = {"both": Signed, "verdict": Verdict, "adjudication": Adjudication}
+    rows = re.findall(r"^\| rule (\d+) \| (\w+) \| ([^|]+) \| [^|]+ \|$", PAGE.read_text("utf-8"), re.MULTILINE)
+    assert [(int(number), kinds[about], name) for number, about, name in rows] == [
+        (rule.number, rule.about, rule.name) for rule in RULES
+    ]
+    assert [rule.number for rule in RULES] == list(range(1, len(RULES) + 1))
+    for rule in RULES:
+        assert (rule.judge.__doc__ or "").startswith(f"Rule {rule.number}: "), rule.name
+
+
+MALFORMED: dict[str, tuple[Change, str]] = {
+    "a truth as a number": (lambda s: s["predicate"]["coverage"].update(stepsOrdered=True), "coverage.stepsOrdered"),
+    "a list as a digest": (lambda s: s["predicate"]["policy"]["orderDigest"].update(sha256=["0"] * 64), "sha256"),
+    "capitals in a digest": (lambda s: s["subject"][0]["digest"].update(sha256="A" * 64), r"subject\[0\].digest"),
+    "a line behind a digest": (lambda s: s["subject"][0]["digest"].update(sha256="0" * 64 + "\n"), r"subject\[0\]"),
+    "a line behind the time": (lambda s: s["predicate"].update(timeVerified="2026-01-31T12:00:00Z\n"), "timeVerified"),
+    "another time": (lambda s: s["predicate"].update(timeVerified="2026-01-31 12:00"), "timeVerified"),
+    "other people's digits": (lambda s: s["predicate"].update(timeVerified="٢٠٢٦-01-31T12:00:00Z"), "timeVerified"),
+    "check 11": (lambda s: s["predicate"]["checks"][9].update(number=11), r"checks\[9\].number"),
+    "a state of its own": (lambda s: s["predicate"]["checks"][9].update(state="fine"), "fine.*state"),
+    "a third subject": (lambda s: s["subject"].append(s["subject"][1]), "subject"),
+    "no subject": (lambda s: s["subject"].clear(), "subject"),
+    "two claims": (lambda s: s["predicate"]["inputAttestations"].extend(
+        s["predicate"]["inputAttestations"]), "inputAttestations"),
+    "a count as a number": (lambda s: s["predicate"]["counts"].update(logBytes=1), "counts.logBytes"),
+    "a count below zero": (lambda s: s["predicate"]["counts"].update(logBytes="-1"), "whole number.*counts.logBytes"),
+    "a span of three": (lambda s: s["predicate"]["coverage"].update(mismatchedSteps=[[1, 2, 3]]), "mismatchedSteps"),
+    "step 2^40": (lambda s: s["predicate"]["coverage"].update(stepsOrdered=2**40), "coverage.stepsOrdered"),
+    "an environment of numbers": (lambda s: s["predicate"]["environment"]["auditor"].update(threads=1), "auditor"),
+    "another order's source": (lambda s: s["predicate"]["policy"].update(orderSource="me"), "me.*orderSource"),
+    "a predicate that is none": (lambda s: s.update(predicate=[]), "predicate"),
+    "65 dimensions": (lambda s: s["predicate"]["dispute"]["operator"].update(shape=[1] * 65), "operator.shape"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", MALFORMED)
+def test_what_is_not_in_the_form_is_refused_at_its_field(what: str, key: SigningKey) -> None:
+    change, where = MALFORMED[what]
+    value = copy.deepcopy(STATEMENTS["disputed"]())
+    change(value)
+    with pytest.raises(SignatureError, match="not in the form of a verdict: .*" + where):
+        verify_signed(sign_statement(value, key), key.public)
+
+
+def test_a_refusal_repeats_little_of_what_a_stranger_wrote(key: SigningKey) -> None:
+    for change in (
+        lambda s: s["predicate"].update(result="x" * 10**6),
+        lambda s: s["predicate"]["counts"].update(logBytes="9" * 10**6),
+        lambda s: s["predicate"].update({"y" * 10**6: 1}),
+    ):
+        value = copy.deepcopy(STATEMENTS["verified"]())
+        change(value)
+        with pytest.raises(SignatureError) as caught:
+            verify_signed(sign_statement(value, key), key.public)
+        assert len(caught.value.sentence) < MOST_QUOTED + 100
+
+
+WRITTEN = {
+    "verified": "c67b87db3c0b579580c9a2b7158ab6f69cc1eab7ecd6d4ffb8a1080cdcdfd795",
+    "sampled": "b67a416f5ed3976583d8bd59da3870fdc6cf09e2740914fcf0a9a7295c2e441e",
+    "disputed": "d26f7d2841ffc665c49c2cad4fb7781c9343c38455604c3234a6bd753e2a2c34",
+    "confirmed": "3a191d5b93a8344af49560d15cbf43856de0a439a05753b373f49464b89db3bb",
+    "rejected": "d48f5cc3ceee963e49108d5d6c948e1fddd555f70dcf48739aa28fd66b50c7cb",
+}
+
+
+def test_what_is_signed_is_byte_for_byte_what_it_was_before_the_models() -> None:
+    """Digests of the bytes that were signed before statements were written through models; the version left out."""
+    found = {
+        name: hashlib.sha256(
+            canonical.encode(STATEMENTS[name]()).replace(f'"version":"{__version__}"'.encode(), b"")
+        ).hexdigest()
+        for name in STATEMENTS
+    }
+    assert found == WRITTEN
