@@ -10,9 +10,10 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from counterfoil.audit.kept import Basis, KeptAudit, KeptRow, decode, encode
+from counterfoil.audit.kept import Basis, KeptAudit, decode, encode
 from counterfoil.audit.values.dispute import Dispute, Finding, Right, named_parts
 from counterfoil.audit.values.sampling import Sample, SegmentRequest, Selection
+from counterfoil.audit.values.steptable import StepTable
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import BundleError, ProgressError
 from counterfoil.sentence import Sentence, enumeration, fill, joined, packed, say, unpacked
@@ -112,7 +113,7 @@ def test_a_sentence_survives_kept_progress() -> None:
     dispute = Dispute(3, digest, None, ("log",), (), (), None, (), 1.0, 1.0, confirmed=True, finding=finding)
     sample = Sample(1, ((1, 1),), Selection.ALL)
     basis = Basis(digest, digest, digest, "1", "2", "cpu", SegmentRequest())
-    audit: KeptAudit[KeptRow] = KeptAudit(basis, sample, 1, (), (), dispute, (), 0, (), 1.0, None)
+    audit = KeptAudit(basis, sample, 1, StepTable().pack(0), (), dispute, (), 0, (), 1.0, None)
     found = decode(encode(audit)).dispute
     assert found is not None
     assert found.finding is not None

@@ -392,4 +392,7 @@ def _read(kind: type[Any], value: object) -> Any:
     raise NotImplementedError(kind)
 
 
-_NAMES: dict[type[Any], str] = {VerdictStatement: "a verdict", AdjudicationStatement: "an adjudication"}
+_NAMES: dict[type[Any], str] = {
+    VerdictStatement: say("a verdict"),
+    AdjudicationStatement: say("an adjudication"),
+}
