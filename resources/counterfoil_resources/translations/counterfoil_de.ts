@@ -2505,10 +2505,6 @@
             <translation>Ein Konsistenzbeweis zwischen gleich großen Bäumen ist leer.</translation>
         </message>
         <message>
-            <source>A count of the verdict's steering is not a whole number.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
             <source>A data file cannot be called {0}: that is not a plain file name.</source>
             <translation>Eine Datendatei kann nicht {0} heißen: Das ist kein einfacher Dateiname.</translation>
         </message>
@@ -2655,14 +2651,6 @@
         <message>
             <source>An empty passphrase protects nothing.</source>
             <translation>Ein leeres Passwort schützt nichts.</translation>
-        </message>
-        <message>
-            <source>An environment of the verdict holds something that is not text.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>An input shape of the verdict's operator is not a list.</source>
-            <translation type="unfinished" />
         </message>
         <message>
             <source>An operator {0} of the program has no proper origin.</source>
@@ -3057,6 +3045,10 @@
             <translation>{0} konnte nicht gelesen werden: Die Datei ist beschädigt.</translation>
         </message>
         <message>
+            <source>Rely on nothing that it says, and tell whoever signed it.</source>
+            <translation>Verlassen Sie sich auf nichts, was darin steht, und benachrichtigen Sie den, der es unterschrieben hat.</translation>
+        </message>
+        <message>
             <source>Repair the file, or move it away to begin a new one.</source>
             <translation>Reparieren Sie die Datei, oder verschieben Sie sie, um eine neue zu beginnen.</translation>
         </message>
@@ -3331,14 +3323,6 @@
         <message>
             <source>The device {0} is not supported.</source>
             <translation>Das Gerät {0} wird nicht unterstützt.</translation>
-        </message>
-        <message>
-            <source>The differing inputs of the verdict's dispute are not texts.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>The differing parts of the verdict's dispute are not texts.</source>
-            <translation type="unfinished" />
         </message>
         <message>
             <source>The dispute capsule that was kept with the progress cannot be read.</source>
@@ -3666,15 +3650,15 @@
         </message>
         <message>
             <source>The operators of the verdict's steering are not in order, or it has too many suspects.</source>
-            <translation type="unfinished" />
+            <translation>Die Operatoren in der Steuerbarkeit des Urteils sind nicht geordnet, oder es hat zu viele verdächtige.</translation>
         </message>
         <message>
             <source>The operators of the verdict's steering do not add up to its log entries.</source>
-            <translation type="unfinished" />
+            <translation>Die Operatoren in der Steuerbarkeit des Urteils ergeben zusammen nicht seine Protokolleinträge.</translation>
         </message>
         <message>
             <source>The operators without a bound of the verdict are not a sorted list of names.</source>
-            <translation type="unfinished" />
+            <translation>Die Operatoren ohne Schranke im Urteil sind keine geordnete Liste von Namen.</translation>
         </message>
         <message>
             <source>The order keeps {0} in a data file, {1}, and none was given.</source>
@@ -4009,6 +3993,10 @@
             <translation>Die Aussage handelt von einem anderen Auftrag als die zuvor unterschriebenen.</translation>
         </message>
         <message>
+            <source>The statement is not in the form of {0}: {1}.</source>
+            <translation>Die Aussage hat nicht die richtige Form ({0}): {1}.</translation>
+        </message>
+        <message>
             <source>The statement names another public key than the one that would sign it.</source>
             <translation>Die Aussage nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreiben würde.</translation>
         </message>
@@ -4090,131 +4078,95 @@
         </message>
         <message>
             <source>The verdict disputes a step of a run that it does not name.</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil bestreitet einen Schritt eines Laufs, den es nicht nennt.</translation>
         </message>
         <message>
             <source>The verdict disputes a step whose Merkle leaves are equal.</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil bestreitet einen Schritt, dessen Merkle-Blätter gleich sind.</translation>
         </message>
         <message>
             <source>The verdict disputes a step without a replay, or its log although it was replayed.</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil bestreitet einen Schritt ohne Nachrechnung, oder sein Protokoll, obwohl er nachgerechnet wurde.</translation>
         </message>
         <message>
             <source>The verdict does not list every check once and in order.</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil nennt nicht jede Prüfung einmal und der Reihe nach.</translation>
         </message>
         <message>
             <source>The verdict does not prove that the run contains the trainer's leaf of step {0}.</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil beweist nicht, dass der Lauf das Blatt des Trainers von Schritt {0} enthält.</translation>
         </message>
         <message>
             <source>The verdict is about another file: its SHA-256 is {0}..., that of {1} is {2}....</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>The verdict rests on more than one run.</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil gilt einer anderen Datei: Ihr SHA-256 ist {0}..., der von {1} ist {2}....</translation>
         </message>
         <message>
             <source>The verdict rests on something that is not the claim of a run.</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil beruht auf etwas, das nicht die Erklärung eines Laufs ist.</translation>
         </message>
         <message>
             <source>The verdict says that all segments were chosen, and lists fewer.</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil sagt, dass alle Segmente gewählt wurden, und nennt weniger.</translation>
         </message>
         <message>
             <source>The verdict states another probability than its sample has.</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil nennt eine andere Wahrscheinlichkeit, als seine Stichprobe hat.</translation>
         </message>
         <message>
             <source>The verdict was not made by Counterfoil.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>The verdict writes {0} as {1}, which is another number.</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil stammt nicht von Counterfoil.</translation>
         </message>
         <message>
             <source>The verdict's comparisons do not begin at the run root.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>The verdict's count {0} is not a whole number.</source>
-            <translation type="unfinished" />
+            <translation>Die Vergleiche des Urteils beginnen nicht bei der Laufwurzel.</translation>
         </message>
         <message>
             <source>The verdict's dispute names an operator although what the step read differs already.</source>
-            <translation type="unfinished" />
+            <translation>Der Streitfall des Urteils nennt einen Operator, obwohl schon verschieden ist, was der Schritt las.</translation>
         </message>
         <message>
             <source>The verdict's dispute names tensors that it did not compare.</source>
-            <translation type="unfinished" />
+            <translation>Der Streitfall des Urteils nennt Tensoren, die es nicht verglichen hat.</translation>
         </message>
         <message>
             <source>The verdict's dispute was compared at a step that cannot be.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>The verdict's exact value {0} is not a decimal number.</source>
-            <translation type="unfinished" />
+            <translation>Der Streitfall des Urteils wurde bei einem unmöglichen Schritt verglichen.</translation>
         </message>
         <message>
             <source>The verdict's finding is about more elements than were recomputed, or than there are.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>The verdict's number {0} is not a hexadecimal floating-point number.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>The verdict's order comes from {0}, which is unknown.</source>
-            <translation type="unfinished" />
+            <translation>Der Befund des Urteils gilt mehr Elementen, als nachgerechnet wurden oder als es gibt.</translation>
         </message>
         <message>
             <source>The verdict's sample is incomplete, or says more than its selection allows.</source>
-            <translation type="unfinished" />
+            <translation>Die Stichprobe des Urteils ist unvollständig oder sagt mehr, als ihre Auswahl erlaubt.</translation>
         </message>
         <message>
             <source>The verdict's sample is not the one that its nonce and the run root draw.</source>
-            <translation type="unfinished" />
+            <translation>Die Stichprobe des Urteils ist nicht die, die seine Nonce und die Laufwurzel ziehen.</translation>
         </message>
         <message>
             <source>The verdict's sample was drawn from a run root that the verdict does not name.</source>
-            <translation type="unfinished" />
+            <translation>Die Stichprobe des Urteils wurde aus einer Laufwurzel gezogen, die das Urteil nicht nennt.</translation>
         </message>
         <message>
             <source>The verdict's second subject is not the run.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>The verdict's steering has too many operators, or suspects that are not texts.</source>
-            <translation type="unfinished" />
+            <translation>Der zweite Gegenstand des Urteils ist nicht der Lauf.</translation>
         </message>
         <message>
             <source>The verdict's steering of {0} has a part that is larger than the whole.</source>
-            <translation type="unfinished" />
+            <translation>In der Steuerbarkeit des Urteils ist bei {0} ein Teil größer als das Ganze.</translation>
         </message>
         <message>
             <source>The verdict's subjects should be the bundle file and the run.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>The verdict's time {0} is not of the form 2026-01-31T12:00:00Z.</source>
-            <translation type="unfinished" />
+            <translation>Gegenstände des Urteils sollten die Bündeldatei und der Lauf sein.</translation>
         </message>
         <message>
             <source>The verdict's {0} are not in order.</source>
-            <translation type="unfinished" />
+            <translation>Im Urteil nicht geordnet: {0}.</translation>
         </message>
         <message>
-            <source>The verdict's {0} are not ranges of {1} to {2}.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>The verdict's {0} {1} is unknown.</source>
-            <translation type="unfinished" />
+            <source>The verdict's {0} are not ranges of 1 to {1}.</source>
+            <translation>Im Urteil keine Bereiche von 1 bis {1}: {0}.</translation>
         </message>
         <message>
             <source>The window cannot be shown, because the system library libxcb-cursor is missing.</source>
@@ -4234,7 +4186,7 @@
         </message>
         <message>
             <source>The {0} contradicts itself: {1}.</source>
-            <translation type="unfinished" />
+            <translation>Die Aussage ({0}) widerspricht sich: {1}.</translation>
         </message>
         <message>
             <source>The {0} has format {1}; this Counterfoil reads format {2}.</source>
@@ -4263,10 +4215,6 @@
         <message>
             <source>The {0} is not a SHA-256 digest.</source>
             <translation>Das ist kein SHA-256-Digest: {0}.</translation>
-        </message>
-        <message>
-            <source>The {0} is not a list of lengths.</source>
-            <translation>Das ist keine Liste von Längen: {0}.</translation>
         </message>
         <message>
             <source>The {0} lacks the field {1}.</source>
@@ -4450,7 +4398,7 @@
         </message>
         <message>
             <source>a check is not finished</source>
-            <translation type="unfinished" />
+            <translation>eine Prüfung ist nicht beendet</translation>
         </message>
         <message>
             <source>a device</source>
@@ -4490,7 +4438,7 @@
         </message>
         <message>
             <source>a step differs, and check 8 passed</source>
-            <translation type="unfinished" />
+            <translation>ein Schritt weicht ab, und Prüfung 8 ist bestanden</translation>
         </message>
         <message>
             <source>a tree head</source>
@@ -4499,6 +4447,10 @@
         <message>
             <source>a verdict</source>
             <translation>ein Urteil</translation>
+        </message>
+        <message>
+            <source>adjudication</source>
+            <translation>Schiedsspruch</translation>
         </message>
         <message>
             <source>all</source>
@@ -4530,35 +4482,39 @@
         </message>
         <message>
             <source>check 10 was passed, but not every step was replayed</source>
-            <translation type="unfinished" />
+            <translation>Prüfung 10 ist bestanden, aber nicht jeder Schritt wurde nachgerechnet</translation>
         </message>
         <message>
             <source>check 2 warns with the client's order</source>
-            <translation type="unfinished" />
+            <translation>Prüfung 2 warnt trotz des Auftrags des Auftraggebers</translation>
         </message>
         <message>
             <source>check 2 was passed without an order</source>
-            <translation type="unfinished" />
+            <translation>Prüfung 2 ist ohne Auftrag bestanden</translation>
         </message>
         <message>
             <source>check 2 was passed without the client's order</source>
-            <translation type="unfinished" />
+            <translation>Prüfung 2 ist ohne den Auftrag des Auftraggebers bestanden</translation>
         </message>
         <message>
             <source>check 5 was passed without a run root</source>
-            <translation type="unfinished" />
+            <translation>Prüfung 5 ist ohne Laufwurzel bestanden</translation>
         </message>
         <message>
             <source>check 8 is not what the differing steps say</source>
-            <translation type="unfinished" />
+            <translation>Prüfung 8 passt nicht zu den abweichenden Schritten</translation>
         </message>
         <message>
             <source>check 8 was passed without a replay</source>
-            <translation type="unfinished" />
+            <translation>Prüfung 8 ist ohne Nachrechnung bestanden</translation>
         </message>
         <message>
             <source>checkpoint_every must be a multiple of commit_every, so that every stored state is committed.</source>
             <translation>checkpoint_every muss ein Vielfaches von commit_every sein, damit jeder gespeicherte Zustand festgelegt ist.</translation>
+        </message>
+        <message>
+            <source>chosen segments</source>
+            <translation>gewählte Segmente</translation>
         </message>
         <message>
             <source>compares a rounded product with its threshold, and jumps there</source>
@@ -4750,63 +4706,91 @@
         </message>
         <message>
             <source>it disputes a step that is not among those that differ</source>
-            <translation type="unfinished" />
+            <translation>sie bestreitet einen Schritt, der nicht unter den abweichenden ist</translation>
         </message>
         <message>
             <source>it disputes a step that was not replayed</source>
-            <translation type="unfinished" />
+            <translation>sie bestreitet einen Schritt, der nicht nachgerechnet wurde</translation>
         </message>
         <message>
             <source>it knows a run and no order</source>
-            <translation type="unfinished" />
+            <translation>sie kennt einen Lauf und keinen Auftrag</translation>
         </message>
         <message>
             <source>it refuses the file, and disputes a step of it</source>
-            <translation type="unfinished" />
+            <translation>sie weist die Datei zurück und bestreitet einen Schritt daraus</translation>
         </message>
         <message>
             <source>it says CONFIRMED, but check 8 did not fail</source>
-            <translation type="unfinished" />
+            <translation>sie sagt CONFIRMED, aber Prüfung 8 ist nicht durchgefallen</translation>
         </message>
         <message>
             <source>it says DISPUTED, but names no step</source>
-            <translation type="unfinished" />
+            <translation>sie sagt DISPUTED, nennt aber keinen Schritt</translation>
         </message>
         <message>
             <source>it says REJECTED, and disputes a step</source>
-            <translation type="unfinished" />
+            <translation>sie sagt REJECTED und bestreitet einen Schritt</translation>
         </message>
         <message>
             <source>it says REJECTED, but did not replay every step</source>
-            <translation type="unfinished" />
+            <translation>sie sagt REJECTED, aber nicht jeder Schritt wurde nachgerechnet</translation>
         </message>
         <message>
             <source>it says REJECTED, but its checks do not</source>
-            <translation type="unfinished" />
+            <translation>sie sagt REJECTED, ihre Prüfungen aber nicht</translation>
         </message>
         <message>
             <source>it says REJECTED, but the log is at fault</source>
-            <translation type="unfinished" />
+            <translation>sie sagt REJECTED, aber das Protokoll ist fehlerhaft</translation>
         </message>
         <message>
-            <source>it says VERIFIED, but</source>
-            <translation type="unfinished" />
+            <source>it says VERIFIED, but a check warns that must be passed</source>
+            <translation>sie sagt VERIFIED, aber eine Prüfung warnt, die bestanden sein muss</translation>
+        </message>
+        <message>
+            <source>it says VERIFIED, but a check was not passed</source>
+            <translation>sie sagt VERIFIED, aber eine Prüfung ist nicht bestanden</translation>
+        </message>
+        <message>
+            <source>it says VERIFIED, but a step differs</source>
+            <translation>sie sagt VERIFIED, aber ein Schritt weicht ab</translation>
+        </message>
+        <message>
+            <source>it says VERIFIED, but check 10 warns of a whole replay</source>
+            <translation>sie sagt VERIFIED, aber Prüfung 10 warnt bei einer vollständigen Nachrechnung</translation>
+        </message>
+        <message>
+            <source>it says VERIFIED, but directions of the log look chosen</source>
+            <translation>sie sagt VERIFIED, aber Richtungen im Protokoll sehen gewählt aus</translation>
+        </message>
+        <message>
+            <source>it says VERIFIED, but names no run and no order</source>
+            <translation>sie sagt VERIFIED, nennt aber keinen Lauf und keinen Auftrag</translation>
+        </message>
+        <message>
+            <source>it says VERIFIED, but not every chosen step was replayed</source>
+            <translation>sie sagt VERIFIED, aber nicht jeder gewählte Schritt wurde nachgerechnet</translation>
+        </message>
+        <message>
+            <source>it says VERIFIED, but the log is at fault</source>
+            <translation>sie sagt VERIFIED, aber das Protokoll ist fehlerhaft</translation>
         </message>
         <message>
             <source>it went on after a confirmed dispute</source>
-            <translation type="unfinished" />
+            <translation>nach einem bestätigten Streitfall ging es weiter</translation>
         </message>
         <message>
             <source>its account of the log does not add up to its rounded values</source>
-            <translation type="unfinished" />
+            <translation>ihre Zählung des Protokolls ergibt nicht ihre gerundeten Werte</translation>
         </message>
         <message>
             <source>its account of the log does not belong to the replayed steps</source>
-            <translation type="unfinished" />
+            <translation>ihre Zählung des Protokolls gehört nicht zu den nachgerechneten Schritten</translation>
         </message>
         <message>
             <source>its account of the log has more values than were rounded</source>
-            <translation type="unfinished" />
+            <translation>ihre Zählung des Protokolls hat mehr Werte, als gerundet wurden</translation>
         </message>
         <message>
             <source>its data array {0}</source>
@@ -4818,27 +4802,27 @@
         </message>
         <message>
             <source>its log is at fault, and check 9 passed</source>
-            <translation type="unfinished" />
+            <translation>ihr Protokoll ist fehlerhaft, und Prüfung 9 ist bestanden</translation>
         </message>
         <message>
             <source>its operators without a bound are not among those that it counted</source>
-            <translation type="unfinished" />
+            <translation>ihre Operatoren ohne Schranke sind nicht unter den gezählten</translation>
         </message>
         <message>
             <source>its order is known, and its steps are not</source>
-            <translation type="unfinished" />
+            <translation>ihr Auftrag ist bekannt, ihre Schritte nicht</translation>
         </message>
         <message>
             <source>its outcome is not what its dispute says</source>
-            <translation type="unfinished" />
+            <translation>ihr Ergebnis passt nicht zu ihrem Streitfall</translation>
         </message>
         <message>
             <source>its run root and the key that signed it do not come together</source>
-            <translation type="unfinished" />
+            <translation>Laufwurzel und Schlüssel, der sie unterschrieb, treten nicht gemeinsam auf</translation>
         </message>
         <message>
             <source>its sample does not have the planned steps</source>
-            <translation type="unfinished" />
+            <translation>ihre Stichprobe hat nicht die geplanten Schritte</translation>
         </message>
         <message>
             <source>its size, its time or a part of it</source>
@@ -4881,8 +4865,12 @@
             <translation>Verlust</translation>
         </message>
         <message>
+            <source>mismatched steps</source>
+            <translation>abweichende Schritte</translation>
+        </message>
+        <message>
             <source>more steps differ than were replayed</source>
-            <translation type="unfinished" />
+            <translation>mehr Schritte weichen ab, als nachgerechnet wurden</translation>
         </message>
         <message>
             <source>need not keep the order of equal elements, which then differs between machines</source>
@@ -4914,11 +4902,11 @@
         </message>
         <message>
             <source>steps were replayed although a check before that was not passed</source>
-            <translation type="unfinished" />
+            <translation>Schritte wurden nachgerechnet, obwohl eine Prüfung davor nicht bestanden ist</translation>
         </message>
         <message>
             <source>steps were replayed of no run</source>
-            <translation type="unfinished" />
+            <translation>es wurden Schritte nachgerechnet, aber von keinem Lauf</translation>
         </message>
         <message>
             <source>stores the times of its changes, which no bundle does.</source>
@@ -5105,6 +5093,10 @@
             <translation>benutzt HDF5-Filter, was nicht erlaubt ist.</translation>
         </message>
         <message>
+            <source>verdict</source>
+            <translation>Urteil</translation>
+        </message>
+        <message>
             <source>was ended by signal {0}</source>
             <translation>wurde durch das Signal {0} beendet</translation>
         </message>
@@ -5173,18 +5165,6 @@
             <translation>{0} Mit diesen Werten kommen die Schritte so heraus, wie der Trainer sie unterschrieben hat.</translation>
         </message>
         <message>
-            <source>{0} a check warns that must be passed</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>{0} a check was not passed</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>{0} a step differs</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
             <source>{0} and {1}</source>
             <translation>{0} und {1}</translation>
         </message>
@@ -5205,10 +5185,6 @@
             <translation>{0} kann nicht als {1} gelesen werden: {2}.</translation>
         </message>
         <message>
-            <source>{0} check 10 warns of a whole replay</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
             <source>{0} could not be removed: {1}.</source>
             <translation>{0} konnte nicht entfernt werden: {1}.</translation>
         </message>
@@ -5223,10 +5199,6 @@
         <message>
             <source>{0} declares {1} bytes of data and does not hold as many.</source>
             <translation>{0} gibt {1} Bytes Daten an und enthält nicht so viele.</translation>
-        </message>
-        <message>
-            <source>{0} directions of the log look chosen</source>
-            <translation type="unfinished" />
         </message>
         <message>
             <source>{0} does not cut the {1} bytes of {2} into steps.</source>
@@ -5397,14 +5369,6 @@
             <translation>{0} ist {1}, wo {2} stehen sollte.</translation>
         </message>
         <message>
-            <source>{0} names no run and no order</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>{0} not every chosen step was replayed</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
             <source>{0} of</source>
             <translation>{0} von</translation>
         </message>
@@ -5459,10 +5423,6 @@
         <message>
             <source>{0} stores the times of its changes, which no bundle does.</source>
             <translation>{0} hält die Zeiten seiner Änderungen fest, was kein Bündel tut.</translation>
-        </message>
-        <message>
-            <source>{0} the log is at fault</source>
-            <translation type="unfinished" />
         </message>
         <message>
             <source>{0} threads cannot be used.</source>
