@@ -25,7 +25,7 @@ from PySide6.QtCore import QSettings
 from benchmarks.heartbeat import Heartbeat
 from counterfoil_app.driver.waiting import settle, wait_until
 from counterfoil_app.main import make_window, spare_the_collector
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.export import SigningRequest

@@ -20,7 +20,7 @@ from counterfoil_app.demo import DemoFiles
 from counterfoil_app.driver.waiting import settle, wait_until
 from counterfoil_app.looks.language import LANGUAGES
 from counterfoil_app.main import make_window
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings, ThemeChoice
 from counterfoil_app.shell.window import MainWindow
 

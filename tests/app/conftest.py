@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.main import make_window
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine

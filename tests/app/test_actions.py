@@ -8,7 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from counterfoil_app.looks.theme import DARK, LIGHT
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import ThemeChoice
 from counterfoil_app.shell.actions import ActionTable, Face, Row
 from counterfoil_app.shell.window import MainWindow
@@ -47,7 +47,7 @@ def test_what_can_be_done_follows_the_session(
     assert can_be_done(window) == CAN_BE_DONE[Phase.READY]
     engine.halt = 4
     window.commands["replay"].trigger()
-    qtbot.waitUntil(lambda: len(session.rows) >= 3)
+    qtbot.waitUntil(lambda: session.steps.done >= 3)
     assert can_be_done(window) - {"table"} == CAN_BE_DONE[Phase.REPLAYING]
     window.commands["pause"].trigger()
     assert can_be_done(window) - {"table"} == CAN_BE_DONE[Phase.PAUSED]

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from counterfoil import CheckNumber, CounterfoilError
 from counterfoil_app.model.address_book import FILE_NAME, AddressBook, Standing, open_address_book
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine, digest
 from support.waiting import reached

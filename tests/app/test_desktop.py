@@ -26,7 +26,7 @@ from counterfoil_app.desktop.sleep import (
     systemd_command,
 )
 from counterfoil_app.desktop.taskbar import BadgeTaskBar, LauncherEntry, NoTaskBar, task_bar
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine

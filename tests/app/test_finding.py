@@ -12,7 +12,7 @@ from tests.app.conftest import MakeWindow
 
 from counterfoil import Dispute, DisputedElement, Finding, Right
 from counterfoil_app.looks import text
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.finding import FindingView
 from support.fake_engine import FakeEngine

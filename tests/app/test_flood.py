@@ -12,7 +12,8 @@ from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
 from counterfoil import AuditRequest, CancelToken, Event, OperatorDone, StepReplayed
-from counterfoil_app.model.session import ROWS_PER_POLL, Phase
+from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.session import ROWS_PER_POLL
 from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine
 from support.waiting import reached

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 import counterfoil
 from counterfoil import CheckNumber, CounterfoilError, Outcome
 from counterfoil_app.driver.capture import replay_and_capture
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.crash import ExceptionDialog
 from counterfoil_app.shell.window import MainWindow
@@ -77,7 +77,7 @@ def test_honest_run_is_verified_and_signed(
     dialog.passphrase.setText("secret")
     assert not dialog.ok.isEnabled()
     dialog.repeat.setText("secret")
-    with qtbot.waitSignal(window.session.export_finished):
+    with qtbot.waitSignal(window.session.exports.finished):
         qtbot.mouseClick(dialog.ok, LEFT)
     verdict = tmp_path / "honest.verdict.json"
     assert "VERIFIED" in signed_statement(verdict)
@@ -376,8 +376,8 @@ def test_device_is_chosen(opened: MainWindow, engine: FakeEngine, settings: Sett
 
 def test_step_table_is_exported(opened: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     replay(opened, qtbot)
-    with qtbot.waitSignal(opened.session.export_finished):
-        opened.session.export_table(tmp_path / "steps.csv")
+    with qtbot.waitSignal(opened.session.exports.finished):
+        opened.session.exports.table(opened.session.steps.snapshot(), tmp_path / "steps.csv")
     assert len((tmp_path / "steps.csv").read_text().splitlines()) == 60
     assert opened.session.verdict_file is None
 
@@ -399,7 +399,7 @@ def test_dispute_capsule_is_saved(
 
     monkeypatch.setattr("counterfoil_app.shell.files.QFileDialog.getSaveFileName", choose)
     target = tmp_path / "honest-dispute.cfoil"
-    with qtbot.waitSignal(window.session.export_finished):
+    with qtbot.waitSignal(window.session.exports.finished):
         qtbot.mouseClick(window.dispute.save, LEFT)
     assert asked == [str(target)]
     assert target.read_text() == "step 37"

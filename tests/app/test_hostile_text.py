@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
+from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -15,15 +17,19 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QLineEdit, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from counterfoil import BundleSummary, CounterfoilError, Dispute, Event, StepTable, one_line
+from counterfoil import AuditReport, BundleSummary, CounterfoilError, Dispute, Event, StepTable, Verdict, one_line
+from counterfoil.audit.statement.model import VerdictStatement, read_statement
+from counterfoil.audit.statement.write import verdict_statement
 from counterfoil_app.engine import strangers
+from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.worker import Failure
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict import report_document
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from support.fake_engine import FakeEngine, envelope_of
+from support.reports import disputed_report
 from support.waiting import reached
 
 BAD = "\x1b[31m\x9b\u202e\u2066\u2028\x85\u200b\U000e0041"
@@ -158,8 +164,6 @@ def test_the_report_to_print(qapp: object) -> None:
 
     *_, last = engine.audit(AuditRequest(Path("honest.cfoil"), None, "cpu"), CancelToken())
     assert isinstance(last, AuditFinished)
-    from datetime import UTC, datetime
-
     envelope = envelope_of(engine.preview(last.report, datetime(2026, 11, 21, tzinfo=UTC)))
     summary = engine.summary(Path("honest.cfoil"), None)
     page = Contents(
@@ -184,3 +188,36 @@ def test_plain_values_stay_themselves() -> None:
     cleaned = strangers.plain(spoiled(summary))
     assert cleaned.order.title == one_line(summary.order.title + BAD)
     assert cleaned.run.recorded == summary.run.recorded
+
+
+def read_verdict(report: AuditReport) -> Verdict:
+    statement = verdict_statement(report, datetime(2026, 1, 31, tzinfo=UTC))
+    return Verdict(read_statement(statement, VerdictStatement), "ab" * 32)
+
+
+def test_a_verdict_that_was_read() -> None:
+    honest = disputed_report()
+    assert honest.dispute is not None
+    assert honest.dispute.operator is not None
+    report = replace(
+        honest,
+        title=f"Digits{BAD}",
+        bundle_name=f"run{BAD}.cfoil",
+        checks=tuple(replace(check, detail=check.detail + BAD) for check in honest.checks),
+        environment=((f"device{BAD}", f"cpu{BAD}"),),
+        dispute=replace(honest.dispute, operator=replace(honest.dispute.operator, module=f"conv1{BAD}")),
+    )
+    verdict = read_verdict(report)
+    cleaned = strangers.plain(VerdictReading(("ab" * 32,), verdict)).verdict
+    assert cleaned is not None
+    assert cleaned.title == one_line(f"Digits{BAD}")
+
+    def hidden(value: Verdict) -> set[str]:
+        text = json.dumps(value.predicate, ensure_ascii=False)
+        return {unicodedata.category(character) for character in value.bundle_name + text} & HIDDEN
+
+    assert hidden(verdict), "the control: it was spoiled"
+    assert not hidden(cleaned)
+    assert (cleaned.bundle_digest, cleaned.states) == (verdict.bundle_digest, verdict.states)
+    unspoiled = read_verdict(honest)
+    assert strangers.plain(unspoiled) is unspoiled

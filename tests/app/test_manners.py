@@ -26,7 +26,7 @@ from counterfoil_app.desktop import startup
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons
 from counterfoil_app.looks.theme import DARK, LIGHT, Theme, Tokens, Tone, style_sheet
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import MAX_RECENT, Setting, Settings, ThemeChoice
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.export import now

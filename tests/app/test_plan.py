@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from counterfoil import CounterfoilError, SegmentRequest
 from counterfoil_app.looks import words
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.plan_dialog import PlanDialog
 from support.fake_engine import FakeEngine
@@ -33,7 +33,7 @@ def dialog(opened: MainWindow, qtbot: QtBot) -> PlanDialog:
 
 def measure(dialog: PlanDialog, window: MainWindow, qtbot: QtBot) -> None:
     qtbot.mouseClick(dialog.measure, LEFT)
-    qtbot.waitUntil(lambda: not window.session.planning)
+    qtbot.waitUntil(lambda: not window.session.planner.working)
 
 
 def cells(dialog: PlanDialog) -> list[list[str]]:
@@ -147,10 +147,10 @@ def test_measuring_can_be_stopped_and_fails_in_a_sentence(
 ) -> None:
     engine.gate.clear()
     qtbot.mouseClick(dialog.measure, LEFT)
-    assert opened.session.planning
+    assert opened.session.planner.working
     assert "Stop" in dialog.measure.text()
     qtbot.mouseClick(dialog.measure, LEFT)
-    assert not opened.session.planning
+    assert not opened.session.planner.working
     engine.gate.set()
     qtbot.waitUntil(lambda: not opened.session.busy)
     assert dialog.table.isHidden(), "a stopped measurement brings nothing"

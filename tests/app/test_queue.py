@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from counterfoil import CounterfoilError, Outcome, SegmentRequest
 from counterfoil_app.model.bundle_queue import EntryState
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine
 

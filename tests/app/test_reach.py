@@ -28,7 +28,7 @@ from pytestqt.qtbot import QtBot
 
 from counterfoil_app.looks.text_size import apply_text_size
 from counterfoil_app.main import make_window
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.parts import ElidedLabel

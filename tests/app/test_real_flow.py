@@ -15,7 +15,7 @@ from counterfoil import AdjudicationOutcome, CheckNumber, CheckState, LabelFlip,
 from counterfoil_app.engine import sample
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.process import ProcessEngine
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_resources.digits import load_digits
@@ -71,7 +71,7 @@ def sign(window: MainWindow, folder: Path, qtbot: QtBot) -> counterfoil.Verdict:
     dialog.passphrase.setText("a long secret")
     dialog.repeat.setText("a long secret")
     dialog.target.setText(str(folder / "out.verdict.json"))
-    with qtbot.waitSignal(window.session.export_finished, timeout=30_000):
+    with qtbot.waitSignal(window.session.exports.finished, timeout=30_000):
         qtbot.mouseClick(dialog.ok, LEFT)
     key = counterfoil.load_public_key(folder / "auditor.pub.pem")
     return counterfoil.verify_verdict((folder / "out.verdict.json").read_bytes(), key)
@@ -104,8 +104,8 @@ def test_tampered_run(window_of: MakeWindow, job: Job, qtbot: QtBot, tmp_path: P
     verdict = sign(window, tmp_path, qtbot)
     assert verdict.outcome is Outcome.DISPUTED
     capsule = tmp_path / "dispute.cfoil"
-    with qtbot.waitSignal(window.session.export_finished, timeout=30_000):
-        window.session.export_capsule(capsule)
+    with qtbot.waitSignal(window.session.exports.finished, timeout=30_000):
+        window.session.exports.capsule(window.session.report, capsule)
     *_, finished = counterfoil.adjudicate(capsule, order=job.order)
     assert finished.report.outcome is AdjudicationOutcome.CONFIRMED
     assert finished.report.step == TAMPERED

@@ -20,7 +20,7 @@ from counterfoil_app.engine.sample import SampleKind
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.theme import DARK
 from counterfoil_app.model.journal import Journal, Kind
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings, ThemeChoice
 from counterfoil_app.shell.about import AboutDialog
 from counterfoil_app.shell.crash import ExceptionDialog, ExceptionGuard, failure_of
@@ -117,8 +117,8 @@ def test_the_whole_job_is_written_down(window_of: MakeWindow, bundle: Path, qtbo
     window.commands["pause"].trigger()
     window.commands["pause"].trigger()
     concluded(window, qtbot)
-    with qtbot.waitSignal(window.session.export_finished):
-        window.session.export_table(tmp_path / "steps.csv")
+    with qtbot.waitSignal(window.session.exports.finished):
+        window.session.exports.table(window.session.steps.snapshot(), tmp_path / "steps.csv")
     lines = messages(window)
     order = [
         f"Opening {bundle}.",

@@ -36,7 +36,7 @@ from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import engine_words
 from counterfoil_app.looks.language import LANGUAGES, choose_language
 from counterfoil_app.main import TRANSLATIONS, make_window
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.help import HelpWindow, help_pages
 from counterfoil_app.shell.window import MainWindow

@@ -8,7 +8,7 @@ from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 from tests.app.conftest import MakeWindow
 
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.turns import INTERVAL_MILLISECONDS, Turns
 from support.fake_engine import FakeEngine
 from support.waiting import reached

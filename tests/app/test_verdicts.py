@@ -37,7 +37,8 @@ from counterfoil import (
 from counterfoil_app.looks import chart, words
 from counterfoil_app.looks.chart import Series
 from counterfoil_app.looks.theme import LIGHT
-from counterfoil_app.model.session import Phase, VerdictMaterial
+from counterfoil_app.model.finished import VerdictMaterial
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.model.step_data import StepData
 from counterfoil_app.shell.window import MainWindow
@@ -86,7 +87,7 @@ def test_what_is_previewed_is_what_is_signed(opened: MainWindow, qtbot: QtBot, t
     assert report.bundle_digest.hex in texts(dialog)
     dialog.key.setText(str(tmp_path / "new.pem"))
     dialog.table.setChecked(True)
-    with qtbot.waitSignal(opened.session.export_finished):
+    with qtbot.waitSignal(opened.session.exports.finished):
         qtbot.mouseClick(dialog.ok, LEFT)
     page = Contents(report, None, Curves.of(StepTable()), (tmp_path / "honest.verdict.json").read_bytes(), "")
     assert page.statement == previewed
@@ -149,7 +150,7 @@ def test_a_signer_that_dies_costs_nothing(
     dialog = signing(opened, qtbot)
     dialog.use_existing.setChecked(True)
     dialog.key.setText(str(tmp_path / "auditor.pem"))
-    with qtbot.waitSignal(opened.session.export_finished):
+    with qtbot.waitSignal(opened.session.exports.finished):
         qtbot.mouseClick(dialog.ok, LEFT)
     assert opened.session.verdict_file is not None
 
@@ -228,7 +229,7 @@ def test_a_passphrase_is_remembered_if_wanted(
         dialog.passphrase.setText("secret")
         dialog.repeat.setText("secret")
         dialog.remember.setChecked(wanted)
-        with qtbot.waitSignal(opened.session.export_finished):
+        with qtbot.waitSignal(opened.session.exports.finished):
             qtbot.mouseClick(dialog.ok, LEFT)
         assert passphrases.remembered(key) == ("secret" if wanted else None)
     assert settings.key_file == key

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from counterfoil_app.looks.theme import ThemeChoice
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.step_data import StepFilter, StepState
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views import colours
@@ -303,7 +303,7 @@ def test_the_crosshair_reads_values(window: MainWindow, qtbot: QtBot) -> None:
 def test_plots_are_exported(window: MainWindow, qtbot: QtBot, tmp_path: Path, kind: str) -> None:
     front(window, "divergence", qtbot)
     target = tmp_path / f"plots.{kind}"
-    with qtbot.waitSignal(window.session.export_finished, timeout=20_000):
+    with qtbot.waitSignal(window.session.exports.finished, timeout=20_000):
         window.divergence.write(kind, target)
     if kind == "png":
         image = QImage(str(target))

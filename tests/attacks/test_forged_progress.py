@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from counterfoil.audit import replay
 from counterfoil.audit.kept import MARK, capsule_of, encode, load
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.sampling import SegmentRequest
+from counterfoil.commit.digest import DIGEST_BYTES
 from support.expectations import run_root, verified
 from support.jobs import Job, sign_again
 from support.resuming import ended, progress_of, refused, request_of, whole
@@ -106,6 +108,16 @@ def test_forged_progress_is_not_used(cheat_job, digits_job, tmp_path):
         events = whole(request_of(cheat_job, path, resume=True))
         assert ended(events).report.outcome is Outcome.ERROR
         assert "does not fit the run" in ended(events).report.reason
+
+
+def test_lists_in_lists_are_refused_however_deep(digits_job, tmp_path):
+    path = progress_of(digits_job, tmp_path / "progress")
+    body = path.read_bytes()[len(MARK) + DIGEST_BYTES :]
+    digest = b"\xa4file\x81"
+    assert digest in body, "a map of one field"
+    deep = body.replace(digest, b"\xa4file\x82\xa4deep" + b"\x91" * 5000 + b"\x90")
+    path.write_bytes(MARK + hashlib.sha256(deep).digest() + deep)
+    refused(request_of(digits_job, path, resume=True), "written by another version")
 
 
 def fields_of(audit: keeping.KeptAudit) -> dict[str, Any]:

@@ -11,11 +11,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from counterfoil import Digest
+from counterfoil.audit.statement.model import VerdictStatement, json_of, read_statement
+from counterfoil.audit.statement.signed import Verdict
+from counterfoil.audit.statement.write import verdict_statement
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.steptable import Recorded
 from counterfoil.cli import main
 from counterfoil.errors import CounterfoilError
 from counterfoil.sentence import say
@@ -24,6 +29,7 @@ from counterfoil_app.engine import process as engine_process
 from counterfoil_app.engine.child import Item, Returned
 from counterfoil_app.engine.messages import MessageError, dumps, loads
 from counterfoil_app.engine.process import ProcessEngine
+from support.reports import disputed_report
 
 
 class Runs:
@@ -50,6 +56,8 @@ HOSTILE = {
     "an attribute": Runs(getattr, Outcome, "__class__"),
     "a function of ours": Runs(engine_process.write_steps_csv, [], "taken"),
     "a class of another's": NotOurs(1),
+    "the reader of statements": Runs(msgspec.json.decode, b"1"),
+    "a function beside a statement": Runs(json_of, 1),
     "numpy's own": Runs(np._core.multiarray._reconstruct, np.ndarray, (0,), b"b"),
     "a class of ours that is no value": Runs(ProcessEngine),
 }
@@ -80,7 +88,7 @@ def test_dotted_names_and_junk() -> None:
 def test_control_plain_values_pass() -> None:
     value = (
         Check(CheckNumber.FORMAT, CheckState.PASSED, "x"), Digest.of(b""), Path("a"), datetime.now(UTC), 1, 2.5, None,
-        [True], {"a": (1,)}, b"x", Outcome.VERIFIED,
+        [True], {"a": (1,)}, b"x", Outcome.VERIFIED, Recorded.of([0.5, float("nan")], [1, 2], [3, 4]),
     )  # fmt: skip
     assert loads(dumps(value)) == value
     for array in (np.arange(6.0).reshape(2, 3), np.array(3, np.uint64), np.zeros((0, 2), np.bool_)):
@@ -125,6 +133,14 @@ def test_sentences_that_repeat_each_other_do_not_fill_the_memory() -> None:
         value = Claims("{0}{1}", (value, value))
     with pytest.raises(MessageError, match="too long"):
         loads(pickle.dumps(value))
+
+
+def test_control_a_verdict_passes() -> None:
+    statement = verdict_statement(disputed_report(), datetime(2026, 1, 31, tzinfo=UTC))
+    verdict = Verdict(read_statement(statement, VerdictStatement), "ab" * 32)
+    found = loads(dumps([Returned(1, verdict)]))[0].value
+    assert found == verdict
+    assert found.predicate == statement["predicate"]
 
 
 def test_arrays_of_objects_are_none() -> None:

@@ -16,10 +16,11 @@ from counterfoil.audit.selftest import tiny_program
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.schema import Precision
 from counterfoil.commit.digest import Digest
+from counterfoil.dtypes import STATE_DTYPES
 from counterfoil.errors import LimitError, NonFiniteError, RefusedError
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
-from counterfoil.program.graph import DTYPES, Program
+from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
 from counterfoil.program.operators import allowed_names
 from counterfoil.program.signatures import Parameter, signature_of
@@ -202,7 +203,7 @@ def _anything(chance: random.Random, values: int, depth: int = 0) -> Any:
 def _described(chance: random.Random) -> Any:
     lengths = [0, 1, 2, 3, 4, 8, 2**20, 2**36]
     shape = [chance.choice(lengths) for _ in range(chance.choice([0, 1, 2, 2, 3, 4, 17]))]
-    return {"dtype": chance.choice(DTYPES), "shape": shape}
+    return {"dtype": chance.choice(STATE_DTYPES), "shape": shape}
 
 
 # A single operator.
@@ -251,7 +252,7 @@ def _given(chance: random.Random) -> list[Any]:
         {
             "name": f"x{number}",
             "kind": "state",
-            "dtype": "float32" if floating and chance.random() < 0.9 else chance.choice(DTYPES),
+            "dtype": "float32" if floating and chance.random() < 0.9 else chance.choice(STATE_DTYPES),
             "shape": list(item),
         }
         for number, item in enumerate(shapes)
@@ -282,7 +283,7 @@ def _fitting(chance: random.Random, parameter: Parameter, values: int) -> Any:
     if kind == "str":
         return chance.choice(["none", "tanh", "floor", "trunc"])
     if kind == "ScalarType":
-        return {"dtype": chance.choice(DTYPES)}
+        return {"dtype": chance.choice(STATE_DTYPES)}
     if kind == "MemoryFormat":
         return {"memory_format": chance.choice(["contiguous_format", "preserve_format", "channels_last"])}
     return {"layout": "strided"} if kind == "Layout" else None

@@ -14,7 +14,7 @@ from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
 from counterfoil_app.main import application, make_window
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.help import HelpWindow
 from counterfoil_app.shell.preferences import PreferencesDialog

@@ -10,7 +10,8 @@ from counterfoil_app.desktop.sleep import SleepInhibitor
 from counterfoil_app.desktop.taskbar import TaskBar
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks.engine_words import translated
-from counterfoil_app.model.session import RUNNING, Phase, Session
+from counterfoil_app.model.open_bundle import RUNNING, Phase
+from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
 
 

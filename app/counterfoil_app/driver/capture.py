@@ -13,7 +13,7 @@ from counterfoil import AuditReport, CounterfoilError, write_whole
 from counterfoil.sentence import say
 from counterfoil_app.driver.waiting import settle, wait_until
 from counterfoil_app.engine.worker import Failure
-from counterfoil_app.model.session import Phase
+from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.export import SigningRequest, export_verdict
 from counterfoil_app.views.plot_export import png

@@ -21,7 +21,7 @@ from counterfoil import CounterfoilError
 from counterfoil.sentence import Sentence, Value, say
 
 MAX_BYTES = 2**31
-"""Longest message; the overview of ten million steps has 200 MB."""
+"""Longest message; the overview of ten million steps has 240 MB."""
 MAX_NUMBER = 4300
 """Most characters of a number in a sentence: Python writes no longer integer (sys.get_int_max_str_digits)."""
 MAX_SPOKEN = 2**24

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
@@ -63,7 +64,7 @@ class Snapshot:
 
 
 class Latest(Generic[Item]):
-    """Holds the newest of the values that a job reports; both methods may be called from different threads."""
+    """Holds the newest of the values that a job reports; its methods may be called from different threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -73,6 +74,11 @@ class Latest(Generic[Item]):
         """Note a value; one that nobody took is forgotten."""
         with self._lock:
             self._value = value
+
+    def put_all(self, values: Iterable[Item]) -> None:
+        """Note values as they come."""
+        for value in values:
+            self.put(value)
 
     def take(self) -> Item | None:
         """Take the newest value; None when there is none since the last look."""
@@ -127,6 +133,11 @@ class ReplaySink:
                     self._report, self._kept = report, kept
                 case _:
                     raise TypeError(f"{type(event).__name__} is not an event of a replay")
+
+    def publish_all(self, events: Iterable[Event]) -> None:
+        """Note events as they come."""
+        for event in events:
+            self.publish(event)
 
     def take(self, limit: int) -> Snapshot:
         """Take what is there: at most ``limit`` steps, so that one look never holds the window up."""

@@ -64,6 +64,10 @@ class JobResult:
     failure: Failure | None
 
 
+Submit = Callable[[Callable[[], object], Callable[[JobResult], None]], int]
+"""Lets the worker run a function, and hands its result over in the window's thread; returns the job's number."""
+
+
 class Worker:
     """Runs jobs one after the other in a thread of its own.
 

@@ -10,7 +10,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from counterfoil import SegmentRequest
-from counterfoil_app.model.session import Finished, Phase, Session
+from counterfoil_app.model.finished import Finished
+from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.session import Session
 
 
 class EntryState(Enum):

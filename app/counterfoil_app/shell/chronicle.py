@@ -12,7 +12,8 @@ from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.model.journal import Journal, Kind
-from counterfoil_app.model.session import Phase, Session
+from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.session import Session
 
 _OUTCOME_KINDS = {Outcome.VERIFIED: Kind.GOOD, Outcome.ERROR: Kind.ERROR}
 _CHECK_KINDS = {
@@ -42,7 +43,7 @@ class Chronicle(QObject):
         session.checks_changed.connect(self._note_checks)
         session.dispute_changed.connect(self._note_dispute)
         session.devices_changed.connect(self._note_devices)
-        session.export_finished.connect(self._note_export)
+        session.exports.finished.connect(self._note_export)
         session.failed.connect(self._note_failure)
 
     def _note_phase(self) -> None:

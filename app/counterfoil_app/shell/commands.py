@@ -10,7 +10,8 @@ from PySide6.QtGui import QKeySequence
 from counterfoil import SegmentRequest
 from counterfoil_app.looks import words
 from counterfoil_app.model.bundle_queue import BundleQueue
-from counterfoil_app.model.session import Phase, Session
+from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.session import Session
 from counterfoil_app.shell.actions import Face, Row
 from counterfoil_app.shell.files import Files
 from counterfoil_app.verdict.desk import VerdictDesk

@@ -117,16 +117,17 @@ class Files(QObject):
             return
         target = self._new(self.tr("Export step table"), beside(self._session.path, ".steps.csv"), "*.csv")
         if target is not None:
-            self._session.export_table(target)
+            self._session.exports.table(self._session.steps.snapshot(), target)
 
     def choose_capsule(self) -> None:
         """Ask where the dispute capsule goes, then write it."""
-        if self._session.path is None or not self._session.can_export_capsule:
+        path, report = self._session.path, self._session.report
+        if path is None or report is None or not self._session.can_export_capsule:
             return
-        proposal = beside(self._session.path, "-dispute.cfoil")
+        proposal = beside(path, "-dispute.cfoil")
         target = self._new(self.tr("Save dispute capsule"), proposal, self.tr("Dispute capsules (*.cfoil)"))
         if target is not None:
-            self._session.export_capsule(target)
+            self._session.exports.capsule(report, target)
 
     # Dialogs
 

@@ -22,7 +22,8 @@ from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.language import choose_language
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.journal import Journal, Kind
-from counterfoil_app.model.session import Phase, Session
+from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.about import AboutDialog
 from counterfoil_app.shell.actions import Face, Row

@@ -24,7 +24,8 @@ from counterfoil_app.looks import icons
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.address_book import open_address_book
 from counterfoil_app.model.bundle_queue import BundleQueue
-from counterfoil_app.model.session import Phase, Session
+from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings, ThemeChoice
 from counterfoil_app.shell.actions import ActionTable, Face, Row
 from counterfoil_app.shell.commands import Commands
@@ -167,7 +168,7 @@ class MainWindow(QMainWindow):
         session.progress_changed.connect(self._show_title)
         session.dispute_changed.connect(self._raise_dispute)
         session.devices_changed.connect(menus.show_devices)
-        session.export_finished.connect(self._exported)
+        session.exports.finished.connect(self._exported)
         session.failed.connect(self._failed)
         session.idle.connect(self._close_when_idle)
         self.queue.changed.connect(self.commands.refresh)

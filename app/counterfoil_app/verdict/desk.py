@@ -46,7 +46,7 @@ class VerdictDesk(QObject):
         self._window = window
         self._open: set[QDialog] = set()
         self._key_in_use: Path | None = None
-        session.export_finished.connect(self._exported)
+        session.exports.finished.connect(self._exported)
 
     # Signing
 

@@ -10,7 +10,7 @@ from counterfoil import Passphrase, start_signer, write_whole
 from counterfoil.sentence import say
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import name_of, plain
-from counterfoil_app.model.session import VerdictMaterial
+from counterfoil_app.model.finished import VerdictMaterial
 from counterfoil_app.verdict import passphrases
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_app.verdict.report_process import print_report

@@ -12,7 +12,8 @@ from counterfoil import Dispute, ElementComparison, NeighbourOperator, TensorDiv
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
-from counterfoil_app.model.session import Phase, Session
+from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.session import Session
 from counterfoil_app.views.finding import FindingView
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, label

@@ -485,13 +485,15 @@ class DivergenceView(QWidget):
         self.redraw()
         background = self._theme.tokens.surface
         if kind == "png":
-            self._session.write(target, partial(plot_export.png, plot_export.draw_image(self.canvas, background)))
+            self._session.exports.contents(
+                target, partial(plot_export.png, plot_export.draw_image(self.canvas, background))
+            )
         elif kind == "svg":
             drawing = plot_export.svg(self.canvas, background, self.tr("Divergence"))
-            self._session.write(target, lambda: drawing)
+            self._session.exports.contents(target, lambda: drawing)
         else:
             numbers = PlotNumbers(self._session.step_data.snapshot(), self._session.divergence.copy())
-            self._session.write(target, partial(plot_export.numbers_csv, numbers))
+            self._session.exports.contents(target, partial(plot_export.numbers_csv, numbers))
 
 
 def _counted(series: tuple[Floats, Floats]) -> tuple[Floats, Floats]:

@@ -14,7 +14,8 @@ from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
-from counterfoil_app.model.session import Phase, Session
+from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.session import Session
 from counterfoil_app.views.parts import label, restyle
 
 ICON_PIXELS = 44

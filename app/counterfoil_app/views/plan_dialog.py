@@ -174,8 +174,8 @@ class PlanDialog(QDialog):
         self.device.activated.connect(self._refresh)
         self.measure.clicked.connect(self._measure_or_stop)
         self.table.itemSelectionChanged.connect(self._row_chosen)
-        self._session.plan_changed.connect(self._plan_changed)
-        self.finished.connect(self._session.stop_planning)
+        self._session.planner.changed.connect(self._plan_changed)
+        self.finished.connect(self._session.planner.stop)
 
     def _start_from(self, request: SegmentRequest) -> None:
         self._choose_confidence(request.confidence or DEFAULT_CONFIDENCE)
@@ -228,7 +228,7 @@ class PlanDialog(QDialog):
 
     def _bad_changed(self, _value: float) -> None:
         # The sizes of samples depend on it, so that what was measured no longer answers the question.
-        self._session.stop_planning()
+        self._session.planner.stop()
         self._plans.clear()
         self.sample.setChecked(True)
         self._show_plan()
@@ -248,13 +248,13 @@ class PlanDialog(QDialog):
     # Measuring
 
     def _measure_or_stop(self) -> None:
-        if self._session.planning:
-            self._session.stop_planning()
+        if self._session.planner.working:
+            self._session.planner.stop()
         else:
             self._session.make_plan(self._bad_fraction(), self.device_name, self.large.isChecked())
 
     def _plan_changed(self) -> None:
-        plan = self._session.plan
+        plan = self._session.planner.plan
         if isinstance(plan, Plan) and plan.bad_fraction == self._bad_fraction():
             self._plans[plan.device] = plan
             self._show_plan()
@@ -300,10 +300,10 @@ class PlanDialog(QDialog):
         device = next((item for item in session.devices if item.name == self.device_name), None)
         self.note.setText(translated(device.float64_note) if device is not None else "")
         self.note.setVisible(bool(self.note.text()))
-        self.measure.setText(self.tr("Stop measuring") if session.planning else self.tr("&Measure the time"))
+        self.measure.setText(self.tr("Stop measuring") if session.planner.working else self.tr("&Measure the time"))
         self.measure.setEnabled(not session.running and not session.lacks_data)
-        self.progress.setVisible(session.planning)
-        progress = session.plan
+        self.progress.setVisible(session.planner.working)
+        progress = session.planner.plan
         if isinstance(progress, PlanProgress):
             self.progress.setRange(0, max(progress.total, 1))
             self.progress.setValue(progress.done)
@@ -340,8 +340,8 @@ class PlanDialog(QDialog):
             request = self.request()
         except CounterfoilError as error:
             return f"{error.sentence} {error.remedy}".strip(), "bad"
-        failure = self._session.plan_failure
-        if failure is not None and not self._session.planning:
+        failure = self._session.planner.failure
+        if failure is not None and not self._session.planner.working:
             return f"{failure.sentence} {failure.remedy}".strip(), "warn"
         row = self._row()
         takes = (

@@ -181,7 +181,7 @@ def decode(data: bytes) -> KeptAudit:
         raise ProgressError(say("The progress that was kept is damaged, or not of this version."), remedy=_ANEW)
     try:
         return msgspec.msgpack.decode(body, type=KeptAudit, dec_hook=_unpacked)
-    except (msgspec.MsgspecError, TypeError, ValueError, CounterfoilError) as error:
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, CounterfoilError) as error:
         raise ProgressError(
             say("The progress that was kept was written by another version."), remedy=_ANEW, detail=str(error)
         ) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +17,7 @@ import pytest
 from counterfoil import __version__, canonical
 from counterfoil.audit.statement.model import MOST_QUOTED
 from counterfoil.audit.statement.rules import RULES
-from counterfoil.audit.statement.signed import Adjudication, Signed, Verdict
+from counterfoil.audit.statement.signed import Adjudication, Verdict
 from counterfoil.audit.statement.verdict import verify_signed
 from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
@@ -24,6 +25,7 @@ from counterfoil.audit.values.outcome import CheckState
 from counterfoil.audit.values.sampling import Sample, Selection, draw_segments, ranges
 from counterfoil.errors import SignatureError
 from counterfoil.signing import SigningKey, sign_statement
+from counterfoil.terminal import as_json
 from support.bundles import test_key
 from support.reports import STEP, STEPS, checks, disputed_report, trees, verified_report
 
@@ -155,7 +157,7 @@ def test_every_rule_has_its_case() -> None:
 
 
 def test_the_page_lists_the_rules() -> None:
-    kinds = {"both": Signed, "verdict": Verdict, "adjudication": Adjudication}
+    kinds = {"both": (Verdict, Adjudication), "verdict": (Verdict,), "adjudication": (Adjudication,)}
     rows = re.findall(r"^\| rule (\d+) \| (\w+) \| ([^|]+) \| [^|]+ \|$", PAGE.read_text("utf-8"), re.MULTILINE)
     assert [(int(number), kinds[about], name) for number, about, name in rows] == [
         (rule.number, rule.about, rule.name) for rule in RULES
@@ -230,3 +232,17 @@ def test_what_is_signed_is_byte_for_byte_what_it_was_before_the_models() -> None
         for name in STATEMENTS
     }
     assert found == WRITTEN
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_what_the_command_line_prints_as_json(name: str, key: SigningKey) -> None:
+    value = STATEMENTS[name]()
+    signed = verify_signed(sign_statement(value, key), key.public)
+    printed = as_json(signed)
+    assert tuple(printed) == signed.facts
+    assert printed["outcome"] == value["predicate"]["result"]
+    assert printed["bundle_digest"] == value["subject"][0]["digest"]["sha256"]
+    assert printed["run_root"] == value["subject"][1]["digest"]["rfc9162Sha256"]
+    assert printed["disputed_step"] == (STEP if name in ("disputed", "confirmed") else None)
+    assert printed["predicate"] == value["predicate"]
+    json.dumps(printed, allow_nan=False)

@@ -375,13 +375,13 @@ def read_statement(statement: dict[str, Any], kind: type[StatementT]) -> Stateme
 
 
 def json_of(value: Strict) -> Any:
-    """Return a statement, or a part of one, as JSON values, ready to be written in canonical form.
+    """Return a statement, or a part of one, as JSON values, keys in the order of canonical JSON.
 
     Raises:
         CanonicalError: A text holds a lone surrogate.
     """
     try:
-        return msgspec.json.decode(msgspec.json.encode(value, enc_hook=str))
+        return msgspec.json.decode(msgspec.json.encode(value, enc_hook=str, order="sorted"))
     except UnicodeEncodeError as error:
         raise CanonicalError(say("A text holds a character that has no UTF-8 form.")) from error
 

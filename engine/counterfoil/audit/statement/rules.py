@@ -41,13 +41,13 @@ class Rule:
     Attributes:
         number: Its number in docs/verdict.md.
         name: What it asks, in a few words.
-        about: What it is judged of.
+        about: The kinds of statements that it is judged of.
         judge: Yields what is broken.
     """
 
     number: int
     name: str
-    about: type[Signed]
+    about: tuple[type[Signed], ...]
     judge: Callable[[Any], Broken]
 
 
@@ -354,23 +354,24 @@ def rejected(said: Adjudication) -> Broken:
         yield _contradiction(said, say("it says REJECTED, but its checks do not"))
 
 
+_BOTH = (Verdict, Adjudication)
 RULES = (
-    Rule(1, "It was made by Counterfoil", Signed, maker),
-    Rule(2, "It is about one file, and one run at most", Signed, subjects),
-    Rule(3, "It rests on the claim of a run", Signed, claim),
-    Rule(4, "It has the ten checks", Signed, ten_checks),
-    Rule(5, "Its steps fit inside each other", Verdict, coverage),
-    Rule(6, "Its steps fit inside each other", Adjudication, capsule_steps),
-    Rule(7, "Its sample is the one that was drawn", Verdict, sample),
-    Rule(8, "Its account of the log adds up", Verdict, account),
-    Rule(9, "The parts of its dispute belong together", Signed, dispute),
-    Rule(10, "The disputed leaf is in the run", Signed, leaf_in_run),
-    Rule(11, "Its checks say what it knows of order and run", Signed, checks),
-    Rule(12, "Its replay fits its plan, its counts and its checks", Verdict, replayed),
-    Rule(13, "Its dispute bears out its result", Verdict, disputed),
-    Rule(14, "It says VERIFIED only where nothing is missing", Verdict, verified),
-    Rule(15, "Its dispute bears out its result", Adjudication, adjudicated),
-    Rule(16, "It says REJECTED only where nothing is missing", Adjudication, rejected),
+    Rule(1, "It was made by Counterfoil", _BOTH, maker),
+    Rule(2, "It is about one file, and one run at most", _BOTH, subjects),
+    Rule(3, "It rests on the claim of a run", _BOTH, claim),
+    Rule(4, "It has the ten checks", _BOTH, ten_checks),
+    Rule(5, "Its steps fit inside each other", (Verdict,), coverage),
+    Rule(6, "Its steps fit inside each other", (Adjudication,), capsule_steps),
+    Rule(7, "Its sample is the one that was drawn", (Verdict,), sample),
+    Rule(8, "Its account of the log adds up", (Verdict,), account),
+    Rule(9, "The parts of its dispute belong together", _BOTH, dispute),
+    Rule(10, "The disputed leaf is in the run", _BOTH, leaf_in_run),
+    Rule(11, "Its checks say what it knows of order and run", _BOTH, checks),
+    Rule(12, "Its replay fits its plan, its counts and its checks", (Verdict,), replayed),
+    Rule(13, "Its dispute bears out its result", (Verdict,), disputed),
+    Rule(14, "It says VERIFIED only where nothing is missing", (Verdict,), verified),
+    Rule(15, "Its dispute bears out its result", (Adjudication,), adjudicated),
+    Rule(16, "It says REJECTED only where nothing is missing", (Adjudication,), rejected),
 )
 """In the order in which they are judged."""
 

@@ -5,6 +5,7 @@ Plain values that load nothing which checks signatures, so that the window may h
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -24,7 +25,7 @@ _SHARED = (
 
 
 @dataclass(frozen=True)
-class Signed:
+class Signed(ABC):
     """What an auditor signed. Its signature holds, and it does not contradict itself.
 
     Attributes:
@@ -113,14 +114,14 @@ class Signed:
         return fields
 
     @property
+    @abstractmethod
     def steps_ordered(self) -> int:
         """Number of steps ordered."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def steps_replayed(self) -> int:
         """Number of steps replayed and judged."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -305,14 +305,13 @@ class StepTable:
         if not 0 <= place < self._steps or self._match[place] == _NONE:
             return None
         columns = self._columns
-        replayed = bool(columns["replayed"][place])
+        theirs, ours = (columns[name][place].tobytes() for name in _LEAVES)
+        numbers = {name: columns[name].item(place) for name in (*_FLOATS, *_INTEGERS)}
+        replayed = columns["replayed"].item(place)
+        if not replayed:
+            numbers["log_entries"] = 0
         return StepRow(
-            step=step,
-            match=_MATCHES[self._match[place] - 1],
-            trainer_leaf=Digest(columns["trainer_leaf"][place].tobytes()),
-            replay_leaf=Digest(columns["replay_leaf"][place].tobytes()) if replayed else None,
-            **{name: columns[name][place].item() for name in (*_FLOATS, *_INTEGERS) if name != "log_entries"},
-            log_entries=columns["log_entries"][place].item() if replayed else 0,
+            step, _MATCHES[self._match[place] - 1], Digest(theirs), Digest(ours) if replayed else None, **numbers
         )
 
     def rows(self) -> Iterator[StepRow]:

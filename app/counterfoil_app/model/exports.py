@@ -1,0 +1,84 @@
+"""Files that the worker makes and writes for the window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from counterfoil import AuditReport, StepTable, write_whole
+from counterfoil.sentence import say
+from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.worker import Failure, JobResult, Submit
+from counterfoil_app.model.finished import VerdictMaterial
+
+
+class Exports(QObject):
+    """Writes in the worker thread; after each call :attr:`finished` or :attr:`failed` follows.
+
+    Args:
+        engine: Knows the formats.
+        submit: Lets the worker run something.
+    """
+
+    signed = Signal(AuditReport, Path)
+    """A report, and where its signed verdict lies; comes before :attr:`finished`."""
+    finished = Signal(Path)
+    failed = Signal(Failure)
+
+    def __init__(self, engine: Engine, submit: Submit, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self._submit = submit
+
+    def verdict(self, material: VerdictMaterial, write: Callable[[Engine, VerdictMaterial], Path]) -> None:
+        """Sign a report and write the verdict.
+
+        Args:
+            material: What the verdict is made from.
+            write: Signs and writes, and returns where the signed verdict lies; called from the worker thread.
+        """
+        self._submit(partial(write, self._engine, material), partial(self._signed, material.report))
+
+    def table(self, steps: StepTable, target: Path) -> None:
+        """Write the replayed steps as CSV."""
+        self._submit(partial(_write_table, self._engine, steps, target), self._written)
+
+    def capsule(self, report: AuditReport, target: Path) -> None:
+        """Write the dispute capsule of a report."""
+        self._submit(partial(_write_capsule, self._engine, report, target), self._written)
+
+    def contents(self, target: Path, contents: Callable[[], bytes]) -> None:
+        """Make and write a file."""
+        self._submit(partial(_write_contents, target, contents), self._written)
+
+    def _signed(self, report: AuditReport, result: JobResult) -> None:
+        if result.failure is None and isinstance(result.value, Path):
+            self.signed.emit(report, result.value)
+        self._written(result)
+
+    def _written(self, result: JobResult) -> None:
+        if result.failure is not None:
+            self.failed.emit(result.failure)
+        else:
+            self.finished.emit(result.value)
+
+
+# In the worker thread
+
+
+def _write_contents(target: Path, contents: Callable[[], bytes]) -> Path:
+    write_whole(target, contents(), what=say("the file"))
+    return target
+
+
+def _write_table(engine: Engine, steps: StepTable, target: Path) -> Path:
+    engine.write_steps(steps, target)
+    return target
+
+
+def _write_capsule(engine: Engine, report: AuditReport, target: Path) -> Path:
+    engine.write_capsule(report, target)
+    return target

@@ -1,0 +1,55 @@
+"""Looks into a bundle and the client's order file before anything is replayed."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from counterfoil import BundleSummary, CancelToken, CounterfoilError
+from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.snapshot import Latest
+from counterfoil_app.engine.strangers import plain
+
+
+class Inspection:
+    """One look into a bundle.
+
+    Args:
+        engine: Reads the files.
+        path: The bundle.
+        order: The client's order file; None for none.
+    """
+
+    def __init__(self, engine: Engine, path: Path, order: Path | None) -> None:
+        self._engine = engine
+        self._path = path
+        self._order = order
+        self._token = CancelToken()
+        self._summaries: Latest[BundleSummary] = Latest()
+        self._clients: Latest[BundleSummary] = Latest()
+
+    def run(self) -> None:
+        """Look, in the worker thread.
+
+        Raises:
+            CounterfoilError: The bundle cannot be read.
+        """
+        if self._order is not None:
+            # An order file that cannot be read fails check 2 of the bundle, which says so.
+            with suppress(CounterfoilError):
+                self._clients.put(self._engine.outline(self._order))
+        self._summaries.put_all(self._engine.inspect(self._path, self._order, self._token))
+
+    def cancel(self) -> None:
+        """Look no more; what was seen until then may still come."""
+        self._token.cancel()
+
+    def client(self) -> BundleSummary | None:
+        """The overview of the client's order file, if it is new."""
+        found = self._clients.take()
+        return None if found is None else plain(found)
+
+    def summary(self) -> BundleSummary | None:
+        """The overview of the bundle, if it is newer than the last."""
+        found = self._summaries.take()
+        return None if found is None else plain(found)

@@ -1,0 +1,239 @@
+"""What is open, and what the replay found so far.
+
+It holds what the engine reported and draws no conclusions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from counterfoil import (
+    AuditReport,
+    BundleSummary,
+    Check,
+    CheckNumber,
+    CheckState,
+    Dispute,
+    Kept,
+    Sample,
+    SegmentRequest,
+    StepTable,
+)
+from counterfoil_app.engine.snapshot import Snapshot
+from counterfoil_app.engine.strangers import plain
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.model.divergence_table import DivergenceTable
+from counterfoil_app.model.finished import Finished
+from counterfoil_app.model.progress import Progress, ProgressMeter
+from counterfoil_app.model.step_data import StepData
+
+
+class Phase(Enum):
+    """Where the work on a bundle stands."""
+
+    EMPTY = "empty"
+    LOADING = "loading"
+    UNREADABLE = "unreadable"
+    READY = "ready"
+    REPLAYING = "replaying"
+    PAUSED = "paused"
+    STOPPING = "stopping"
+    CONCLUDED = "concluded"
+    FAILED = "failed"
+    """The replay ended without a report."""
+
+
+RUNNING = (Phase.REPLAYING, Phase.PAUSED, Phase.STOPPING)
+
+
+class OpenBundle(QObject):
+    """The state of the work on one bundle, and signals that tell of its changes; :class:`Session` does the work."""
+
+    phase_changed = Signal()
+    bundle_changed = Signal()
+    checks_changed = Signal()
+    rows_changed = Signal(int, int)
+    """First and last step of which :attr:`steps` has a new row."""
+    sample_chosen = Signal()
+    """Some steps turned out not to be among those that will be replayed."""
+    divergence_changed = Signal()
+    progress_changed = Signal()
+    dispute_changed = Signal()
+    step_selected = Signal(int)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._meter = ProgressMeter()
+        self.phase = Phase.EMPTY
+        self.path: Path | None = None
+        self.order: Path | None = None
+        self.data: Path | None = None
+        self.segments = SegmentRequest()
+        self.allow_large = False
+        self.failure: Failure | None = None
+        self.verdict_file: Path | None = None
+        self.selected_step: int | None = None
+        self._clear_bundle()
+
+    def _clear_bundle(self) -> None:
+        self.summary: BundleSummary | None = None
+        self.client: BundleSummary | None = None
+        self.step_data = StepData()
+        self._clear_replay()
+
+    def _clear_replay(self) -> None:
+        self.checks: dict[CheckNumber, Check] = {
+            number: Check(number, CheckState.PENDING) for number in list(CheckNumber)
+        }
+        self._take_checks(self.summary.checks if self.summary is not None else ())
+        self.step_data.restart()
+        self.divergence = DivergenceTable()
+        self.dispute: Dispute | None = None
+        self.resumed_from: int | None = None
+        self.report: AuditReport | None = None
+        self.verdict_file = None
+        self.failure = None
+        self.selected_step = None
+        self.sample: Sample | None = None
+        self.was_stopped = False
+        self.kept: Kept | None = None
+        self._meter.forget()
+
+    @property
+    def steps(self) -> StepTable:
+        """What is known of each step."""
+        return self.step_data.table
+
+    @property
+    def running(self) -> bool:
+        """Whether a replay is under way."""
+        return self.phase in RUNNING
+
+    @property
+    def refused_so_far(self) -> bool:
+        """Whether a check failed before any replay, so that a replay can only conclude REFUSED."""
+        return self.phase is Phase.UNREADABLE or any(c.state is CheckState.FAILED for c in self.checks.values())
+
+    @property
+    def data_file(self) -> str | None:
+        """Name of the data file that the open bundle needs, as the client called it; None when it needs none."""
+        arrays = self.summary.order.data if self.summary is not None else ()
+        return next((array.file for array in arrays if array.file is not None), None)
+
+    @property
+    def lacks_data(self) -> bool:
+        """Whether the open bundle needs a data file and none was chosen."""
+        return self.data_file is not None and self.data is None
+
+    @property
+    def can_replay(self) -> bool:
+        """Whether :meth:`replay` would start."""
+        if self.phase in (Phase.EMPTY, Phase.LOADING) or self.running:
+            return False
+        return self.phase is Phase.UNREADABLE or (self.summary is not None and self.summary.run is not None)
+
+    @property
+    def progress(self) -> Progress:
+        """Where the replay stands."""
+        return self._meter.progress(self.steps.done, self.steps.last)
+
+    @property
+    def can_export_capsule(self) -> bool:
+        """Whether the replay ended with a step that accuses the trainer, which anybody can check from a capsule."""
+        return self.report is not None and self.report.dispute is not None and self.report.dispute.stands_alone
+
+    def select_step(self, step: int) -> None:
+        """Mark a step in all views."""
+        if step != self.selected_step:
+            self.selected_step = step
+            self.step_selected.emit(step)
+
+    def keep(self) -> Finished | None:
+        """What the replay of the open bundle left; None while there is nothing."""
+        if self.path is None or self.running or self.phase in (Phase.EMPTY, Phase.LOADING):
+            return None
+        return Finished(
+            self.path, self.order, self.data, self.summary, self.client, self.steps.snapshot(), self.divergence,
+            self.dispute,
+            self.resumed_from, self.sample, self.report, self.failure, self.verdict_file, self.kept,
+        )  # fmt: skip
+
+    # What comes in; for the session
+
+    def _put_back(self, finished: Finished) -> None:
+        """Know again what a replay left."""
+        self.path, self.order, self.data = finished.path, finished.order, finished.data
+        self.summary, self.client = finished.summary, finished.client
+        self._clear_replay()
+        self.step_data = StepData.of(finished.summary, finished.steps)
+        self._leave_out(finished.sample)
+        self.divergence = finished.divergence
+        self.dispute, self.resumed_from = finished.dispute, finished.resumed_from
+        self.sample, self.report, self.failure = finished.sample, finished.report, finished.failure
+        self.verdict_file, self.kept = finished.verdict_file, finished.kept
+        self._take_checks(self.report.checks if self.report is not None else ())
+
+    def _take_checks(self, checks: Iterable[Check]) -> None:
+        self.checks.update({check.number: plain(check) for check in checks})
+
+    def _take_summary(self, summary: BundleSummary) -> BundleSummary | None:
+        """Know an overview; returns what was known before."""
+        before, self.summary = self.summary, summary
+        if before is None or before.run != summary.run:
+            self.step_data = StepData(summary)
+        self._take_checks(summary.checks)
+        return before
+
+    def _take_report(self) -> None:
+        """The checks and the dispute are what the report says, if there is one."""
+        if self.report is not None:
+            self._take_checks(self.report.checks)
+            self.dispute = plain(self.report.dispute) or self.dispute
+
+    def _absorb(self, snapshot: Snapshot) -> None:
+        """Know what happened in the replay."""
+        if snapshot.started is not None:
+            self.sample = snapshot.started.sample
+            self._leave_out(self.sample)
+            self._take_checks(snapshot.started.checks)
+        self._take_checks(snapshot.checks)
+        if snapshot.started is not None or snapshot.checks:
+            self.checks_changed.emit()
+        if snapshot.resumed is not None:
+            self.resumed_from = snapshot.resumed
+        if (new := self.step_data.add(snapshot.rows)) is not None:
+            self.rows_changed.emit(*new)
+        if snapshot.divergences:
+            for measured in snapshot.divergences:
+                self.divergence.add(measured)
+            self.divergence_changed.emit()
+        if self._meter.note(snapshot, self.steps.done, self.steps.last, moving=self.phase is Phase.REPLAYING):
+            self.progress_changed.emit()
+        if snapshot.dispute is not None:
+            self.dispute = plain(snapshot.dispute)
+            self.dispute_changed.emit()
+        if snapshot.report is not None:
+            self.report, self.kept = snapshot.report, snapshot.kept
+
+    def _leave_out(self, sample: Sample | None) -> None:
+        """Mark the steps that a sample leaves out."""
+        if sample is None or sample.whole or self.summary is None:
+            return
+        every = self.summary.order.checkpoint_every
+        self.step_data.choose(((first - 1) * every + 1, last * every) for first, last in sample.spans)
+        self.sample_chosen.emit()
+
+    def _set_phase(self, phase: Phase) -> None:
+        self.phase = phase
+        self.phase_changed.emit()
+
+    def _announce_all(self) -> None:
+        self.bundle_changed.emit()
+        self.checks_changed.emit()
+        self.divergence_changed.emit()
+        self.dispute_changed.emit()
+        self.progress_changed.emit()

@@ -1,0 +1,104 @@
+"""Where a replay stands, how fast it goes, and how long it will still take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from counterfoil import OperatorDone
+from counterfoil_app.engine.snapshot import Snapshot
+from counterfoil_app.model.rate import AwakeClock, RateMeter
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a replay stands.
+
+    Attributes:
+        done: Steps done; the fraction is the current step's operators.
+        replayed: Whole steps done.
+        total: Steps to do.
+        step: The step in work.
+        rate: Steps per second; None while unknown.
+        seconds_left: None while unknown.
+    """
+
+    done: float
+    replayed: int
+    total: int
+    step: int
+    rate: float | None
+    seconds_left: float | None
+
+
+class ProgressMeter:
+    """Follows a replay."""
+
+    def __init__(self) -> None:
+        self._rate = RateMeter()
+        self._awake = AwakeClock()
+        self._total = 0
+        self._operator: OperatorDone | None = None
+        self._restoring = False
+        """Whether the steps that come in are those of an earlier replay."""
+        self._restored: int | None = None
+
+    def forget(self) -> None:
+        """No replay is followed."""
+        self._total, self._operator = 0, None
+
+    def begin(self, total: int, *, resume: bool) -> None:
+        """Follow a replay of so many steps; with ``resume`` it first tells the steps of an earlier one."""
+        self._total, self._operator = total, None
+        self._restoring, self._restored = resume, None
+        self._rate.restart()
+
+    def go_on(self) -> None:
+        """The replay goes on after a pause, which says nothing of how fast it is."""
+        self._rate.restart()
+
+    def look(self, now: float) -> None:
+        """Take note of the time, in monotonic seconds; to be called often."""
+        self._awake.look(now)
+
+    def note(self, snapshot: Snapshot, replayed: int, last: int, *, moving: bool) -> bool:
+        """Note what happened; steps of an earlier replay say nothing of how fast this one goes.
+
+        Args:
+            snapshot: What happened.
+            replayed: Steps replayed so far, those of the snapshot among them.
+            last: The last of them.
+            moving: Whether the replay runs, and does not wait or stop.
+
+        Returns:
+            Whether the progress has changed.
+        """
+        if snapshot.started is not None:
+            self._total = snapshot.started.planned_steps or snapshot.started.steps
+        if snapshot.operator is not None:
+            self._operator = snapshot.operator
+        if not snapshot.rows and snapshot.operator is None and snapshot.started is None:
+            return False
+        if snapshot.restored is not None:
+            self._restored = snapshot.restored
+        if self._restoring and self._restored is not None and replayed >= self._restored:
+            self._restoring = False
+            self._rate.restart()
+        if moving and not self._restoring:
+            self._rate.note(self._awake.seconds, self.progress(replayed, last).done)
+        return True
+
+    def progress(self, replayed: int, last: int) -> Progress:
+        """Where the replay stands after so many steps, the last of which is ``last``."""
+        inside = 0.0
+        operator = self._operator
+        step = last + 1 if operator is None else max(last + 1, operator.step)
+        if operator is not None and operator.step == step and operator.total > 0:
+            inside = min(1.0, operator.done / operator.total)
+        return Progress(
+            done=min(replayed + inside, float(self._total)),
+            replayed=replayed,
+            total=self._total,
+            step=step,
+            rate=self._rate.steps_per_second,
+            seconds_left=self._rate.seconds_left(self._total),
+        )
