@@ -23,99 +23,28 @@ APP = ROOT / "app" / "counterfoil_app"
 ENGINE = ROOT / "engine" / "counterfoil"
 CATALOGUES = ROOT / "resources" / "counterfoil_resources" / "translations"
 LANGUAGES = ("de",)
-ENGINE_MODULES = (
-    "audit/conclusion.py",
-    "audit/step/findings.py",
-    "audit/inspection.py",
-    "audit/kept.py",
-    "audit/values/outcome.py",
-    "audit/replay.py",
-    "audit/values/sampling.py",
-    "audit/selftest.py",
-    "bundle/hdf5/dense.py",
-    "bundle/hdf5/format.py",
-    "bundle/hdf5/names.py",
-    "bundle/hdf5/source.py",
-    "bundle/hdf5/walk.py",
-    "bundle/kind.py",
-    "cancel.py",
-    "execution/devices.py",
-    "execution/trouble.py",
-    "obstacles.py",
-    "inputs.py",
-    "program/limits.py",
-    "signer/client.py",
-    "signer/gate.py",
-    "signing.py",
-    "wholefiles.py",
+NOT_SHOWN = (
+    "counterfoil/__init__.py",
+    "counterfoil/audit/panel.py",
+    "counterfoil/audit/referee.py",
+    "counterfoil/benchmark/",
+    "counterfoil/bundle/_hdf5.py",
+    "counterfoil/bundle/writer.py",
+    "counterfoil/cli/",
+    "counterfoil/exact/",
+    "counterfoil/execution/rewriting/",
+    "counterfoil/program/capture.py",
+    "counterfoil/program/decompositions.py",
+    "counterfoil/program/lowering.py",
+    "counterfoil/program/portable.py",
+    "counterfoil/program/update/",
+    "counterfoil/terminal.py",
+    "counterfoil/training/",
+    "counterfoil/vectors/",
+    "counterfoil_app/demo.py",
 )
-"""The engine's modules whose sentences an auditor is most likely to read; those of the others are shown in English."""
-ENGINE_TEXTS = (
-    "float64 at half the rate of float32",
-    "little float64: expect a slow replay",
-    "a part of it",
-    "fingerprints",
-    "a device",
-    "a folder",
-    "a key",
-    "a pipe",
-    "a socket",
-    "a tree head",
-    "a verdict",
-    "a verdict or an adjudication",
-    "the tree heads",
-    "The bundle",
-    "The capsule",
-    "The file",
-    "The key file",
-    "The list of trainers",
-    "The picture",
-    "The report",
-    "The table of steps",
-    "The verdict",
-    "that is a folder",
-    "that is no ordinary file",
-    "the bundle",
-    "the capsule",
-    "the disk can only be read",
-    "the disk does not work as it should",
-    "the disk is full",
-    "the file is larger than is allowed there",
-    "the list of trainers",
-    "the name is too long",
-    "the report",
-    "the system does not allow it",
-    "the system failed",
-    "the table of steps",
-    "the verdict",
-    "there is a folder of this name",
-    "there is no such folder",
-    "you may not write there",
-    "your share of the disk is used up",
-    "the data file",
-    "its size, its time or a part of it",
-    "its structure",
-    "the device",
-    "the file",
-    "the fingerprints of step {0}",
-    "the initial state",
-    "the per-step scalars",
-    "the program",
-    "the rounding log of step {0}",
-    "the schedule",
-    "the stored state of step {0}",
-    "the version of Counterfoil",
-    "the version of torch",
-    "loss",
-    "loss and fingerprints",
-    "state",
-    "state and fingerprints",
-    "state and loss",
-    "state, loss and fingerprints",
-    "{0} segment",
-    "{0} segments",
-)
-"""Short texts of the engine that do not look like a sentence."""
+"""Modules whose sentences the window does not show: the command line's, and those with which orders are written and
+runs recorded. They are shown in English should they come there all the same."""
 
 
 class UntranslatableError(Exception):
@@ -186,57 +115,127 @@ def _literal(call: ast.Call, position: int, name: str) -> str:
     raise UntranslatableError(f"{name}:{call.lineno}: the text to translate is no literal.")
 
 
-def engine_texts(folder: Path = ENGINE) -> list[str]:
-    """The engine's sentences as templates with ``{0}``, ``{1}`` for their values; sorted, each once."""
-    found = {*ENGINE_TEXTS, *sentences((APP / "engine" / "worker.py").read_text("utf-8"))}
-    for name in ENGINE_MODULES:
-        found.update(sentences((folder / name).read_text("utf-8")))
-    return sorted(found)
+def shown_modules() -> Iterator[tuple[str, str]]:
+    """Name and source of every module whose sentences the window can show."""
+    for folder in (ENGINE, APP):
+        for path in sorted(folder.rglob("*.py")):
+            name = path.relative_to(folder.parent).as_posix()
+            if not name.startswith(NOT_SHOWN):
+                yield name, path.read_text("utf-8")
 
 
-def sentences(source: str) -> Iterator[str]:
-    """The sentences and titles of a module: strings of several words with a capital at the start, no docstrings."""
-    tree = ast.parse(source)
-    skipped: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            skipped.add(id(node.value))  # docstrings, of attributes too
-        if isinstance(node, ast.JoinedStr):
-            skipped.update(id(part) for part in ast.walk(node) if part is not node)
-        if isinstance(node, ast.Subscript):
-            skipped.update(map(id, ast.walk(node)))
-    for node in ast.walk(tree):
-        if id(node) in skipped:
+def engine_texts() -> list[str]:
+    """The templates of the sentences that the window can show; sorted, each once."""
+    return sorted({template for name, source in shown_modules() for template in templates(source, name)})
+
+
+def templates(source: str, name: str) -> Iterator[str]:
+    """The templates of a module's ``say("...", value)`` that hold words.
+
+    Raises:
+        UntranslatableError: A template is no literal, or does not have one place for each value.
+    """
+    for node in ast.walk(ast.parse(source)):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say"):
             continue
-        if isinstance(node, ast.JoinedStr):
-            template = _template(node)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            template = node.value
-        else:
-            continue
-        template = _one_sentence(template)
-        start = r"[A-Z][\w'-]*,? \S" if template[-1:] not in (".", "?") else r"([A-Z][\w'-]*,?|\{\d+\}) \S"
-        if re.match(start, template) and template.count(" ") >= 2:
+        template = _literal(node, 0, name)
+        if any(isinstance(value, ast.Starred) for value in node.args) or node.keywords:
+            raise UntranslatableError(f"{name}:{node.lineno}: values of a sentence stand one by one.")
+        if {int(place) for place in PLACE.findall(template)} != set(range(len(node.args) - 1)):
+            raise UntranslatableError(f"{name}:{node.lineno}: the template does not have a place for each value.")
+        if re.search(r"[^\W\d_]", PLACE.sub("", template)):
             yield template
 
 
-def _one_sentence(template: str) -> str:
-    """The template without other sentences in its places: before it, or after its stop."""
-    template = re.sub(r"^\{\d+\} (?=[A-Z])", "", template.strip())
-    template = re.sub(r"(?<=[.!?]) ?\{\d+\}$", "", template)
-    numbers = iter(range(template.count("{")))
-    return re.sub(r"\{\d+\}", lambda _place: f"{{{next(numbers)}}}", template)
+PLACE = re.compile(r"\{(\d+)(?::[^{}]*)?\}")
+SENTENCES = {"Check": (2, "detail"), "Failure": (0, "sentence"), "Finding": (1, "sentence"), "note": (2, "detail")}
+"""Where these take a sentence; an error takes it first. A remedy is one wherever it stands."""
+INTERNAL = {"AssertionError", "IndexError", "KeyError", "LookupError", "RuntimeError", "TypeError", "ValueError"}
+"""What these say is about a fault of a program, and is not shown to people as a sentence."""
 
 
-def _template(node: ast.JoinedStr) -> str:
-    parts, count = [], 0
-    for part in node.values:
-        if isinstance(part, ast.Constant):
-            parts.append(str(part.value))
-        else:
-            parts.append(f"{{{count}}}")
-            count += 1
-    return "".join(parts)
+def unsaid(source: str, name: str, errors: frozenset[str]) -> Iterator[str]:
+    """Where a sentence is made by an f-string or stands as a plain literal, so that nobody can translate it.
+
+    Args:
+        source: A module that says what the window can show.
+        name: Its name.
+        errors: The names of the errors of Counterfoil.
+    """
+    tree = ast.parse(source)
+    silent: set[int] = set()
+    found: dict[int, ast.expr] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            silent.add(id(node.value))  # docstrings, of attributes too
+        elif isinstance(node, ast.JoinedStr):
+            silent.update(id(part) for part in ast.walk(node) if part is not node)
+        elif isinstance(node, (ast.Assert, ast.Compare, ast.Subscript)):
+            silent.update(map(id, ast.walk(node)))
+        elif isinstance(node, ast.Call):
+            function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if function == "Rule":  # its name goes into the detail
+                silent.update(map(id, ast.walk(node)))
+            if function in {"print", "say", "tr", "_tr", "translate", *INTERNAL}:
+                silent.update(id(argument) for argument in node.args[:1])
+            silent.update(id(part) for each in node.keywords if each.arg in LOGGED for part in ast.walk(each.value))
+            place, keyword = SENTENCES.get(function, (0, "sentence") if function in errors else (None, ""))
+            said = [each.value for each in node.keywords if each.arg in (keyword, "remedy")]
+            said += node.args[place : place + 1] if place is not None else []
+            found.update((id(part), part) for value in said for part in _plain(value))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.JoinedStr, ast.Constant)) and id(node) not in silent and _like_sentence(node):
+            found[id(node)] = node
+    for part in found.values():
+        yield f"{name}:{part.lineno}: {ast.unparse(part)}"
+
+
+LOGGED = {"detail", "help"}
+"""Keywords of what is logged, or said by the command line."""
+
+
+def _plain(value: ast.expr) -> Iterator[ast.expr]:
+    """The literals and f-strings that an expression may be."""
+    match value:
+        case ast.JoinedStr():
+            yield value
+        case ast.Constant(value=str(text)) if text:
+            yield value
+        case ast.IfExp(body=first, orelse=second) | ast.BinOp(left=first, right=second):
+            yield from _plain(first)
+            yield from _plain(second)
+        case ast.BoolOp(values=values):
+            for each in values:
+                yield from _plain(each)
+        case ast.Call(func=ast.Attribute(value=text)):
+            yield from _plain(text)
+
+
+def _like_sentence(node: ast.JoinedStr | ast.Constant) -> bool:
+    """Whether a string has several words and begins like a sentence."""
+    if isinstance(node, ast.JoinedStr):
+        text = "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values).strip()
+    elif isinstance(node.value, str):
+        text = node.value.strip()
+    else:
+        return False
+    start = r"[A-Z][\w'-]*,? \S" if text[-1:] not in (".", "?") else r"([A-Z][\w'-]*,?|\{\}) \S"
+    return re.match(start, text) is not None and text.count(" ") >= 2
+
+
+def error_names() -> frozenset[str]:
+    """The names of Counterfoil's errors: the classes that come from CounterfoilError."""
+    classes = [
+        (node.name, {base.id for base in node.bases if isinstance(base, ast.Name)})
+        for folder in (ENGINE, APP)
+        for path in folder.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    names = {"CounterfoilError"}
+    while more := {name for name, bases in classes if bases & names} - names:
+        names |= more
+    return frozenset(names | {"error"})  # several functions are told which error to raise
 
 
 def all_texts() -> list[Text]:
@@ -296,8 +295,6 @@ def main() -> int:
     arguments = parser.parse_args()
     CATALOGUES.mkdir(parents=True, exist_ok=True)
     texts = all_texts()
-    templates = json.dumps(engine_texts(), indent=1, ensure_ascii=False)
-    (CATALOGUES / "engine.json").write_text(templates + "\n", "utf-8")
     complete = True
     for language in LANGUAGES:
         path = CATALOGUES / f"counterfoil_{language}.ts"

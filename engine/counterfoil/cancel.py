@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from counterfoil.errors import CancelledError
+from counterfoil.sentence import say
 
 
 class CancelToken:
@@ -84,4 +85,4 @@ class CancelToken:
         """
         self._running.wait()
         if self.cancelled:
-            raise CancelledError("The work was cancelled; nothing was concluded.")
+            raise CancelledError(say("The work was cancelled; nothing was concluded."))

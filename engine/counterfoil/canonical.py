@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from counterfoil.errors import CounterfoilError
+from counterfoil.sentence import say
 
 MAX_EXACT_INTEGER = 2**53 - 1
 """Largest integer that every JSON reader keeps (RFC 8259, section 6)."""
@@ -60,18 +61,20 @@ def _check(value: Any, depth: int = 0) -> None:
     if isinstance(value, dict):
         for key, item in value.items():
             if not isinstance(key, str):
-                raise CanonicalError(f"The key {key!r} of a JSON object is not a string.")
+                raise CanonicalError(say("The key {0} of a JSON object is not a string.", repr(key)))
             _check(item, depth + 1)
         return
-    raise CanonicalError(f"A value of type {type(value).__name__} has no canonical JSON form.")
+    raise CanonicalError(say("A value of type {0} has no canonical JSON form.", type(value).__name__))
 
 
 def _too_deep() -> CanonicalError:
-    return CanonicalError(f"A JSON value is nested more than {MAX_DEPTH} levels deep, or its brackets do not match.")
+    return CanonicalError(
+        say("A JSON value is nested more than {0} levels deep, or its brackets do not match.", MAX_DEPTH)
+    )
 
 
 def _too_wide(value: int) -> CanonicalError:
-    return CanonicalError(f"The integer {value} does not fit a JSON number; write it as a string.")
+    return CanonicalError(say("The integer {0} does not fit a JSON number; write it as a string.", value))
 
 
 def encode(value: Any) -> bytes:
@@ -89,7 +92,7 @@ def _written(value: Any) -> bytes:
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError as error:
-        raise CanonicalError("A text holds a character that has no UTF-8 form.") from error
+        raise CanonicalError(say("A text holds a character that has no UTF-8 form.")) from error
 
 
 @contextmanager
@@ -123,14 +126,14 @@ def decode(
         CanonicalError: The bytes are not JSON, or not the canonical form of what they say, or more than is read.
     """
     if _BLANK.search(_measured(data, max_values, max_bytes)):
-        raise CanonicalError("A JSON record is not in canonical form: it has space between its values.")
+        raise CanonicalError(say("A JSON record is not in canonical form: it has space between its values."))
     if between is not None:
         between()
     value = _loaded(data, parse_int=_exact, parse_float=_no_float, parse_constant=_no_float)
     if between is not None:
         between()
     if _written(value) != data:
-        raise CanonicalError("A JSON record is not in canonical form.")
+        raise CanonicalError(say("A JSON record is not in canonical form."))
     return value
 
 
@@ -148,7 +151,7 @@ def _measured(data: bytes, max_values: int, max_bytes: int) -> bytes:
     """Measure JSON without parsing it, and return it without its strings; raises CanonicalError when it is too much."""
     limit = max_bytes if data.isascii() else min(max_bytes, MAX_WIDE_BYTES)
     if len(data) > limit:
-        raise CanonicalError(f"A JSON record has {len(data)} bytes; {limit} are read.")
+        raise CanonicalError(say("A JSON record has {0} bytes; {1} are read.", len(data), limit))
     # Cheap counts first: finding the strings keeps a piece of bytes for each.
     if data.count(b'"') > 2 * max_values:
         raise _too_many(max_values)
@@ -161,7 +164,7 @@ def _measured(data: bytes, max_values: int, max_bytes: int) -> bytes:
 
 
 def _too_many(limit: int) -> CanonicalError:
-    return CanonicalError(f"A JSON record holds more than {limit} values, which is more than is read.")
+    return CanonicalError(say("A JSON record holds more than {0} values, which is more than is read.", limit))
 
 
 def _check_depth(bare: bytes) -> None:
@@ -180,7 +183,7 @@ def _loaded(data: bytes, **hooks: Any) -> Any:
         with uncollected():
             return json.loads(data, **hooks)
     except (ValueError, RecursionError) as error:
-        raise CanonicalError("A record is not JSON.", detail=str(error)) from error
+        raise CanonicalError(say("A record is not JSON."), detail=str(error)) from error
 
 
 def _exact(text: str) -> int:
@@ -191,11 +194,13 @@ def _exact(text: str) -> int:
 
 
 def _no_float(text: str) -> Any:
-    raise CanonicalError(f"The number {text[:40]} of a JSON record is no integer; canonical JSON has no others.")
+    raise CanonicalError(
+        say("The number {0} of a JSON record is not an integer, and canonical JSON has no other numbers.", text[:40])
+    )
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise CanonicalError("A JSON object has the same key twice.")
+        raise CanonicalError(say("A JSON object has the same key twice."))
     return found

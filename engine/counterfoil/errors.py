@@ -6,7 +6,9 @@ next), and a detail for the log. Anything else that escapes is a bug in Counterf
 
 from __future__ import annotations
 
-DIVERGED = (
+from counterfoil.sentence import joined, say
+
+DIVERGED = say(
     "If the steps before it went well, training has diverged: lower the learning rate, or clip the gradients. If not, "
     "look for a division by zero, a logarithm of zero, a row that is masked as a whole, and data of different sizes."
 )
@@ -29,7 +31,7 @@ class CounterfoilError(Exception):
         self.detail = detail
 
     def __str__(self) -> str:
-        return f"{self.sentence} {self.remedy}".strip()
+        return joined(self.sentence, self.remedy)
 
 
 class RefusedError(CounterfoilError):

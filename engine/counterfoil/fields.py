@@ -6,6 +6,7 @@ from typing import Any
 
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import CounterfoilError
+from counterfoil.sentence import say
 
 
 class Fields:
@@ -21,24 +22,33 @@ class Fields:
         self._what = what
         self._error = error
         if not isinstance(value, dict):
-            raise error(f"The {what} is not a JSON object.")
+            raise error(say("The {0} is not a JSON object.", what))
         self._value = dict(value)
 
     def take(self, key: str, *kinds: type) -> Any:
         """Remove and return a field that must be of one of ``kinds``; True and False are no integers."""
         if key not in self._value:
-            raise self._error(f"The {self._what} lacks the field {key!r}.")
+            raise self._error(say("The {0} lacks the field {1}.", self._what, repr(key)))
         value = self._value.pop(key)
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             names = " or ".join(kind.__name__ for kind in kinds)
-            raise self._error(f"The field {key!r} of the {self._what} should be of type {names}.")
+            raise self._error(say("The field {0} of the {1} should be of type {2}.", repr(key), self._what, names))
         return value
 
     def integer(self, key: str, low: int, high: int) -> int:
         """Take an integer from ``low`` to ``high``."""
         value = int(self.take(key, int))
         if not low <= value <= high:
-            raise self._error(f"The field {key!r} of the {self._what} is {value}; it must lie in {low} to {high}.")
+            raise self._error(
+                say(
+                    "The field {0} of the {1} is {2}; it must lie in {3} to {4}.",
+                    repr(key),
+                    self._what,
+                    value,
+                    low,
+                    high,
+                )
+            )
         return value
 
     def digest(self, key: str) -> Digest:
@@ -50,9 +60,9 @@ class Fields:
         try:
             return Digest.from_hex(text)
         except ValueError as error:
-            raise self._error(f"The {what} is not a SHA-256 digest.") from error
+            raise self._error(say("The {0} is not a SHA-256 digest.", what)) from error
 
     def end(self) -> None:
         """Refuse what nobody took."""
         if self._value:
-            raise self._error(f"The {self._what} has the unknown field {min(self._value)!r}.")
+            raise self._error(say("The {0} has the unknown field {1}.", self._what, repr(min(self._value))))

@@ -12,13 +12,14 @@ import stat
 
 from counterfoil.errors import CounterfoilError
 from counterfoil.obstacles import read_failure
+from counterfoil.sentence import say
 
 _KINDS = (
-    (stat.S_ISDIR, "a folder"),
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
+    (stat.S_ISDIR, say("a folder")),
+    (stat.S_ISFIFO, say("a pipe")),
+    (stat.S_ISSOCK, say("a socket")),
+    (stat.S_ISCHR, say("a device")),
+    (stat.S_ISBLK, say("a device")),
 )
 # Opening a pipe for reading waits for a writer otherwise, and reading some files of the system waits for news. A
 # terminal that is opened must not become that of the process. Windows has none of these, and reads text unless told.
@@ -71,10 +72,11 @@ def open_input(
     try:
         file = open_plain(path)
     except FileNotFoundError as missing:
-        raise error(f"There is no file {name}.", remedy=remedy, detail=str(missing)) from missing
+        raise error(say("There is no file {0}.", name), remedy=remedy, detail=str(missing)) from missing
     except NotAFileError as other:
         raise error(
-            f"{name} is {other.strerror}, where {what} should be.", remedy=remedy or "Give the name of a file."
+            say("{0} is {1}, where {2} should be.", name, other.strerror, what),
+            remedy=remedy or say("Give the name of a file."),
         ) from other
     except (OSError, ValueError) as failure:
         raise _unreadable(name, what, error, failure) from failure
@@ -104,7 +106,7 @@ def read_input(
 
 def _check_regular(mode: int) -> None:
     if not stat.S_ISREG(mode):
-        kind = next((kind for matches, kind in _KINDS if matches(mode)), "no file")
+        kind = next((kind for matches, kind in _KINDS if matches(mode)), say("no file"))
         raise NotAFileError(errno.EINVAL, kind)
 
 
@@ -115,17 +117,22 @@ def _unreadable(
     if obstacle is not None:
         return obstacle
     why = getattr(failure, "strerror", None) or failure
-    return error(f"{name} cannot be read as {what}: {why}.", remedy="Check that you may read it.", detail=repr(failure))
+    return error(
+        say("{0} cannot be read as {1}: {2}.", name, what, why),
+        remedy=say("Check that you have permission to read it."),
+        detail=repr(failure),
+    )
 
 
 def _too_large(name: str, what: str, error: type[CounterfoilError], most: int, remedy: str) -> CounterfoilError:
     return error(
-        f"{name} is larger than {_size(most)}, too large for {what}.", remedy=remedy or "Give the file that was meant."
+        say("{0} is larger than {1}, too large for {2}.", name, _size(most), what),
+        remedy=remedy or say("Give the name of the right file."),
     )
 
 
 def _size(count: int) -> str:
     for power, unit in ((30, "GB"), (20, "MB"), (10, "kB")):
         if count >= 2**power:
-            return f"{count / 2**power:.3g} {unit}"
-    return f"{count} bytes"
+            return say("{0:.3g} {1}", count / 2**power, unit)
+    return say("{0} bytes", count)

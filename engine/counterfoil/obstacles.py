@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 
 from counterfoil.errors import FileChangedError, FileReadError, MemoryShortageError
+from counterfoil.sentence import say
 
 _NAMES = (
     "EIO", "ENXIO", "ENODEV", "ENOTCONN", "ETIMEDOUT", "ESTALE", "EHOSTDOWN", "EHOSTUNREACH", "ENETDOWN", "ENETUNREACH",
@@ -30,8 +31,8 @@ def read_failure(what: str, error: BaseException) -> FileReadError | MemoryShort
         return memory_shortage(f"{type(error).__name__} while reading {what}: {error}")
     if isinstance(error, OSError) and error.errno in _OF_THE_SYSTEM:
         return FileReadError(
-            f"The system failed to read {what}, which says nothing about the file itself.",
-            remedy="Check the disk or the network share, or copy the file to another disk, and start again.",
+            say("The system failed to read {0}, which says nothing about the file itself.", what),
+            remedy=say("Check the disk or the network share, or copy the file to another disk, and start again."),
             detail=f"{type(error).__name__}: {error}",
         )
     return None
@@ -45,15 +46,15 @@ def file_changed(name: str, what: str) -> FileChangedError:
         what: The part.
     """
     return FileChangedError(
-        f"The file {name} changed while it was read: {what} is not what it was before.",
-        remedy="Copy the file to a place where nobody else writes to it, and start again with the copy.",
+        say("The file {0} changed while it was read: {1} is not what it was before.", name, what),
+        remedy=say("Copy the file to a place where nobody else writes to it, and start again with the copy."),
     )
 
 
 def memory_shortage(detail: str) -> MemoryShortageError:
     """Return the error that says that this machine is short of memory."""
     return MemoryShortageError(
-        "This machine has too little memory left for the job.",
-        remedy="Close other programs, use fewer threads or another device, or take a machine with more memory.",
+        say("This machine has too little memory left for the job."),
+        remedy=say("Close other programs, use fewer threads or another device, or take a machine with more memory."),
         detail=detail,
     )

@@ -33,6 +33,7 @@ from counterfoil.commit.digest import Digest
 from counterfoil.errors import BundleError, KeyFileError, SignatureError, TargetExistsError
 from counterfoil.inputs import read_input
 from counterfoil.intoto import PAYLOAD_TYPE, RUN_PREDICATE, STATEMENT_TYPE, TREE_HEAD_PREDICATE, make_statement
+from counterfoil.sentence import say
 from counterfoil.wholefiles import write_whole
 
 _MAX_KEY_BYTES = 64 * 1024
@@ -62,9 +63,9 @@ class PublicKey:
         try:
             key = load_pem_public_key(pem)
         except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-            raise KeyFileError("This is not a public key in PEM form.", detail=str(error)) from error
+            raise KeyFileError(say("This is not a public key in PEM form."), detail=str(error)) from error
         if not isinstance(key, Ed25519PublicKey):
-            raise KeyFileError("The public key is not an Ed25519 key.")
+            raise KeyFileError(say("The public key is not an Ed25519 key."))
         return cls.of(key)
 
     @classmethod
@@ -129,7 +130,9 @@ def generate_key(private_path: str | os.PathLike[str], passphrase: str | None) -
     """
     private_path = Path(private_path)
     if passphrase == "":
-        raise KeyFileError("An empty passphrase protects nothing.", remedy="Give a passphrase, or none at all.")
+        raise KeyFileError(
+            say("An empty passphrase protects nothing."), remedy=say("Give a passphrase, or none at all.")
+        )
     encryption: KeySerializationEncryption = (
         NoEncryption() if passphrase is None else BestAvailableEncryption(passphrase.encode())
     )
@@ -155,7 +158,7 @@ def key_from_seed(seed: bytes) -> PrivateKey:
     try:
         key = Ed25519PrivateKey.from_private_bytes(seed)
     except ValueError as error:
-        raise KeyFileError("The secret of an Ed25519 key is 32 bytes.", detail=str(error)) from error
+        raise KeyFileError(say("The secret of an Ed25519 key is 32 bytes."), detail=str(error)) from error
     public = PublicKey.of(key.public_key())
     return PrivateKey(public, CryptoSigner(key, public._key))
 
@@ -184,19 +187,21 @@ def load_private_key(path: str | os.PathLike[str], passphrase: str | None) -> Pr
     except TypeError as error:
         # cryptography tells a missing passphrase and one too many by this type alone.
         if passphrase:
-            raise KeyFileError(f"The key in {path.name} has no passphrase.", remedy="Leave it empty.") from error
-        raise KeyFileError(f"The key in {path.name} needs its passphrase.", remedy="Give it.") from error
+            raise KeyFileError(
+                say("The key in {0} has no passphrase.", path.name), remedy=say("Leave it empty.")
+            ) from error
+        raise KeyFileError(say("The key in {0} needs its passphrase.", path.name), remedy=say("Give it.")) from error
     except (ValueError, UnsupportedAlgorithm) as error:
         if passphrase and b"ENCRYPTED" in pem:
             raise KeyFileError(
-                f"The passphrase of {path.name} is wrong, or the file is damaged.",
-                remedy="Try again.",
+                say("The passphrase of {0} is wrong, or the file is damaged.", path.name),
+                remedy=say("Try again."),
                 detail=str(error),
             ) from error
-        raise KeyFileError(f"{path.name} holds no private key in PEM form.", detail=str(error)) from error
+        raise KeyFileError(say("{0} holds no private key in PEM form.", path.name), detail=str(error)) from error
     if not isinstance(key, Ed25519PrivateKey):
         raise KeyFileError(
-            f"The key in {path.name} is not an Ed25519 key.", remedy="Make one with 'counterfoil keygen'."
+            say("The key in {0} is not an Ed25519 key.", path.name), remedy=say("Make one with 'counterfoil keygen'.")
         )
     public = PublicKey.of(key.public_key())
     return PrivateKey(public, CryptoSigner(key, public._key))
@@ -208,12 +213,13 @@ def load_public_key(path: str | os.PathLike[str]) -> PublicKey:
     pem = _read_key_file(path)
     if b"PRIVATE KEY" in pem:
         raise KeyFileError(
-            f"{path.name} holds a private key; a public one is needed.", remedy=f"Use {public_path(path).name}."
+            say("{0} holds a private key; a public one is needed.", path.name),
+            remedy=say("Use {0}.", public_path(path).name),
         )
     try:
         return PublicKey.from_pem(pem)
     except KeyFileError as error:
-        raise KeyFileError(f"{path.name} holds no Ed25519 public key in PEM form.", detail=str(error)) from error
+        raise KeyFileError(say("{0} holds no Ed25519 public key in PEM form.", path.name), detail=str(error)) from error
 
 
 def sign_statement(statement: dict[str, Any], key: SigningKey) -> bytes:
@@ -263,7 +269,7 @@ def sign_claim(claim: RunClaim, key: SigningKey) -> bytes:
         SignatureError: The claim names another public key than the one that would sign it.
     """
     if claim.public_key != key.public.pem:
-        raise SignatureError("The run's claim names another public key than the one that signs it.")
+        raise SignatureError(say("The run's claim names another public key than the one that signs it."))
     return sign_statement(make_statement(_run_subjects(claim), RUN_PREDICATE, claim.to_json()), key)
 
 
@@ -282,15 +288,15 @@ def open_claim(envelope: bytes, key: PublicKey | None = None) -> RunClaim:
     key = key or _named_key(parsed.payload)
     statement = _open(parsed, key)
     if statement["predicateType"] != RUN_PREDICATE:
-        raise SignatureError("What is signed is not the claim of a run.")
+        raise SignatureError(say("What is signed is not the claim of a run."))
     try:
         claim = RunClaim.from_json(statement["predicate"])
     except BundleError as error:
-        raise SignatureError("The signed claim of the run is malformed.", detail=str(error)) from error
+        raise SignatureError(say("The signed claim of the run is malformed."), detail=str(error)) from error
     if claim.public_key != key.pem:
-        raise SignatureError("The run's claim names another public key than the one that signed it.")
+        raise SignatureError(say("The run's claim names another public key than the one that signed it."))
     if statement["subject"] != _run_subjects(claim):
-        raise SignatureError("The subjects of the run's claim are not the order and the run that it speaks of.")
+        raise SignatureError(say("The subjects of the run's claim are not the order and the run that it speaks of."))
     return claim
 
 
@@ -301,7 +307,7 @@ def sign_tree_head(head: TreeHead, key: SigningKey) -> bytes:
         SignatureError: The head names another public key than the one that would sign it.
     """
     if head.public_key != key.public.pem:
-        raise SignatureError("The tree head names another public key than the one that signs it.")
+        raise SignatureError(say("The tree head names another public key than the one that signs it."))
     return sign_statement(make_statement(_head_subjects(head), TREE_HEAD_PREDICATE, head.to_json()), key)
 
 
@@ -317,15 +323,15 @@ def open_tree_head(envelope: bytes, key: PublicKey) -> TreeHead:
     """
     statement = open_statement(envelope, key)
     if statement["predicateType"] != TREE_HEAD_PREDICATE:
-        raise SignatureError("What is signed is not a tree head.")
+        raise SignatureError(say("What is signed is not a tree head."))
     try:
         head = TreeHead.from_json(statement["predicate"])
     except BundleError as error:
-        raise SignatureError("The signed tree head is malformed.", detail=str(error)) from error
+        raise SignatureError(say("The signed tree head is malformed."), detail=str(error)) from error
     if head.public_key != key.pem:
-        raise SignatureError("The tree head names another public key than the one that signed it.")
+        raise SignatureError(say("The tree head names another public key than the one that signed it."))
     if statement["subject"] != _head_subjects(head):
-        raise SignatureError("The subjects of the tree head are not the order and the history that it speaks of.")
+        raise SignatureError(say("The subjects of the tree head are not the order and the history that it speaks of."))
     return head
 
 
@@ -346,7 +352,7 @@ def _parse_envelope(envelope: bytes) -> Envelope:
     try:
         return Envelope.from_dict(canonical.parse(envelope))
     except (*_MALFORMED, canonical.CanonicalError) as error:
-        raise SignatureError("The signature's envelope is malformed.", detail=repr(error)) from error
+        raise SignatureError(say("The signature's envelope is malformed."), detail=repr(error)) from error
 
 
 def _open(envelope: Envelope, key: PublicKey) -> dict[str, Any]:
@@ -354,10 +360,12 @@ def _open(envelope: Envelope, key: PublicKey) -> dict[str, Any]:
         envelope.verify([key._key], 1)
     except _MALFORMED as error:
         raise SignatureError(
-            f"The signature does not hold for the key {key.key_id[:12]}.", detail=repr(error)
+            say("The signature does not hold for the key {0}.", key.key_id[:12]), detail=repr(error)
         ) from error
     if envelope.payload_type != PAYLOAD_TYPE:
-        raise SignatureError(f"The signed payload is of the type {envelope.payload_type!r}, not {PAYLOAD_TYPE!r}.")
+        raise SignatureError(
+            say("The signed payload is of the type {0}, not {1}.", repr(envelope.payload_type), repr(PAYLOAD_TYPE))
+        )
     return parse_statement(envelope.payload)
 
 
@@ -370,11 +378,11 @@ def parse_statement(payload: bytes) -> dict[str, Any]:
     try:
         statement = canonical.decode(payload)
     except canonical.CanonicalError as error:
-        raise SignatureError("The signed payload is not canonical JSON.", detail=str(error)) from error
+        raise SignatureError(say("The signed payload is not canonical JSON."), detail=str(error)) from error
     if not isinstance(statement, dict) or statement.keys() != {"_type", "subject", "predicateType", "predicate"}:
-        raise SignatureError("The signed payload is not an in-toto statement.")
+        raise SignatureError(say("The signed payload is not an in-toto statement."))
     if statement["_type"] != STATEMENT_TYPE:
-        raise SignatureError("The signed payload is not an in-toto statement of version 1.")
+        raise SignatureError(say("The signed payload is not an in-toto statement of version 1."))
     return statement
 
 
@@ -384,20 +392,22 @@ def _named_key(payload: bytes) -> PublicKey:
         pem = canonical.parse(payload)["predicate"]["public_key"]
         return PublicKey.from_pem(pem.encode())
     except (*_MALFORMED, canonical.CanonicalError, KeyFileError) as error:
-        raise SignatureError("The run's claim names no Ed25519 public key.", detail=repr(error)) from error
+        raise SignatureError(say("The run's claim names no Ed25519 public key."), detail=repr(error)) from error
 
 
 def _read_key_file(path: Path) -> bytes:
-    remedy = "Give the name of a key file; 'counterfoil keygen' makes one."
-    return read_input(path, "a key", KeyFileError, most=_MAX_KEY_BYTES, remedy=remedy)
+    remedy = say("Give the name of a key file; 'counterfoil keygen' makes one.")
+    return read_input(path, say("a key"), KeyFileError, most=_MAX_KEY_BYTES, remedy=remedy)
 
 
 def _exists(path: Path) -> KeyFileError:
-    return KeyFileError(f"{path} exists already; a key is never overwritten.", remedy="Choose another name.")
+    return KeyFileError(
+        say("{0} exists already; a key is never overwritten.", path), remedy=say("Choose another name.")
+    )
 
 
 def _write_new(path: Path, data: bytes, mode: int) -> None:
     try:
-        write_whole(path, data, what="the key file", mode=mode, replace=False)
+        write_whole(path, data, what=say("the key file"), mode=mode, replace=False)
     except TargetExistsError as error:
         raise _exists(path) from error

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from counterfoil.errors import FileWriteError, TargetExistsError
+from counterfoil.sentence import say
 
 if os.name == "posix":
     import fcntl
@@ -40,20 +41,20 @@ _NO_LINKS = frozenset(
 _UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 _NO_ROOM = {
-    "ENOSPC": "the disk is full",
-    "EDQUOT": "your share of the disk is used up",
-    "EFBIG": "the file is larger than is allowed there",
+    "ENOSPC": say("the disk is full"),
+    "EDQUOT": say("your quota of the disk is used up"),
+    "EFBIG": say("the file is larger than is allowed there"),
 }
 _REASONS = {
     **_NO_ROOM,
-    "EACCES": "you may not write there",
-    "EPERM": "the system does not allow it",
-    "EROFS": "the disk can only be read",
-    "ENOENT": "there is no such folder",
-    "ENOTDIR": "there is no such folder",
-    "EISDIR": "there is a folder of this name",
-    "ENAMETOOLONG": "the name is too long",
-    "EIO": "the disk does not work as it should",
+    "EACCES": say("you do not have permission to write there"),
+    "EPERM": say("the system does not allow it"),
+    "EROFS": say("the disk is read-only"),
+    "ENOENT": say("there is no such folder"),
+    "ENOTDIR": say("there is no such folder"),
+    "EISDIR": say("there is a folder of this name"),
+    "ENAMETOOLONG": say("the name is too long"),
+    "EIO": say("the disk reports an error"),
 }
 _WORDS = {getattr(errno, name): words for name, words in _REASONS.items() if hasattr(errno, name)}
 _FULL = frozenset(getattr(errno, name) for name in _NO_ROOM if hasattr(errno, name))
@@ -146,14 +147,16 @@ def check_target(path: Path, *, what: str, replace: bool = True) -> None:
         except FileNotFoundError:
             return
     if stat.S_ISDIR(found.st_mode):
-        reason = "that is a folder"
+        reason = say("that is a folder")
     elif not stat.S_ISREG(found.st_mode):
-        reason = "that is no ordinary file"
+        reason = say("that is not a regular file")
     elif not replace:
         raise _exists(path, what)
     else:
         return
-    raise FileWriteError(f"{_capital(what)} cannot be written to {path}: {reason}.", remedy="Give the name of a file.")
+    raise FileWriteError(
+        say("{0:capital} cannot be written to {1}: {2}.", what, path, reason), remedy=say("Give the name of a file.")
+    )
 
 
 def check_room(folder: str | os.PathLike[str], needed_bytes: int, what: str) -> None:
@@ -174,9 +177,14 @@ def check_room(folder: str | os.PathLike[str], needed_bytes: int, what: str) -> 
     # Some network drives say that they hold nothing at all.
     if usage.total and usage.free < needed_bytes:
         raise FileWriteError(
-            f"There is no room for {what} in {folder}: it needs {_size(needed_bytes)}, and {_size(usage.free)} are "
-            "free.",
-            remedy="Make room there, or choose another folder.",
+            say(
+                "There is no room for {0} in {1}: it needs {2}, and {3} are free.",
+                what,
+                folder,
+                _size(needed_bytes),
+                _size(usage.free),
+            ),
+            remedy=say("Make room there, or choose another folder."),
         )
 
 
@@ -316,13 +324,13 @@ def failed(path: Path, what: str, error: BaseException) -> FileWriteError:
     if not words and number is not None:
         words = os.strerror(number)
     if number in _FULL:
-        remedy = "Make room there, or choose another folder."
+        remedy = say("Make room there, or choose another folder.")
     elif number in (errno.ENOENT, errno.ENOTDIR):
-        remedy = "Make the folder, or choose another."
+        remedy = say("Make the folder, or choose another.")
     else:
-        remedy = "Choose another folder, or another name."
+        remedy = say("Choose another folder, or another name.")
     return FileWriteError(
-        f"{_capital(what)} cannot be written to {path}: {words or 'the system failed'}.",
+        say("{0:capital} cannot be written to {1}: {2}.", what, path, words or say("the system failed")),
         remedy=remedy,
         detail=f"{type(error).__name__}: {error}",
     )
@@ -330,7 +338,8 @@ def failed(path: Path, what: str, error: BaseException) -> FileWriteError:
 
 def _exists(path: Path, what: str) -> TargetExistsError:
     return TargetExistsError(
-        f"{_capital(what)} cannot be written to {path}: there is a file of this name.", remedy="Choose another name."
+        say("{0:capital} cannot be written to {1}: there is a file of this name.", what, path),
+        remedy=say("Choose another name."),
     )
 
 
@@ -341,12 +350,8 @@ def _part_stem(path: Path) -> str:
     return f".{path.name if len(name) <= room else name[:room].decode('utf-8', 'ignore')}."
 
 
-def _capital(what: str) -> str:
-    return what[:1].upper() + what[1:]
-
-
 def _size(size: int) -> str:
     for unit, factor in _UNITS:
         if size >= factor:
-            return f"{size / factor:.1f} {unit}"
-    return f"{size} bytes"
+            return say("{0:.1f} {1}", size / factor, unit)
+    return say("{0} bytes", size)

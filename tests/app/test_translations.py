@@ -28,7 +28,11 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from counterfoil import CheckNumber
+from counterfoil import CheckNumber, CounterfoilError, Sample
+from counterfoil.audit.values.dispute import named_parts
+from counterfoil.audit.values.sampling import Selection
+from counterfoil.sentence import joined, say
+from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import engine_words
 from counterfoil_app.looks.language import LANGUAGES, choose_language
 from counterfoil_app.main import TRANSLATIONS, make_window
@@ -40,7 +44,7 @@ from support.fake_engine import FakeEngine
 from support.waiting import reached
 
 ROOT = Path(__file__).resolve().parents[2]
-PLACE = re.compile(r"\{\d*\}")
+PLACE = re.compile(r"\{\d*(?::[^{}]*)?\}")
 
 
 def _script() -> ModuleType:
@@ -110,10 +114,6 @@ def test_compiled_catalogue_is_that_of_the_source(qapp: object, german: dict[obj
     assert not compiled.translate("MainWindow", "no such text")
 
 
-def test_templates_of_the_engine_are_those_of_its_source() -> None:
-    assert list(engine_words.templates()) == script.engine_texts(), "run make translations"
-
-
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
@@ -151,42 +151,137 @@ def test_catalogue_keeps_translations_and_tells_what_is_missing(tmp_path: Path) 
 # The engine's sentences
 
 
-def test_sentences_of_the_engine_are_translated_with_their_values(german_window: MainWindow) -> None:
-    found = engine_words.translated("Of 60 replayed steps 2 differ; the first is 37.")
-    assert found == "Von 60 nachgerechneten Schritten weichen 2 ab; der erste ist 37."
-    several = engine_words.translated(
-        "There is no file /tmp/my key.pem. Make one with 'counterfoil keygen'. Nobody knows this one. "
-        "Every rule of the format is kept."
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("say(text)", "no literal"),
+        ('say(f"Step {n} differs.")', "no literal"),
+        ('say("Step {0} differs.")', "a place for each value"),
+        ('say("Step {0} differs.", 1, 2)', "a place for each value"),
+        ('say("Step {0} differs.", *values)', "one by one"),
+    ],
+)
+def test_sentences_that_nobody_could_translate_are_refused(source: str, reason: str) -> None:
+    with pytest.raises(script.UntranslatableError, match=reason):
+        list(script.templates(source, "module.py"))
+
+
+def test_templates_are_collected_from_calls() -> None:
+    source = 'x = say("Step {0} " "differs.", say("a {0:.3g}", 1.0), ) if y else joined(say("{0} {1}", a, b), say("c"))'
+    assert list(script.templates(source, "module.py")) == ["Step {0} differs.", "a {0:.3g}", "c"]
+
+
+def test_every_sentence_that_the_window_can_show_is_said() -> None:
+    errors = script.error_names()
+    assert {"BundleError", "MessageError", "CanonicalError", "ReportedError"} <= errors
+    modules = list(script.shown_modules())
+    assert len(modules) > 150
+    assert [found for name, source in modules for found in script.unsaid(source, name, errors)] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'raise BundleError("broken")',
+        'raise BundleError(f"{name}")',
+        'raise BundleError(sentence, remedy="again")',
+        'raise BundleError(one if x else "broken")',
+        'raise BundleError(one or f"{two}")',
+        'raise BundleError("broken {0}".format(x))',
+        'raise BundleError(one + "broken")',
+        'raise BundleError(sentence=f"{x}")',
+        'Check(number, state, "broken")',
+        'Check(number, state, detail=f"{x}")',
+        'Finding(right, "broken")',
+        'Failure("broken", "", "", True)',
+        'why = "The file is broken."',
+        'why = f"{name} is broken."',
+        'note(number, f"Of {n} steps {m} differ.")',
+    ],
+)
+def test_a_sentence_that_is_not_said_is_found(source: str) -> None:
+    """The control of the test above, and of what it lets pass."""
+    assert len(list(script.unsaid(source, "module.py", frozenset({"BundleError"})))) == 1
+    fine = (
+        'raise BundleError(say("The file {0} is broken.", x), remedy=say("Again.") if x else "", detail="a b c d")\n'
+        'raise ValueError("This is a fault of a program.")\nCheck(number, state, "")\nCheck(number, state, found)\n'
+        'def f():\n    """This is what it does."""\n'
     )
+    assert list(script.unsaid(fine, "module.py", frozenset({"BundleError"}))) == []
+
+
+def test_the_made_up_engine_says_what_the_real_one_says() -> None:
+    source = (ROOT / "tests" / "support" / "fake_engine.py").read_text("utf-8")
+    said = set(script.templates(source, "fake_engine.py"))
+    assert len(said) > 15
+    assert said - set(script.engine_texts()) == set()
+
+
+def test_sentences_of_the_engine_are_translated_with_their_values(german_window: MainWindow) -> None:
+    found = engine_words.translated(say("Of {0} replayed steps {1} differ; the first is {2}.", 60000, 2, 37))
+    assert found == "Von 60.000 nachgerechneten Schritten weichen 2 ab; der erste ist 37."
+    missing = CounterfoilError(
+        say("There is no file {0}.", "/tmp/my key.pem"), remedy=say("Make one with 'counterfoil keygen'.")
+    )
+    several = engine_words.translated(joined(missing.__str__(), "Nobody knows this one.", say("Try again.")))
     assert several == (
         "Es gibt keine Datei /tmp/my key.pem. Erzeugen Sie eine mit 'counterfoil keygen'. "
-        "Nobody knows this one. Jede Regel des Formats ist eingehalten."
+        "Nobody knows this one. Versuchen Sie es noch einmal."
     )
     nested = engine_words.translated(
-        "The trainer signed 3 steps, but the order has 4. Nothing can be concluded about the training."
+        say(
+            "{0} Nothing can be concluded about the training.",
+            say("The trainer signed {0} steps, but the order has {1}.", 3, 4),
+        )
     )
     assert nested.startswith("Der Trainer hat 3 Schritte unterschrieben")
     assert nested.endswith("l\u00e4sst sich nichts schlie\u00dfen.")
-    confirmed = (
-        "Step 4 is not what was ordered: replayed from the agreed state before it, it gives other values than the "
-        "trainer signed (in state and loss). A second replay with every reduction in another order and exact "
-        "arithmetic confirm this machine's result."
+    assert engine_words.translated(named_parts(("state", "loss", "fingerprints"))) == (
+        "Zustand, Verlust und Fingerabdr\u00fccke"
     )
-    assert "hat (in: Zustand und Verlust)" in engine_words.translated(confirmed)
     assert engine_words.translated("") == ""
-    assert engine_words.translated("A file of 3 segments is unheard of.") == "A file of 3 segments is unheard of."
-    sample = engine_words.translated(
-        "The 3 of 12 segments were drawn at random after the run was signed; a run with at least 2 bad segments would "
-        "have passed with probability 0.545."
-    )
+    assert engine_words.translated("All 3 replayed steps match.") == "All 3 replayed steps match.", "a plain text"
+    drawn = Sample(12, ((1, 3),), Selection.RANDOM, "0" * 64, 2)
+    sample = engine_words.translated(drawn.describe())
+    assert drawn.describe().endswith("at least 2 bad segments would have passed with probability 0.545.")
     assert sample.startswith("Von allen (12 Segmente) wurden 3 zuf")
     assert "mindestens 2 davon" in sample
-    assert "0.545" in sample
+    assert "0,545" in sample
+    room = CounterfoilError(
+        say("{0:capital} cannot be written to {1}: {2}.", say("the verdict"), "x", say("the disk is full"))
+    )
+    assert engine_words.translated(room.sentence) == (
+        "Das Urteil l\u00e4sst sich nicht nach x schreiben: der Datentr\u00e4ger ist voll."
+    )
+
+
+def test_numbers_are_written_as_in_german(german_window: MainWindow) -> None:
+    for value, form, shown in (
+        (1234567, "{0}", "1.234.567"),
+        (2**70, "{0}", str(2**70)),
+        (1234.56, "{0:,.1f}", "1.234,6"),
+        (0.125, "{0}", "0,125"),
+        (0.00012345, "{0:.2g}", "0,00012"),
+        (255, "{0:x}", "ff"),
+    ):
+        assert engine_words.translated(say(form, value)) == shown
+
+
+def test_text_of_strangers_stays_in_its_place(german_window: MainWindow) -> None:
+    """What a file says is neither translated nor filled in, and shows as visible characters."""
+    hostile = "the verdict {0} \u202eAll"
+    assert engine_words.translated(say("There is no file {0}.", hostile)) == (
+        "Es gibt keine Datei the verdict {0} \\u202eAll."
+    )
+    shown = Failure.of(CounterfoilError(say("There is no file {0}.", hostile)))
+    assert engine_words.failure_text(shown) == "Es gibt keine Datei the verdict {0} \\u202eAll."
 
 
 def test_english_window_leaves_the_engine_alone(window: MainWindow) -> None:
-    sentence = "Of 60 replayed steps 2 differ; the first is 37. What {0} stands for stays. So does this."
-    assert engine_words.translated(sentence) == sentence
+    sentence = say("Of {0} replayed steps {1} differ; the first is {2}.", 60000, 2, 37)
+    assert engine_words.translated(sentence) == "Of 60000 replayed steps 2 differ; the first is 37."
+    plain = "Of 60 replayed steps 2 differ; the first is 37. What {0} stands for stays. So does this."
+    assert engine_words.translated(plain) == plain
 
 
 # The window

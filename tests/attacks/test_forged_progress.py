@@ -37,7 +37,7 @@ def test_progress_of_another_audit_is_not_used(digits_job, cheat_job, tmp_path, 
         request_of(digits_job, place, resume=True, segments=SegmentRequest(count=2)), "the segments", "What differs"
     )
     refused(request_of(digits_job, place, resume=True, continue_after_dispute=False), "after a dispute", "What differs")
-    refused(request_of(digits_job, None, resume=True), "not said where")
+    refused(request_of(digits_job, None, resume=True), "No file or folder for the progress")
     for name, words in (("torch", "version of torch"), ("counterfoil", "version of Counterfoil"), ("device", "device")):
         with monkeypatch.context() as patch:
             environment = machine.environment

@@ -23,6 +23,8 @@ from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Out
 from counterfoil.audit.values.steptable import Recorded
 from counterfoil.cli import main
 from counterfoil.errors import CounterfoilError
+from counterfoil.sentence import say
+from counterfoil_app.engine import messages
 from counterfoil_app.engine import process as engine_process
 from counterfoil_app.engine.child import Item, Returned
 from counterfoil_app.engine.messages import MessageError, dumps, loads
@@ -95,6 +97,42 @@ def test_control_plain_values_pass() -> None:
         assert (found == array).all()
         assert found.shape == array.shape
     assert loads(dumps(np.float32(0.1))) == np.float32(0.1)
+
+
+def test_sentences_pass_with_their_parts() -> None:
+    value = say("Step {0} {1}.", 3, say("differs"))
+    found = loads(dumps([value, Check(CheckNumber.FORMAT, CheckState.PASSED, value)]))
+    assert found == [value, Check(CheckNumber.FORMAT, CheckState.PASSED, value)]
+    for sentence in (found[0], found[1].detail):
+        assert (sentence.template, sentence.values) == (value.template, value.values)
+        assert sentence.values[1].template == "differs"
+
+
+class Claims:
+    """Unpickled by the window, it asks for a sentence."""
+
+    def __init__(self, *parts: Any) -> None:
+        self._parts = parts
+
+    def __reduce__(self) -> Any:
+        return messages.sentence, self._parts
+
+
+@pytest.mark.parametrize(
+    ("template", "values"),
+    [("{0.__class__}", ("a",)), ("{0:999999999}", (1,)), ("{0}", ([],)), ("{1}", ("a",)), (1, ()), ("a", 1)],
+)
+def test_sentences_that_are_none(template: Any, values: Any) -> None:
+    with pytest.raises(MessageError, match="cannot be read"):
+        loads(pickle.dumps(Claims(template, values)))
+
+
+def test_sentences_that_repeat_each_other_do_not_fill_the_memory() -> None:
+    value: Any = "a" * 1000
+    for _ in range(40):
+        value = Claims("{0}{1}", (value, value))
+    with pytest.raises(MessageError, match="too long"):
+        loads(pickle.dumps(value))
 
 
 def test_control_a_verdict_passes() -> None:

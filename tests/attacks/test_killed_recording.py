@@ -190,7 +190,7 @@ def test_what_is_unfinished_is_neither_thrown_away_nor_gone_on_with_unasked(kill
     assert sorted(path.name for path in recording_folder(run).iterdir()) == before
     ended = killing.train(run, "--fresh", "--force")
     assert ended.code == 0
-    assert "Tree heads of the recording that is thrown away were published" in ended.said
+    assert "Tree heads of the recording that is discarded were published" in ended.said
     check_run(killing, run)
 
 

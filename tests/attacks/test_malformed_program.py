@@ -57,7 +57,7 @@ CASES: dict[str, tuple[bytes, str]] = {
     ),
     "a reduction that there is not": (single("aten.mse_loss.default", [X, X, 9], [("float32", [])], A), "is 9;"),
     "a way of rounding that there is not": (
-        single("aten.div.Tensor_mode", [X, X], [A], A, rounding_mode="up"), "is none of floor, trunc",
+        single("aten.div.Tensor_mode", [X, X], [A], A, rounding_mode="up"), "is not one of floor, trunc",
     ),
     "pieces that nobody counts": (
         single("aten.split.Tensor", [X, 1], [("float32", [1])], ("float32", [2**36])), f"1 outputs, not {2**36}",

@@ -70,7 +70,7 @@ def test_the_head_of_another_key(tmp_path, published, digits_job):
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     _, heads = record_with_heads(digits_job.order, folder, load_private_key(tmp_path / "other.pem", None))
-    assert "Line 1 of heads.jsonl is no tree head of this trainer" in refused(run, digits_job.order, heads)
+    assert "Line 1 of heads.jsonl is not a tree head of this trainer" in refused(run, digits_job.order, heads)
 
 
 @pytest.mark.parametrize("place", [5, 300, -20])

@@ -39,7 +39,7 @@ class Model(nn.Module):
 
 EDITS = {
     "stable": ("aten.sort.stable", {"stable": False}, "need not keep the order of equal elements"),
-    "arange": ("aten.arange.default", (8.0,), "counts in steps that are no integers"),
+    "arange": ("aten.arange.default", (8.0,), "counts in steps that are not integers"),
     "softplus": ("aten.softplus.default", (None, 2.0, 20), "compares a rounded product with its threshold"),
     "index_put": ("aten.index_put.default", (None, None, None, False), "the last write wins"),
     "quotient": ("aten.div.Tensor_mode", {"rounding_mode": None}, "without saying how the quotient"),

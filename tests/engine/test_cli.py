@@ -327,7 +327,7 @@ def test_training_goes_on_where_it_was_stopped(
     assert main([*command, "--force"]) == 4
     error = " ".join(capsys.readouterr().err.split())
     assert "An unfinished recording of this run lies in" in error
-    assert "Go on with it: add --resume. Or throw it away: add --fresh." in error
+    assert "Go on with it: add --resume. Or discard it: add --fresh." in error
     published = heads.read_bytes()
     assert main([*command, "--resume"]) == 0
     assert "Going on after step 2." in capsys.readouterr().out

@@ -59,11 +59,13 @@ from counterfoil import (
 from counterfoil.audit.statement.model import VerdictStatement, read_statement
 from counterfoil.audit.statement.write import verdict_statement
 from counterfoil.audit.step.compare import detail_difference
+from counterfoil.audit.values.dispute import named_parts
 from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.summary import ArraySummary, OrderSummary, RunSummary
 from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil.program.limits import LARGE
+from counterfoil.sentence import joined, say
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, sample_files
 from support.reports import verified_report
@@ -80,8 +82,8 @@ TENSORS = {
 OPERATORS = 40
 KEY_ID = "ab" * 32
 # The sentences are the engine's own, so that their translations are tried too.
-OTHER_ORDER = "The file was made for the order 3eeb7e96e59c; the client's order is 5f4dcc3b5aa7."
-SELF_TEST_SENTENCE = "Known answers for SHA-256, Philox and a rounded training step came out right on cpu."
+OTHER_ORDER = say("The file was made for the order {0}; the client's order is {1}.", "3eeb7e96e59c", "5f4dcc3b5aa7")
+SELF_TEST_SENTENCE = say("Known answers for SHA-256, Philox and a rounded training step came out right on {0}.", "cpu")
 
 
 def digest(text: str) -> Digest:
@@ -289,7 +291,7 @@ class FakeEngine:
         if not keys:
             return VerdictReading((KEY_ID,))
         if content.get("forged"):
-            raise CounterfoilError("The signature does not hold for the key abababababab.")
+            raise CounterfoilError(say("The signature does not hold for the key {0}.", "abababababab"))
         report = replace(verified_report(), bundle_name="honest.cfoil", reason="All is well.")
         fields = verdict_statement(report, datetime(2026, 11, 21, 12, tzinfo=UTC))
         verdict = Verdict(read_statement(fields, VerdictStatement), KEY_ID)
@@ -324,20 +326,21 @@ class FakeEngine:
 
     def checks(self, order: Path | None) -> dict[CheckNumber, Check]:
         details = {
-            CheckNumber.FORMAT: "Every rule of the format is kept.",
-            CheckNumber.ORDER: "The order 3eeb7e96e59c is the client's.",
+            CheckNumber.FORMAT: say("Every rule of the format is kept."),
+            CheckNumber.ORDER: say("The order {0} is the client's.", "3eeb7e96e59c"),
             CheckNumber.ORDER_CONTENTS: (
-                "Program, schedule, scalars, 2 data arrays and the initial state match the order."
+                say("Program, schedule, scalars, {0} data arrays and the initial state match the order.", 2)
             ),
-            CheckNumber.PROGRAM: "All 412 operators are on the allow-list; 131 are rounded.",
-            CheckNumber.SIGNATURE: "Signed by 7d1f6a0c4b92, 2026-11-20T16:42:07Z.",
-            CheckNumber.COMMITMENTS: f"The {self.steps} steps have the signed run root 9c01d2aa7f3e.",
+            CheckNumber.PROGRAM: say("All {0} operators are on the allow-list; {1} are rounded.", 412, 131),
+            CheckNumber.SIGNATURE: say("Signed by {0}, {1}.", "7d1f6a0c4b92", "2026-11-20T16:42:07Z"),
+            CheckNumber.COMMITMENTS: say("The {0} steps have the signed run root {1}.", self.steps, "9c01d2aa7f3e"),
         }
         result = {number: Check(number, CheckState.PASSED, text) for number, text in details.items()}
         if order is None:
-            text = (
-                "The order 3eeb7e96e59c was taken from the file itself; without the client's own nobody knows whether "
-                "it is what the client ordered."
+            text = say(
+                "The order {0} was taken from the file itself; without the client's own nobody knows whether it is "
+                "what the client ordered.",
+                "3eeb7e96e59c",
             )
             result[CheckNumber.ORDER] = Check(CheckNumber.ORDER, CheckState.WARNING, text)
         for number in self.failing:
@@ -386,11 +389,11 @@ class FakeEngine:
             without_bound=("fold", "prod"),
             estimate=ESTIMATE,
         )
-        sentence = "The run is signed and complete. Compare it with the client's own order before you rely on it."
+        sentence = say("The run is signed and complete. Compare it with the client's own order before you rely on it.")
         if self.failing:
-            sentence = f"{OTHER_ORDER} Nothing can be concluded about the training."
+            sentence = say("{0} Nothing can be concluded about the training.", OTHER_ORDER)
         elif not self.has_run:
-            sentence = "This is an order that nobody has run yet."
+            sentence = say("This is an order that nobody has run yet.")
         return BundleSummary(
             path=str(path),
             file_bytes=1_482_113,
@@ -463,7 +466,7 @@ class FakeEngine:
             operator=self.operator(),
             trainer_state=digest("state"),
             replay_state=digest("other state"),
-            finding=Finding(Right.REPLAY, "The trainer's fingerprint belongs to other values."),
+            finding=Finding(Right.REPLAY, joined("The trainer's fingerprint belongs to other values.")),
         )
 
     def detail(self, tensor: TensorDivergence) -> TensorDetail:
@@ -499,30 +502,39 @@ class FakeEngine:
     ) -> AuditReport:
         reasons = {
             Outcome.VERIFIED: (
-                f"All {self.steps} steps were replayed, and every one has the trainer's Merkle leaf bit for bit."
+                say("All {0} steps were replayed, and every one has the trainer's Merkle leaf bit for bit.", self.steps)
             ),
             Outcome.DISPUTED: (
-                f"Step {self.disputed} is not what was ordered: replayed from the agreed state before it, it gives "
-                "other values than the trainer signed (in state, loss and fingerprints). A second replay with every "
-                "reduction in another order and exact arithmetic confirm this machine's result."
+                say(
+                    "Step {0} is not what was ordered: replayed from the agreed state before it, it gives other "
+                    "values than the trainer signed (in {1}). A second replay with every "
+                    "reduction in another order and exact arithmetic confirm this machine's result.",
+                    self.disputed,
+                    named_parts(("state", "loss", "fingerprints")),
+                )
             ),
-            Outcome.INCONCLUSIVE: f"The audit was stopped after {done} of {self.steps} steps; all of these match.",
-            Outcome.REFUSED: f"{OTHER_ORDER} Nothing was concluded about the training.",
+            Outcome.INCONCLUSIVE: say(
+                "The audit was stopped after {0} of {1} steps; all of these match.", done, self.steps
+            ),
+            Outcome.REFUSED: say("{0} Nothing was concluded about the training.", OTHER_ORDER),
         }
         passed, skipped = CheckState.PASSED, CheckState.SKIPPED
         full = {number: Check(number, skipped) for number in list(CheckNumber)} | checks
         if outcome is not Outcome.REFUSED:
             wrong = outcome is Outcome.DISPUTED
-            found = f"All {done} replayed steps match."
+            found = say("All {0} replayed steps match.", done)
             if wrong:
-                found = f"Of {done} replayed steps 1 differ; the first is {self.disputed}."
-            log = "24,660 entries for 72,253,440 rounded values: 180 corrections, 0 contradictions, 0 omissions."
+                found = say("Of {0} replayed steps {1} differ; the first is {2}.", done, 1, self.disputed)
+            log = say(
+                "{0} entries for {1} rounded values: {2} corrections, {3} contradictions, {4} omissions.",
+                24660, 72253440, 180, 0, 0,
+            )  # fmt: skip
             part = CheckState.WARNING if done < self.steps else passed
             full |= {
                 CheckNumber.REPLAY: Check(CheckNumber.REPLAY, CheckState.FAILED if wrong else passed, found),
                 CheckNumber.LOG: Check(CheckNumber.LOG, passed, log),
                 CheckNumber.COVERAGE: Check(
-                    CheckNumber.COVERAGE, part, f"{done} of {self.steps} steps were replayed and judged."
+                    CheckNumber.COVERAGE, part, say("{0} of {1} steps were replayed and judged.", done, self.steps)
                 ),
             }
         return AuditReport(

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from PySide6.QtGui import QFontDatabase
 
 from counterfoil import CounterfoilError
+from counterfoil.sentence import say
 
 OFFSCREEN = "offscreen"
 
@@ -45,13 +46,13 @@ def check_display(
         return
     if not has_display(environment, platform):
         raise CounterfoilError(
-            "The window cannot be shown, because this session has no display.",
-            remedy="Start it in a graphical session, or use 'counterfoil audit' here.",
+            say("The window cannot be shown, because this session has no display."),
+            remedy=say("Start it in a graphical session, or use 'counterfoil audit' here."),
         )
     if not environment.get("WAYLAND_DISPLAY") and not loads("libxcb-cursor.so.0"):
         raise CounterfoilError(
-            "The window cannot be shown, because the system library libxcb-cursor is missing.",
-            remedy="Install it; on Debian and Ubuntu: apt-get install libxcb-cursor0",
+            say("The window cannot be shown, because the system library libxcb-cursor is missing."),
+            remedy=say("Install it; on Debian and Ubuntu: apt-get install libxcb-cursor0"),
         )
 
 
@@ -71,6 +72,6 @@ def check_fonts() -> None:
     """
     if not QFontDatabase.families():
         raise CounterfoilError(
-            "The window cannot show any text, because no font is installed.",
-            remedy="Install one; on Debian and Ubuntu: apt-get install fonts-dejavu-core",
+            say("The window cannot show any text, because no font is installed."),
+            remedy=say("Install one; on Debian and Ubuntu: apt-get install fonts-dejavu-core"),
         )

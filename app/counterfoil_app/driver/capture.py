@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from counterfoil import AuditReport, CounterfoilError, write_whole
+from counterfoil.sentence import say
 from counterfoil_app.driver.waiting import settle, wait_until
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.open_bundle import Phase
@@ -58,13 +59,13 @@ def replay_and_capture(
         window.open_bundle(bundle, order)
         _wait(lambda: session.phase is not Phase.LOADING, "opening the bundle", timeout_seconds, failures)
         if not window.commands["replay"].isEnabled():
-            raise CounterfoilError(f"{bundle.name} holds nothing to replay.")
+            raise CounterfoilError(say("{0} holds nothing to replay.", bundle.name))
         window.commands["replay"].trigger()
         _wait(lambda: not session.running, "the replay", timeout_seconds, failures)
         report: AuditReport | None = session.report
         if report is None:
             failure = session.failure
-            sentence = failure.sentence if failure is not None else "The replay ended without a report."
+            sentence = failure.sentence if failure is not None else say("The replay ended without a report.")
             raise CounterfoilError(sentence, remedy=failure.remedy if failure is not None else "")
         request = SigningRequest(private_key=key, passphrase=passphrase, create=False, target=verdict)
         session.export_verdict(partial(export_verdict, request=request))
@@ -83,7 +84,7 @@ def capture(window: MainWindow, screenshot: Path) -> None:
     """
     settle(SETTLE_MILLISECONDS)
     window.divergence.redraw()
-    write_whole(screenshot, png(window.grab().toImage()), what="the picture")
+    write_whole(screenshot, png(window.grab().toImage()), what=say("the picture"))
 
 
 def _wait(done: Callable[[], bool], what: str, timeout_seconds: float, failures: list[Failure]) -> None:
@@ -91,4 +92,4 @@ def _wait(done: Callable[[], bool], what: str, timeout_seconds: float, failures:
     if failures:
         raise CounterfoilError(failures[0].sentence, remedy=failures[0].remedy, detail=failures[0].detail)
     if not ended:
-        raise CounterfoilError(f"Gave up after {timeout_seconds:.0f} seconds of waiting for {what}.")
+        raise CounterfoilError(say("Gave up after {0:.0f} seconds of waiting for {1}.", timeout_seconds, what))

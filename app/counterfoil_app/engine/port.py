@@ -30,6 +30,7 @@ from counterfoil import (
     Verdict,
 )
 from counterfoil.inputs import read_input
+from counterfoil.sentence import say
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, record_sample
 
 MAX_VERDICT_BYTES = 64 * 2**20
@@ -146,7 +147,7 @@ class LibraryEngine:
 
     def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
         """Check a verdict file with the first of the public keys that signed it; raises CounterfoilError."""
-        envelope = read_input(path, "a verdict", CounterfoilError, most=MAX_VERDICT_BYTES)
+        envelope = read_input(path, say("a verdict"), CounterfoilError, most=MAX_VERDICT_BYTES)
         key_ids = counterfoil.claimed_key_ids(envelope)
         for key_file in keys:
             key = counterfoil.load_public_key(key_file)
@@ -167,7 +168,8 @@ class LibraryEngine:
         """Write the dispute capsule of the last audit, whose report this is; raises CounterfoilError."""
         if self._last is None or self._last.evidence is None or _disputed(self._last.report) != _disputed(report):
             raise CounterfoilError(
-                "What a capsule of this dispute would hold is no longer at hand.", remedy="Replay the run again."
+                say("The evidence for a capsule of this dispute is no longer in memory."),
+                remedy=say("Replay the run again."),
             )
         counterfoil.write_capsule(self._last.evidence, path)
 

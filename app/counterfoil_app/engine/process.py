@@ -26,6 +26,7 @@ from counterfoil import (
     StepTable,
     write_steps_csv,
 )
+from counterfoil.sentence import say
 from counterfoil_app.engine.child import Call, Item, Raised, Returned, Steer, serve
 from counterfoil_app.engine.messages import MAX_BYTES, MessageError, loads
 from counterfoil_app.engine.port import VerdictReading
@@ -165,7 +166,7 @@ class ProcessEngine:
             messages = loads(data)
             if isinstance(messages, list) and all(isinstance(each, (Item, Returned, Raised)) for each in messages):
                 return messages
-            raise MessageError("The engine's process sent something else than messages.")
+            raise MessageError(say("The engine's process sent something else than messages."))
         except MessageError:
             if self._process is not None:
                 self._process.kill()
@@ -200,8 +201,11 @@ class ProcessEngine:
             code = self._process.exitcode
         with suppress(OSError):
             self.close()
-        how = "ended" if code is None else f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
+        if code is None:
+            how = say("ended")
+        else:
+            how = say("was ended by signal {0}", -code) if code < 0 else say("ended with code {0}", code)
         return CounterfoilError(
-            f"The engine's process {how} before its work was done. Nothing was concluded.",
-            remedy="Most often the machine ran out of memory. Close other programs, and try again.",
+            say("The engine's process {0} before its work was done. Nothing was concluded.", how),
+            remedy=say("Most often the machine ran out of memory. Close other programs, and try again."),
         )

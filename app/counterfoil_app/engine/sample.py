@@ -9,6 +9,7 @@ from pathlib import Path
 
 import counterfoil
 from counterfoil import CancelToken, CounterfoilError
+from counterfoil.sentence import say
 from counterfoil_resources.digits import load_digits
 
 STEPS = 20
@@ -71,8 +72,8 @@ def record_sample(folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterat
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CounterfoilError(
-            f"The folder {folder} for the sample cannot be made: {error.strerror or error}.",
-            remedy="Make room there, or open a run of your own.",
+            say("The folder {0} for the sample cannot be made: {1}.", folder, error.strerror or error),
+            remedy=say("Make room there, or open a run of your own."),
         ) from error
     if not key.exists():
         counterfoil.generate_key(key, None)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 from msgspec import Struct, structs
 
 from counterfoil import Digest, one_line
+from counterfoil.sentence import Sentence
 
 SENTENCE_CHARACTERS = 4000
 """Longest sentence that is shown; it may quote several texts of strangers."""
@@ -21,8 +22,14 @@ T = TypeVar("T")
 
 
 def sentence(text: str) -> str:
-    """A sentence that may quote a stranger, as one line of visible characters."""
-    return one_line(text, SENTENCE_CHARACTERS)
+    """A sentence that may quote a stranger, as one line of visible characters; what it was made of is kept."""
+    shown = one_line(text, SENTENCE_CHARACTERS)
+    if shown == text or not isinstance(text, Sentence):
+        return shown if shown != text else text
+    cleaned = Sentence(
+        text.template, tuple(sentence(value) if isinstance(value, str) else value for value in text.values)
+    )
+    return cleaned if one_line(cleaned, SENTENCE_CHARACTERS) == cleaned else shown
 
 
 def lines(text: str) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from counterfoil import CounterfoilError
+from counterfoil.sentence import say
 from counterfoil_app.engine import strangers
 
 
@@ -41,8 +42,8 @@ class Failure:
         if isinstance(error, CounterfoilError):
             sentence, remedy = strangers.sentence(error.sentence), strangers.sentence(error.remedy)
             return cls(sentence, remedy, strangers.lines(error.detail or trace), expected=True)
-        sentence = f"Counterfoil itself failed: {type(error).__name__}: {error}".rstrip(". ") + "."
-        remedy = "Nothing was concluded. Please report this with the details below."
+        sentence = say("Counterfoil itself failed: {0}.", f"{type(error).__name__}: {error}".rstrip(". "))
+        remedy = say("Nothing was concluded. Please report this with the details below.")
         return cls(strangers.sentence(sentence), remedy, strangers.lines(trace), expected=False)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from counterfoil import CounterfoilError, one_line, write_whole
+from counterfoil.sentence import say
 
 FILE_NAME = "trainers.json"
 FORMAT_VERSION = 1
@@ -128,13 +129,15 @@ class AddressBook:
         name = " ".join(name.split())
         if one_line(name, MAX_NAME) != name:
             raise CounterfoilError(
-                f"A name has at most {MAX_NAME} printable characters.", remedy="Choose a shorter name."
+                say("A name has at most {0} printable characters.", MAX_NAME), remedy=say("Choose a shorter name.")
             )
         taken = next((key for key in self.keys if name and key.name == name and key.key_id != key_id), None)
         if taken is not None:
             raise CounterfoilError(
-                f"{name} is the name of another key, {taken.key_id[:12]}, met since {taken.since}.",
-                remedy="If the trainer really has a new key, ask the trainer to confirm it, and name it differently.",
+                say("{0} is the name of another key, {1}, met since {2}.", name, taken.key_id[:12], taken.since),
+                remedy=say(
+                    "If the trainer really has a new key, ask the trainer to confirm it, and name it differently."
+                ),
             )
         self._store(replace(self._keys[key_id], name=name))
 
@@ -149,10 +152,10 @@ class AddressBook:
             self._path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise CounterfoilError(
-                f"The folder {self._path.parent} cannot be made: {error.strerror or error}.",
-                remedy="Make room there; until then no key is remembered.",
+                say("The folder {0} cannot be made: {1}.", self._path.parent, error.strerror or error),
+                remedy=say("Make room there; until then no key is remembered."),
             ) from error
-        write_whole(self._path, text.encode(), what="the list of trainers")
+        write_whole(self._path, text.encode(), what=say("the list of trainers"))
         self._keys = keys
 
 
@@ -172,8 +175,8 @@ def _read(path: Path) -> list[KnownKey]:
         return []
     except OSError as error:
         raise CounterfoilError(
-            f"The address book {path} cannot be read: {error.strerror or error}.",
-            remedy="Until then keys are not compared with those met before.",
+            say("The address book {0} cannot be read: {1}.", path, error.strerror or error),
+            remedy=say("Until then keys are not compared with those met before."),
         ) from error
     try:
         if len(data) > MAX_BYTES:
@@ -184,8 +187,8 @@ def _read(path: Path) -> list[KnownKey]:
         return [_entry(item) for item in value["keys"]]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise CounterfoilError(
-            f"The address book {path} is damaged, so keys are not compared with those met before.",
-            remedy="Repair the file, or move it away to begin a new one.",
+            say("The address book {0} is damaged, so keys are not compared with those met before.", path),
+            remedy=say("Repair the file, or move it away to begin a new one."),
             detail=f"{type(error).__name__}: {error}",
         ) from error
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from counterfoil import AuditReport, StepTable, write_whole
+from counterfoil.sentence import say
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure, JobResult, Submit
 from counterfoil_app.model.finished import VerdictMaterial
@@ -69,7 +70,7 @@ class Exports(QObject):
 
 
 def _write_contents(target: Path, contents: Callable[[], bytes]) -> Path:
-    write_whole(target, contents(), what="the file")
+    write_whole(target, contents(), what=say("the file"))
     return target
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from counterfoil import Passphrase, start_signer, write_whole
+from counterfoil.sentence import say
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.model.finished import VerdictMaterial
@@ -63,11 +64,11 @@ def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRe
     passphrase = Passphrase.given(request.passphrase)
     with start_signer(request.private_key, "audit", passphrase, about=about, create=request.create) as signer:
         envelope = signer.sign(statement)
-    write_whole(request.target, envelope, what="the verdict")
+    write_whole(request.target, envelope, what=say("the verdict"))
     if request.report is not None:
         curves = Curves.of(material.steps)
         page = Contents(plain(material.report), plain(material.summary), curves, envelope, name_of(request.target))
-        write_whole(request.report, print_report(page), what="the report")
+        write_whole(request.report, print_report(page), what=say("the report"))
     if request.table is not None:
         engine.write_steps(material.steps, request.table)
     if request.remember and request.passphrase is not None:

@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 
 from PySide6.QtCore import QLocale
 
+from counterfoil.sentence import say
 from counterfoil_app.desktop import startup
 from counterfoil_app.engine.worker import Failure, ReportedError
 from counterfoil_app.looks.language import LANGUAGES, SOURCE_LANGUAGE, Translations
@@ -35,8 +36,8 @@ def print_report(contents: Contents) -> bytes:
     except EOFError:
         process.join()
         result = Failure(
-            f"The report could not be printed: its process ended with code {process.exitcode}.",
-            "The signed verdict is written. Export it again to print the report.",
+            say("The report could not be printed: its process ended with code {0}.", process.exitcode),
+            say("The signed verdict is written. Export it again to print the report."),
             "",
             expected=True,
         )

@@ -311,7 +311,7 @@ class SigningDialog(QDialog):
         key = Path(self.key.text()).expanduser()
         if self.create_new.isChecked():
             return self.tr(
-                "The public key is written beside it as {0}. Give it to whoever checks your verdicts."
+                "The public key is written beside it as {0}. Give it to those who check your verdicts."
             ).format(f"{key.stem}.pub.pem")
         return self.tr("Whoever checks the verdict needs the public key that belongs to this private key.")
 

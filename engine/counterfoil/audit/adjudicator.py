@@ -35,6 +35,7 @@ from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import finish
 from counterfoil.machine import Machine, open_machine
 from counterfoil.program.limits import Limits
+from counterfoil.sentence import say
 from counterfoil.signing import PublicKey
 
 Result = TypeVar("Result")
@@ -168,7 +169,7 @@ def _hear(
 ) -> Generator[AdjudicationEvent, None, None]:
     """Checks 1 to 10."""
     contents = yield from case.attempt(
-        CheckNumber.FORMAT, lambda: _read(case, cancel), lambda _: "Every rule of the format is kept."
+        CheckNumber.FORMAT, lambda: _read(case, cancel), lambda _: say("Every rule of the format is kept.")
     )
     case.contents = contents
     manifest = contents.manifest
@@ -176,15 +177,15 @@ def _hear(
     part = yield from case.attempt(
         CheckNumber.ORDER_CONTENTS,
         lambda: prove_part(contents),
-        lambda found: (
-            f"Program, schedule, scalars and the batch rows of {len(found.data)} data arrays are proven parts of the "
-            "order."
+        lambda found: say(
+            "Program, schedule, scalars and the batch rows of {0} data arrays are proven parts of the order.",
+            len(found.data),
         ),
     )
     job = yield from case.attempt(
         CheckNumber.PROGRAM,
         lambda: load_job(contents, part, limits, cancel),
-        lambda found: f"All {len(found.program.nodes)} operators are on the allow-list.",
+        lambda found: say("All {0} operators are on the allow-list.", len(found.program.nodes)),
     )
     claim = yield from case.attempt(
         CheckNumber.SIGNATURE,
@@ -195,9 +196,12 @@ def _hear(
     yield from case.attempt(
         CheckNumber.COMMITMENTS,
         lambda: prove_leaves(contents, claim),
-        lambda _: (
-            f"The state after step {contents.agreed_step} and the records of the steps after it, up to step "
-            f"{contents.step}, are proven parts of the run root {claim.run_root.short}."
+        lambda _: say(
+            "The state after step {0} and the records of the steps after it, up to step {1}, are proven parts "
+            "of the run root {2}.",
+            contents.agreed_step,
+            contents.step,
+            claim.run_root.short,
         ),
     )
     machine = open_machine(device, threads)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from counterfoil.audit.values.dispute import Dispute, Right
+from counterfoil.audit.values.dispute import Dispute, Right, named_parts
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.report import Steering
 from counterfoil.audit.values.sampling import Sample
 from counterfoil.audit.values.steptable import Tally
 from counterfoil.errors import CounterfoilError, FileChangedError, NonFiniteError, ObstacleError, RefusedError
+from counterfoil.sentence import joined, say
 
 
 @dataclass(frozen=True)
@@ -59,18 +60,21 @@ def conclude(
     if isinstance(error, FileChangedError):
         return Outcome.INCONCLUSIVE, _file_changed(error, dispute), checks
     if isinstance(error, RefusedError) and dispute is None:
-        return Outcome.REFUSED, f"{error.sentence} Nothing was concluded about the training.", checks
+        return Outcome.REFUSED, say("{0} Nothing was concluded about the training.", error.sentence), checks
     if dispute is not None and dispute.accuses:
         return Outcome.DISPUTED, _disputed(tally, dispute), checks
     if dispute is not None and dispute.confirmed and dispute.finding is not None:
-        sentence = f"Step {dispute.step} came out different from the trainer's. {dispute.finding.sentence}"
+        sentence = say("Step {0} came out different from the trainer's. {1}", dispute.step, dispute.finding.sentence)
         return Outcome.INCONCLUSIVE, sentence, checks
     if dispute is not None:
         return (
             Outcome.INCONCLUSIVE,
-            f"Step {dispute.step} came out different from the trainer's, but this machine does not give its own result "
-            "again when reductions run in another order: its arithmetic lies outside the margin. Nobody is accused; "
-            "replay the run on another machine.",
+            say(
+                "Step {0} came out different from the trainer's, but this machine does not give its own result "
+                "again when reductions run in another order: its arithmetic lies outside the margin. Nobody is "
+                "accused; replay the run on another machine.",
+                dispute.step,
+            ),
             checks,
         )
     if isinstance(error, (NonFiniteError, ObstacleError)):
@@ -80,65 +84,83 @@ def conclude(
     if tally.mismatched:
         return (
             Outcome.INCONCLUSIVE,
-            f"Step {tally.mismatched[0]} came out different from the trainer's, but the audit was stopped before "
-            "a second replay of it could confirm this machine's result. Audit the run again.",
+            say(
+                "Step {0} came out different from the trainer's, but the audit was stopped before a second replay "
+                "of it could confirm this machine's result. Audit the run again.",
+                tally.mismatched[0],
+            ),
             checks,
         )
     if cancelled:
         return (
             Outcome.INCONCLUSIVE,
-            f"The audit was stopped after {tally.judged} of {coverage.planned} steps; all of these match.",
+            say("The audit was stopped after {0} of {1} steps; all of these match.", tally.judged, coverage.planned),
             checks,
         )
     if tally.contradictions or tally.omissions:
         return (
             Outcome.INCONCLUSIVE,
-            f"Every replayed step matches, but the rounding log has {tally.contradictions} contradictions and "
-            f"{tally.omissions} omissions, which an honest run on sound hardware does not have: either the log was "
-            "altered, or this machine's arithmetic lies outside the margin.",
+            say(
+                "Every replayed step matches, but the rounding log has {0} contradictions and {1} omissions, which "
+                "an honest run on sound hardware does not have: either the log was altered, or this machine's "
+                "arithmetic lies outside the margin.",
+                tally.contradictions,
+                tally.omissions,
+            ),
             checks,
         )
     if steering is not None and steering.suspects:
         return (
             Outcome.INCONCLUSIVE,
-            f"Every replayed step matches, but {steering.steered} of {steering.steerable} logged directions that "
-            "hardware does not flip differ from this machine's own rounding, more than chance explains in "
-            f"{', '.join(steering.suspects)}: the trainer seems to have chosen them at will.",
+            say(
+                "Every replayed step matches, but {0} of {1} logged directions that hardware does not flip differ "
+                "from this machine's own rounding, more than chance explains in {2}: the trainer seems to have "
+                "chosen them at will.",
+                steering.steered,
+                steering.steerable,
+                ", ".join(steering.suspects),
+            ),
             checks,
         )
     if tally.judged < coverage.planned:
         return (
             Outcome.INCONCLUSIVE,
-            f"Only {tally.judged} of the {coverage.planned} chosen steps could be replayed and judged.",
+            say("Only {0} of the {1} chosen steps could be replayed and judged.", tally.judged, coverage.planned),
             checks,
         )
     if coverage.partial is not None:
         return (
             Outcome.VERIFIED,
-            f"{tally.judged} of {coverage.ordered} steps were replayed, and every one has the trainer's Merkle leaf "
-            f"bit for bit. {coverage.partial.describe()}",
+            say(
+                "{0} of {1} steps were replayed, and every one has the trainer's Merkle leaf bit for bit. {2}",
+                tally.judged,
+                coverage.ordered,
+                coverage.partial.describe(),
+            ),
             checks,
         )
     return (
         Outcome.VERIFIED,
-        f"All {coverage.ordered} steps were replayed, and every one has the trainer's Merkle leaf bit for bit.",
+        say("All {0} steps were replayed, and every one has the trainer's Merkle leaf bit for bit.", coverage.ordered),
         checks,
     )
 
 
 def _file_changed(error: FileChangedError, dispute: Dispute | None) -> str:
     if dispute is None or not dispute.stands_alone:
-        return f"{error} Nobody is to blame for what such a file says."
-    return (
-        f"{error} Before that, step {dispute.step} came out different from the trainer's; a verdict would name a file "
-        "that is no more, but the dispute capsule of that step stands by itself."
+        return say("{0} Nobody is to blame for what such a file says.", error)
+    return say(
+        "{0} Before that, step {1} came out different from the trainer's; a verdict would name a file that is "
+        "no more, but the dispute capsule of that step stands by itself.",
+        error,
+        dispute.step,
     )
 
 
 def _disputed(tally: Tally, dispute: Dispute) -> str:
     more = len(tally.mismatched) - 1
-    others = f" Later steps that differ, judged from the trainer's own checkpoints: {more}." if more else ""
-    return f"{accusation(dispute)}{others}"
+    others = say("Later steps that differ, judged from the trainer's own checkpoints: {0}.", more) if more else ""
+    return joined(accusation(dispute), others)
 
 
 def accusation(dispute: Dispute) -> str:
@@ -148,13 +170,13 @@ def accusation(dispute: Dispute) -> str:
     if finding.right is Right.UNREADABLE:
         return finding.sentence
     if finding.right is Right.OMISSIONS:
-        return f"{finding.sentence} With these values the steps come out as the trainer signed them."
-    *before, last = dispute.parts
-    what = f"{', '.join(before)} and {last}" if before else last
-    return (
-        f"Step {dispute.step} is not what was ordered: replayed from the agreed state before it, it gives other values "
-        f"than the trainer signed (in {what}). A second replay with every reduction in another order and exact "
-        "arithmetic confirm this machine's result."
+        return say("{0} With these values the steps come out as the trainer signed them.", finding.sentence)
+    return say(
+        "Step {0} is not what was ordered: replayed from the agreed state before it, it gives other values "
+        "than the trainer signed (in {1}). A second replay with every reduction in another order and exact "
+        "arithmetic confirm this machine's result.",
+        dispute.step,
+        named_parts(dispute.parts),
     )
 
 
@@ -163,23 +185,37 @@ def _checks(tally: Tally, coverage: Coverage, steering: Steering | None) -> tupl
         Check(
             CheckNumber.REPLAY,
             CheckState.FAILED,
-            f"Of {tally.judged} replayed steps {len(tally.mismatched)} differ; the first is {tally.mismatched[0]}.",
+            say(
+                "Of {0} replayed steps {1} differ; the first is {2}.",
+                tally.judged,
+                len(tally.mismatched),
+                tally.mismatched[0],
+            ),
         )
         if tally.mismatched
-        else Check(CheckNumber.REPLAY, CheckState.PASSED, f"All {tally.judged} replayed steps match.")
+        else Check(CheckNumber.REPLAY, CheckState.PASSED, say("All {0} replayed steps match.", tally.judged))
     )
     suspects = steering.suspects if steering is not None else ()
     bad = tally.contradictions or tally.omissions or suspects
-    chosen = f" Directions look chosen in {', '.join(suspects)}." if suspects else ""
+    chosen = say("Directions look chosen in {0}.", ", ".join(suspects)) if suspects else ""
     log = Check(
         CheckNumber.LOG,
         CheckState.FAILED if bad else CheckState.PASSED,
-        f"{tally.log_entries} entries for {tally.rounded_values} rounded values: {tally.corrections} corrections, "
-        f"{tally.contradictions} contradictions, {tally.omissions} omissions.{chosen}",
+        joined(
+            say(
+                "{0} entries for {1} rounded values: {2} corrections, {3} contradictions, {4} omissions.",
+                tally.log_entries,
+                tally.rounded_values,
+                tally.corrections,
+                tally.contradictions,
+                tally.omissions,
+            ),
+            chosen,
+        ),
     )
-    detail = f"{tally.judged} of {coverage.ordered} steps were replayed and judged."
+    detail = say("{0} of {1} steps were replayed and judged.", tally.judged, coverage.ordered)
     if coverage.partial is not None:
-        detail += f" {coverage.partial.describe()}"
+        detail = joined(detail, coverage.partial.describe())
     whole = tally.judged == coverage.ordered
     covered = Check(CheckNumber.COVERAGE, CheckState.PASSED if whole else CheckState.WARNING, detail)
     return replay, log, covered

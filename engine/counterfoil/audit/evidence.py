@@ -25,6 +25,7 @@ from counterfoil.execution.interpreter import StepInputs
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
 from counterfoil.rounding.guaranteed import site_margins
+from counterfoil.sentence import say
 from counterfoil.training.order import LoadedOrder, check_inputs, step_inputs
 
 
@@ -104,12 +105,12 @@ def prove_part(contents: CapsuleContents) -> ProvenPart:
     """
     manifest, part = contents.manifest, contents.part
     if Digest.of(contents.program) != manifest.program:
-        raise CommitmentError("The program in the capsule is not the one that the order commits to.")
+        raise CommitmentError(say("The program in the capsule is not the one that the order commits to."))
     steps = np.arange(contents.agreed_step, contents.step)
-    schedule = _prove("schedule", "schedule", manifest.schedule, steps, part.schedule)[steps]
-    scalars = _prove("scalars", "per-step scalars", manifest.scalars, steps, part.scalars)[steps]
+    schedule = _prove("schedule", say("the schedule"), manifest.schedule, steps, part.schedule)[steps]
+    scalars = _prove("scalars", say("the per-step scalars"), manifest.scalars, steps, part.scalars)[steps]
     data = {
-        name: _prove(name, f"data array {name!r}", manifest.data[name], schedule, proofs)
+        name: _prove(name, say("the data array {0}", repr(name)), manifest.data[name], schedule, proofs)
         for name, proofs in part.data.items()
     }
     return ProvenPart(schedule, scalars, data)
@@ -120,7 +121,8 @@ def _prove(name: str, what: str, spec: ArraySpec, rows: npt.NDArray[np.int64], p
         return ProvenRows(name, spec.dtype, spec.shape, spec.digest, rows, proofs)
     except ProofError as error:
         raise CommitmentError(
-            f"The capsule does not prove that its rows of the {what} are those of the order.", detail=error.sentence
+            say("The capsule does not prove that its rows of {0} are those of the order.", what),
+            detail=error.sentence,
         ) from error
 
 
@@ -139,9 +141,9 @@ def load_job(
     check_inputs(manifest, program, contents.state)
     site_margins(program, manifest.precision, cancel)
     if {item.name for item in program.inputs if item.kind == "batch"} != part.data.keys():
-        raise ProgramError("The capsule's data arrays are not those that its program reads.")
+        raise ProgramError(say("The capsule's data arrays are not those that its program reads."))
     if contents.fingerprints.shape[1] != len(program.places):
-        raise ProgramError("The capsule's fingerprints are not those of its program.")
+        raise ProgramError(say("The capsule's fingerprints are not those of its program."))
     return CapsuleJob(manifest, program, contents.agreed_step + 1, part)
 
 
@@ -154,8 +156,12 @@ def prove_leaves(contents: CapsuleContents, claim: RunClaim) -> None:
     manifest, first = contents.manifest, contents.agreed_step
     if contents.step > manifest.steps or first != manifest.committed_before(contents.step):
         raise CommitmentError(
-            f"A dispute about step {contents.step} starts from the last state before it that the run commits to, "
-            f"and the capsule's starts from step {first}."
+            say(
+                "A dispute about step {0} starts from the last state before it that the run commits to, and the "
+                "capsule's starts from step {1}.",
+                contents.step,
+                first,
+            )
         )
     for leaf in contents.leaves:
         record = leaf.record
@@ -163,23 +169,31 @@ def prove_leaves(contents: CapsuleContents, claim: RunClaim) -> None:
             verify_inclusion(leaf_hash(record.to_bytes()), record.step, manifest.steps + 1, leaf.proof, claim.run_root)
         except ProofError as error:
             raise CommitmentError(
-                f"The capsule does not prove that its leaf of step {record.step} belongs to the signed run.",
+                say("The capsule does not prove that its leaf of step {0} belongs to the signed run.", record.step),
                 detail=error.sentence,
             ) from error
         if (record.state_root is not None) != manifest.is_committed(record.step):
-            raise CommitmentError(f"The leaf of step {record.step} commits to a state where the order wants none.")
+            raise CommitmentError(
+                say("The leaf of step {0} commits to a state where the order asks for none.", record.step)
+            )
     if first == 0 and contents.leaves[0].record.state_root != manifest.initial_root:
         raise CommitmentError(
-            "The run commits to another state before its first step than the initial state that was ordered.",
-            remedy="Ask the trainer for a run of this order.",
+            say("The run commits to another state before its first step than the initial state that was ordered."),
+            remedy=say("Ask the trainer for a run of this order."),
         )
     if state_root(contents.state) != contents.leaves[0].record.state_root:
-        raise CommitmentError(f"The state in the capsule is not the one that the run commits to after step {first}.")
+        raise CommitmentError(
+            say("The state in the capsule is not the one that the run commits to after step {0}.", first)
+        )
     for leaf, log, fingerprints in zip(contents.leaves[1:], contents.logs, contents.fingerprints, strict=True):
         record = leaf.record
         if Digest.of(log) != record.log:
-            raise CommitmentError(f"The capsule's log of step {record.step} is not the one that the run commits to.")
+            raise CommitmentError(
+                say("The capsule's log of step {0} is not the one that the run commits to.", record.step)
+            )
         if fingerprints_digest(fingerprints) != record.fingerprints or record.loss is None:
             raise CommitmentError(
-                f"The capsule's fingerprints or loss of step {record.step} are not those that the run commits to."
+                say(
+                    "The capsule's fingerprints or loss of step {0} are not those that the run commits to.", record.step
+                )
             )

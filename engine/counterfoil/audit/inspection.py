@@ -32,6 +32,7 @@ from counterfoil.program.limits import Estimate, Limits
 from counterfoil.program.operators import OperatorClass
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.rounding.guaranteed import kinds_without_bound
+from counterfoil.sentence import joined, say
 from counterfoil.signing import PublicKey, open_claim
 from counterfoil.training.order import LoadedOrder, prepare_order
 
@@ -139,7 +140,7 @@ def _stages(
 ) -> Iterator[None]:
     """Make the checks; yields after those that read little, and after each that may read much."""
     reader = inspection.reader
-    inspection.note(CheckNumber.FORMAT, CheckState.PASSED, "Every rule of the format is kept.")
+    inspection.note(CheckNumber.FORMAT, CheckState.PASSED, say("Every rule of the format is kept."))
     _attempt(inspection, CheckNumber.ORDER, lambda: _check_order(inspection, order_path))
     signed = reader.has_run and _attempt(
         inspection, CheckNumber.SIGNATURE, lambda: _check_signature(inspection, trainer_key)
@@ -205,15 +206,18 @@ def compare_order(manifest: OrderManifest, client_order: Digest | None) -> tuple
     if client_order is None:
         return (
             CheckState.WARNING,
-            f"The order {digest.short} was taken from the file itself; without the client's own nobody knows whether "
-            "it is what the client ordered.",
+            say(
+                "The order {0} was taken from the file itself; without the client's own nobody knows whether it is "
+                "what the client ordered.",
+                digest.short,
+            ),
         )
     if client_order != digest:
         raise OrderMismatchError(
-            f"The file was made for the order {digest.short}; the client's order is {client_order.short}.",
-            remedy="Ask the trainer for the run of this order.",
+            say("The file was made for the order {0}; the client's order is {1}.", digest.short, client_order.short),
+            remedy=say("Ask the trainer for the run of this order."),
         )
-    return CheckState.PASSED, f"The order {digest.short} is the client's."
+    return CheckState.PASSED, say("The order {0} is the client's.", digest.short)
 
 
 def _check_contents(
@@ -225,11 +229,17 @@ def _check_contents(
         names = ", ".join(sorted(manifest.outside))
         return (
             CheckState.WARNING,
-            f"Program, schedule, scalars and the initial state match the order. The data ({names}) lie in the data "
-            f"file {manifest.data_file!r}, which is checked before a replay.",
+            say(
+                "Program, schedule, scalars and the initial state match the order. The data ({0}) lie in the data "
+                "file {1}, which is checked before a replay.",
+                names,
+                repr(manifest.data_file),
+            ),
         )
     arrays = len(manifest.data)
-    return CheckState.PASSED, f"Program, schedule, scalars, {arrays} data arrays and the initial state match the order."
+    return CheckState.PASSED, say(
+        "Program, schedule, scalars, {0} data arrays and the initial state match the order.", arrays
+    )
 
 
 def _check_program(
@@ -238,7 +248,9 @@ def _check_program(
     order = inspection.order = prepare_order(inspection.reader.manifest, contents, limits, cancel)
     inspection.estimate = estimate(order.program, TORCH_DTYPES[order.manifest.precision.compute].itemsize, cancel)
     rounded = sum(node.entry.operator_class is OperatorClass.ROUNDED for node in order.program.nodes)
-    return CheckState.PASSED, f"All {len(order.program.nodes)} operators are on the allow-list; {rounded} are rounded."
+    return CheckState.PASSED, say(
+        "All {0} operators are on the allow-list; {1} are rounded.", len(order.program.nodes), rounded
+    )
 
 
 def _check_signature(inspection: Inspection, trainer_key: PublicKey | None) -> tuple[CheckState, str]:
@@ -257,11 +269,14 @@ def check_claim(envelope: bytes, manifest: OrderManifest, trainer_key: PublicKey
     claim = open_claim(envelope, trainer_key)
     if claim.order != manifest.digest:
         raise SignatureError(
-            f"The trainer signed a run of the order {claim.order.short}, but the file holds the order "
-            f"{manifest.digest.short}."
+            say(
+                "The trainer signed a run of the order {0}, but the file holds the order {1}.",
+                claim.order.short,
+                manifest.digest.short,
+            )
         )
     if claim.steps != manifest.steps:
-        raise SignatureError(f"The trainer signed {claim.steps} steps, but the order has {manifest.steps}.")
+        raise SignatureError(say("The trainer signed {0} steps, but the order has {1}.", claim.steps, manifest.steps))
     return claim
 
 
@@ -272,8 +287,12 @@ def key_id_of(claim: RunClaim) -> str:
 
 def signed_by(claim: RunClaim, trainer_key: PublicKey | None) -> str:
     """Say whose signature holds, and how that is known."""
-    known = "the key you gave" if trainer_key else "a key that the file itself names; compare it with the trainer's"
-    return f"Signed by {key_id_of(claim)[:12]}, {known}."
+    known = (
+        say("the key you gave")
+        if trainer_key
+        else say("a key that the file itself names; compare it with the trainer's")
+    )
+    return say("Signed by {0}, {1}.", key_id_of(claim)[:12], known)
 
 
 def _check_commitments(
@@ -288,20 +307,24 @@ def _check_commitments(
     tree = run_tree(records)
     if tree.root != inspection.claim.run_root:
         raise CommitmentError(
-            f"The recorded steps have the run root {tree.root.short}, but the trainer signed "
-            f"{inspection.claim.run_root.short}: the bundle was damaged or altered after it was signed.",
-            remedy="Ask the trainer for the file again.",
+            say(
+                "The recorded steps have the run root {0}, but the trainer signed {1}: the bundle was damaged or "
+                "altered after it was signed.",
+                tree.root.short,
+                inspection.claim.run_root.short,
+            ),
+            remedy=say("Ask the trainer for the file again."),
         )
     if records[0].state_root != manifest.initial_root:
         raise CommitmentError(
-            "The run commits to another state before its first step than the initial state that was ordered.",
-            remedy="Ask the trainer for a run of this order.",
+            say("The run commits to another state before its first step than the initial state that was ordered."),
+            remedy=say("Ask the trainer for a run of this order."),
         )
     inspection.records, inspection.tree = records, tree
-    detail = f"The {manifest.steps} steps have the signed run root {tree.root.short}."
+    detail = say("The {0} steps have the signed run root {1}.", manifest.steps, tree.root.short)
     if heads is not None:
         key = PublicKey.from_pem(inspection.claim.public_key.encode())
-        detail += " " + check_tree_heads(read_tree_heads(heads, key), inspection.claim, tree)
+        detail = joined(detail, check_tree_heads(read_tree_heads(heads, key), inspection.claim, tree))
     return CheckState.PASSED, detail
 
 
@@ -317,13 +340,13 @@ def _check_states(
             inspection.reader.verify_checkpoint(step, cancel)
         except CommitmentError as error:
             raise CommitmentError(
-                f"{error.sentence} The bundle was damaged or altered after it was signed.",
-                remedy="Ask the trainer for the file again.",
+                say("{0} The bundle was damaged or altered after it was signed.", error.sentence),
+                remedy=say("Ask the trainer for the file again."),
             ) from error
     if progress:
         progress(len(steps), len(steps))
     inspection.states_checked = True
-    return CheckState.PASSED, f"{found} All {len(steps)} stored states have the state roots of their steps."
+    return CheckState.PASSED, say("{0} All {1} stored states have the state roots of their steps.", found, len(steps))
 
 
 def _check_columns(inspection: Inspection) -> None:
@@ -333,8 +356,8 @@ def _check_columns(inspection: Inspection) -> None:
     found, needed = inspection.reader.fingerprint_columns(), len(inspection.order.program.places)
     if found != needed:
         raise CommitmentError(
-            f"The run has {found} fingerprints for each step; a step of its program has {needed}.",
-            remedy="Ask the trainer for a run that Counterfoil recorded.",
+            say("The run has {0} fingerprints for each step; a step of its program has {1}.", found, needed),
+            remedy=say("Ask the trainer for a run that Counterfoil recorded."),
         )
 
 
@@ -416,18 +439,18 @@ def summarise(inspection: Inspection) -> BundleSummary:
 
 def _sentence(inspection: Inspection) -> str:
     if inspection.failures and inspection.failure is not None:
-        return f"{inspection.failure.sentence} Nothing can be concluded about the training."
+        return say("{0} Nothing can be concluded about the training.", inspection.failure.sentence)
     if inspection.too_large is not None:
-        return f"{inspection.too_large.sentence} {inspection.too_large.remedy}"
+        return joined(inspection.too_large.sentence, inspection.too_large.remedy)
     if not inspection.reader.has_run:
-        return "This is an order that nobody has run yet."
+        return say("This is an order that nobody has run yet.")
     if inspection.tree is None or (inspection.with_states and not inspection.states_checked):
-        return "The run is signed. What it holds is being compared with what the trainer signed."
+        return say("The run is signed. What it holds is being compared with what the trainer signed.")
     if not inspection.states_checked:
-        return "The run is signed, and its steps are those that were signed. Its stored states were not looked at."
+        return say("The run is signed, and its steps are those that were signed. Its stored states were not looked at.")
     if inspection.client_order is None:
-        return "The run is signed and complete. Compare it with the client's own order before you rely on it."
-    return "The run is signed, complete, and was made for the client's order. Replay it to see whether it is true."
+        return say("The run is signed and complete. Compare it with the client's own order before you rely on it.")
+    return say("The run is signed, complete, and was made for the client's order. Replay it to see whether it is true.")
 
 
 def _order_summary(inspection: Inspection) -> OrderSummary:

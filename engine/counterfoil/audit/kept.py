@@ -29,6 +29,7 @@ from counterfoil.bundle.steady import SteadyFile
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.errors import BundleError, CounterfoilError, FileWriteError, ProgressError, RefusedError
 from counterfoil.generators import finish
+from counterfoil.sentence import Sentence, joined, packed, say, unpacked
 from counterfoil.wholefiles import write_whole
 
 MARK = b"counterfoil audit progress 1\n"
@@ -41,14 +42,14 @@ SHARE = 20
 """And that the time which it takes is at most one in so many parts of the audit's."""
 
 _NAMED = {
-    "file": "the file",
-    "order": "the order",
-    "run_root": "the run",
-    "counterfoil": "the version of Counterfoil",
-    "torch": "the version of torch",
-    "device": "the device",
-    "segments": "the segments that are asked for",
-    "continue_after_dispute": "whether it goes on after a dispute",
+    "file": say("the file"),
+    "order": say("the order"),
+    "run_root": say("the run"),
+    "counterfoil": say("the version of Counterfoil"),
+    "torch": say("the version of torch"),
+    "device": say("the device"),
+    "segments": say("the segments that are asked for"),
+    "continue_after_dispute": say("whether it goes on after a dispute"),
 }
 
 
@@ -164,7 +165,7 @@ def kept_at(path: Path, audit: KeptAudit) -> Kept:
 
 def encode(audit: KeptAudit) -> bytes:
     """Return the bytes of a progress file."""
-    body = msgspec.msgpack.encode(audit)
+    body = msgspec.msgpack.encode(audit, enc_hook=packed)
     return MARK + hashlib.sha256(body).digest() + body
 
 
@@ -177,16 +178,23 @@ def decode(data: bytes) -> KeptAudit:
     start = len(MARK) + DIGEST_BYTES
     body = data[start:]
     if not data.startswith(MARK) or hashlib.sha256(body).digest() != data[len(MARK) : start]:
-        raise ProgressError("The progress that was kept is damaged, or not of this version.", remedy=_ANEW)
+        raise ProgressError(say("The progress that was kept is damaged, or not of this version."), remedy=_ANEW)
     try:
-        return msgspec.msgpack.decode(body, type=KeptAudit)
-    except (msgspec.MsgspecError, ValueError, RecursionError, CounterfoilError) as error:
+        return msgspec.msgpack.decode(body, type=KeptAudit, dec_hook=_unpacked)
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, CounterfoilError) as error:
         raise ProgressError(
-            "The progress that was kept was written by another version.", remedy=_ANEW, detail=str(error)
+            say("The progress that was kept was written by another version."), remedy=_ANEW, detail=str(error)
         ) from error
 
 
-_ANEW = "Start the audit anew, without --resume."
+def _unpacked(kind: type, value: Any) -> Sentence:
+    found = unpacked(value)
+    if kind is not Sentence or not isinstance(found, Sentence):
+        raise TypeError(f"{kind.__name__} expected")
+    return found
+
+
+_ANEW = say("Start the audit anew, without --resume.")
 
 
 def state_folder() -> Path:
@@ -215,10 +223,10 @@ def load(path: Path) -> KeptAudit | None:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ProgressError(
-            f"The progress in {path} cannot be read: {error.strerror or error}.", remedy=_ANEW
+            say("The progress in {0} cannot be read: {1}.", path, error.strerror or error), remedy=_ANEW
         ) from error
     if len(data) > MAX_BYTES:
-        raise ProgressError(f"{path} is too large for the progress of an audit.", remedy=_ANEW)
+        raise ProgressError(say("{0} is too large for the progress of an audit.", path), remedy=_ANEW)
     return decode(data)
 
 
@@ -236,7 +244,7 @@ def fitting(place: Path, basis: Basis) -> KeptAudit:
     if found is None:
         others = [differences(basis, other.basis) for other in _others(place, basis)]
         if not others:
-            raise ProgressError("No progress of an audit of this run was kept.", remedy=_ANEW)
+            raise ProgressError(say("No progress of an audit of this run was kept."), remedy=_ANEW)
         raise _unfit(min(others, key=len))
     if found.basis != basis:
         raise _unfit(differences(basis, found.basis))
@@ -275,14 +283,16 @@ def _others(place: Path, basis: Basis) -> Iterator[KeptAudit]:
 
 def _unfit(differing: Sequence[str]) -> ProgressError:
     return ProgressError(
-        f"The progress that was kept is that of another audit. What differs: {', '.join(differing)}.",
-        remedy="Give the same file and options as then, or start the audit anew, without --resume.",
+        say(
+            "The progress that was kept belongs to another audit. What differs: {0}.", joined(*differing, between=", ")
+        ),
+        remedy=say("Give the same file and options as then, or start the audit anew, without --resume."),
     )
 
 
 def misfit(why: str) -> ProgressError:
     """Return the error that says that progress contradicts the run whose digest it names."""
-    return ProgressError("The progress that was kept does not fit the run.", remedy=_ANEW, detail=why)
+    return ProgressError(say("The progress that was kept does not fit the run."), remedy=_ANEW, detail=why)
 
 
 class Keeper:
@@ -342,10 +352,10 @@ class Keeper:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._write_capsule()
-            write_whole(self._path, data(self._capsule), what="the progress of the audit", mode=0o600)
+            write_whole(self._path, data(self._capsule), what=say("the progress of the audit"), mode=0o600)
         except (FileWriteError, OSError) as error:
-            sentence = error.sentence if isinstance(error, FileWriteError) else f"{error.strerror or error}."
-            self.problem = f"The progress of the audit could not be kept. {sentence}"
+            sentence = error.sentence if isinstance(error, FileWriteError) else say("{0}.", error.strerror or error)
+            self.problem = say("The progress of the audit could not be kept. {0}", sentence)
         else:
             self.kept = kept
             self.problem = ""
@@ -371,7 +381,7 @@ class Keeper:
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:
-                self.problem = f"{path} could not be removed: {error.strerror or error}."
+                self.problem = say("{0} could not be removed: {1}.", path, error.strerror or error)
 
 
 def capsule_of(path: Path) -> Path:
@@ -393,9 +403,9 @@ def load_evidence(path: Path, audit: KeptAudit) -> CapsuleContents | None:
                 return CapsuleReader(file).contents()
     except RefusedError as error:
         raise ProgressError(
-            "The dispute capsule that was kept with the progress cannot be read.", remedy=_ANEW, detail=str(error)
+            say("The dispute capsule that was kept with the progress cannot be read."), remedy=_ANEW, detail=str(error)
         ) from error
-    raise ProgressError("The dispute capsule that was kept with the progress is another one.", remedy=_ANEW)
+    raise ProgressError(say("The dispute capsule that was kept with the progress is another one."), remedy=_ANEW)
 
 
 def kept_divergence(step: int, tensors: Iterable[TensorDivergence]) -> KeptDivergence:

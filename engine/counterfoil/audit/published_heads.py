@@ -11,6 +11,7 @@ from counterfoil.bundle.schema import RunClaim, TreeHead
 from counterfoil.commit.merkle import MerkleTree, verify_consistency
 from counterfoil.errors import BundleError, CommitmentError, ProofError, SignatureError
 from counterfoil.inputs import read_input
+from counterfoil.sentence import say
 from counterfoil.signing import PublicKey, open_tree_head
 
 MAX_FILE_BYTES = 64 * 2**20
@@ -30,11 +31,11 @@ def read_tree_heads(path: str | os.PathLike[str], key: PublicKey) -> tuple[TreeH
         SignatureError: A line is no tree head, or not signed by this key; the sentence names the line.
     """
     path = Path(path)
-    data = read_input(path, "the tree heads", BundleError, most=MAX_FILE_BYTES)
+    data = read_input(path, say("the tree heads"), BundleError, most=MAX_FILE_BYTES)
     if not data or data.isspace():
         raise BundleError(
-            f"The file {path.name} holds no tree head, so it says nothing about the run.",
-            remedy="Take the tree heads from where the trainer published them, or audit without them.",
+            say("The file {0} holds no tree head, so it says nothing about the run.", path.name),
+            remedy=say("Take the tree heads from where the trainer published them, or audit without them."),
         )
     heads = []
     # Line by line: a list of 64 million empty ones would take half a gigabyte.
@@ -42,12 +43,12 @@ def read_tree_heads(path: str | os.PathLike[str], key: PublicKey) -> tuple[TreeH
         line = ended.removesuffix(b"\n")
         try:
             if len(line) > MAX_LINE_BYTES:
-                raise SignatureError("The line is too long.")
+                raise SignatureError(say("The line is too long."))
             heads.append(open_tree_head(line, key))
         except SignatureError as error:
             raise SignatureError(
-                f"Line {number} of {path.name} is no tree head of this trainer. {error.sentence}",
-                remedy="Take the tree heads from where the trainer published them.",
+                say("Line {0} of {1} is not a tree head of this trainer. {2}", number, path.name, error.sentence),
+                remedy=say("Take the tree heads from where the trainer published them."),
                 detail=error.detail,
             ) from error
     return tuple(heads)
@@ -71,22 +72,32 @@ def check_tree_heads(heads: Sequence[TreeHead], claim: RunClaim, tree: MerkleTre
     for head in heads:
         if head.order != claim.order:
             raise CommitmentError(
-                f"A tree head signed on {head.signed_at} is of another order, {head.order.short}.",
-                remedy="Take the tree heads of this run.",
+                say("A tree head signed on {0} is of another order, {1}.", head.signed_at, head.order.short),
+                remedy=say("Take the tree heads of this run."),
             )
         if head.size > tree.size:
             raise CommitmentError(
-                f"The trainer published a tree head over {head.size} leaves on {head.signed_at}; the run has only "
-                f"{tree.size}: it was truncated after that.",
-                remedy="Ask the trainer for the run whose history it published.",
+                say(
+                    "The trainer published a tree head over {0} leaves on {1}; the run has only {2}: it was "
+                    "truncated after that.",
+                    head.size,
+                    head.signed_at,
+                    tree.size,
+                ),
+                remedy=say("Ask the trainer for the run whose history it published."),
             )
         try:
             verify_consistency(head.size, tree.size, head.root, tree.root, tree.consistency_proof(head.size))
         except ProofError as error:
             raise CommitmentError(
-                f"The trainer published a tree head over {head.size} leaves on {head.signed_at} that the run does not "
-                f"extend: the history up to step {head.size - 1} was rewritten after that.",
-                remedy="Ask the trainer for the run whose history it published.",
+                say(
+                    "The trainer published a tree head over {0} leaves on {1} that the run does not extend: the "
+                    "history up to step {2} was rewritten after that.",
+                    head.size,
+                    head.signed_at,
+                    head.size - 1,
+                ),
+                remedy=say("Ask the trainer for the run whose history it published."),
                 detail=str(error),
             ) from error
     # A head over one leaf is about the initial state, which the order gives; and the same head twice is one head.
@@ -94,9 +105,13 @@ def check_tree_heads(heads: Sequence[TreeHead], claim: RunClaim, tree: MerkleTre
     different.pop(1, None)
     if not different:
         raise CommitmentError(
-            "No published tree head covers a step of the run: all that were given are about its initial state.",
-            remedy="Take the tree heads from where the trainer published them, or audit without them.",
+            say("No published tree head covers a step of the run: all that were given are about its initial state."),
+            remedy=say("Take the tree heads from where the trainer published them, or audit without them."),
         )
     first = different[min(different)]
-    count = f"{len(different)} published tree heads agree" if len(different) > 1 else "One published tree head agrees"
-    return f"{count} with it, from step {first.size - 1} on ({first.signed_at})."
+    count = (
+        say("{0} published tree heads agree", len(different))
+        if len(different) > 1
+        else say("One published tree head agrees")
+    )
+    return say("{0} with it, from step {1} on ({2}).", count, first.size - 1, first.signed_at)

@@ -87,6 +87,7 @@ from counterfoil.generators import ByPercent, relay
 from counterfoil.machine import Machine, open_machine
 from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.guaranteed import kinds_without_bound
+from counterfoil.sentence import say
 from counterfoil.training.order import LoadedOrder
 
 _LONG_BYTES = 2**28
@@ -162,7 +163,7 @@ def _settle(file: SteadyFile, progress: _Progress, cancel: CancelToken) -> Gener
     """Hash the file; says how far it is where that takes long."""
 
     def hashing(percent: int) -> CheckChanged:
-        return CheckChanged(Check(CheckNumber.FORMAT, CheckState.RUNNING, f"Hashing the file: {percent} %."))
+        return CheckChanged(Check(CheckNumber.FORMAT, CheckState.RUNNING, say("Hashing the file: {0} %.", percent)))
 
     return (yield from relay(file.settle(cancel), ByPercent(hashing, above=_LONG_BYTES)))
 
@@ -285,8 +286,8 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
         raise inspection.failure
     if not inspection.reader.has_run:
         raise RefusedError(
-            "The file is an order that nobody has run, so there is nothing to audit.",
-            remedy="Open the trainer's run of it.",
+            say("The file is an order that nobody has run, so there is nothing to audit."),
+            remedy=say("Open the trainer's run of it."),
         )
     order = inspection.order
     assert order is not None
@@ -352,7 +353,8 @@ def _take_up(request: AuditRequest, progress: _Progress, run_root: Digest, manif
     if request.progress is None:
         if request.resume:
             raise ProgressError(
-                "It is not said where the progress was kept.", remedy="Start the audit anew, or say where it lies."
+                say("No file or folder for the progress of the audit was given."),
+                remedy=say("Start the audit anew, or give the file or folder of its progress."),
             )
         return None
     assert progress.bundle_digest is not None
@@ -384,11 +386,15 @@ def _with_data(
         assert file is not None, "the order keeps data outside"
 
         def checking(percent: int) -> CheckChanged:
-            return progress.note(number, CheckState.RUNNING, f"Checking the data file: {percent} %.")
+            return progress.note(number, CheckState.RUNNING, say("Checking the data file: {0} %.", percent))
 
         checked = yield from relay(file.check(manifest, cancel), ByPercent(checking))
-        detail = f"Program, schedule, scalars, {len(manifest.data)} data arrays (those in {file.path.name} "
-        yield progress.note(number, CheckState.PASSED, f"{detail}too) and the initial state match the order.")
+        detail = say(
+            "Program, schedule, scalars, {0} data arrays (those in {1} too) and the initial state match the order.",
+            len(manifest.data),
+            file.path.name,
+        )
+        yield progress.note(number, CheckState.PASSED, detail)
         return order.with_data(checked)
     except RefusedError as error:
         yield progress.note(number, CheckState.FAILED, error.sentence)
@@ -615,8 +621,8 @@ class _Replay:
             if isinstance(chain, Drifting):
                 return None
             raise NonFiniteError(
-                f"Step {step} cannot be replayed, although the trainer recorded it. {error.sentence}",
-                remedy="Replay the run on another machine; if it ends there too, ask the trainer how it went on.",
+                say("Step {0} cannot be replayed, although the trainer recorded it. {1}", step, error.sentence),
+                remedy=say("Replay the run on another machine; if it ends there too, ask the trainer how it went on."),
             ) from error
 
     def _row(self, step: int, match: StepMatch, outcome: ReplayedStep | None, begun: float) -> StepRow:

@@ -14,6 +14,7 @@ from counterfoil.execution.philox import philox4x32, uniform
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder
+from counterfoil.sentence import say
 
 _PHILOX_COUNTER = (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344)
 _PHILOX_KEY = (0xA4093822, 0x299F31D0)
@@ -69,7 +70,7 @@ def run_selftest(machine: Machine) -> str:
     words = tuple(torch.tensor([word], device=torch_device) for word in _PHILOX_COUNTER)
     answer = philox4x32((words[0], words[1], words[2], words[3]), _PHILOX_KEY)
     if tuple(int(word) for word in answer) != _PHILOX_ANSWER:
-        raise _failed("the Philox generator")
+        raise _failed(say("the Philox generator"))
     program, precision = tiny_program(), Precision()
     kernels = Kernels(torch_device, 1)
     try:
@@ -85,15 +86,15 @@ def run_selftest(machine: Machine) -> str:
     root = state_root({name: tensor.cpu().numpy() for name, tensor in recorded.state.items()})
     total = int(np.bitwise_xor.reduce(recording.fingerprints))
     if root.hex != STATE_ROOT or total != FINGERPRINT:
-        raise _failed("a rounded training step", f"{root.hex} {total:#x}")
+        raise _failed(say("a rounded training step"), f"{root.hex} {total:#x}")
     if any(not torch.equal(recorded.state[name], replayed.state[name]) for name in recorded.state):
-        raise _failed("the replay of a training step")
-    return f"Known answers for SHA-256, Philox and a rounded training step came out right on {torch_device}."
+        raise _failed(say("the replay of a training step"))
+    return say("Known answers for SHA-256, Philox and a rounded training step came out right on {0}.", torch_device)
 
 
 def _failed(what: str, detail: str = "") -> DeviceError:
     return DeviceError(
-        f"This machine computes {what} wrongly, so nothing can be concluded from a replay on it.",
-        remedy="Use another machine; if this one is sound, report the versions of torch and numpy.",
+        say("This machine computes {0} wrongly, so nothing can be concluded from a replay on it.", what),
+        remedy=say("Use another machine; if this one is sound, report the versions of torch and numpy."),
         detail=detail,
     )

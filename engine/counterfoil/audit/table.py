@@ -11,6 +11,7 @@ from enum import Enum
 from itertools import islice
 
 from counterfoil.audit.values.steptable import StepRow, StepTable
+from counterfoil.sentence import say
 from counterfoil.wholefiles import whole_file
 
 _ROWS_AT_ONCE = 1000
@@ -27,7 +28,7 @@ def write_steps_csv(steps: StepTable, path: str | os.PathLike[str]) -> None:
     """
     names = [column.name for column in fields(StepRow)]
     left = steps.rows()
-    with whole_file(path, what="the table of steps") as file:
+    with whole_file(path, what=say("the table of steps")) as file:
         file.write(_lines([names]))
         while some := list(islice(left, _ROWS_AT_ONCE)):
             file.write(_lines([_text(getattr(row, name)) for name in names] for row in some))

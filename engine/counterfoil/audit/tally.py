@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
-from counterfoil.audit.values.dispute import Dispute, Right
+from counterfoil.audit.values.dispute import Dispute, Right, named_parts
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.errors import CancelledError, CounterfoilError, NonFiniteError, ObstacleError, RefusedError
 from counterfoil.rounding.counts import Counts
+from counterfoil.sentence import joined, say
 
 
 @dataclass
@@ -42,9 +43,9 @@ def conclude_adjudication(
     """
     dispute, counts = tally.dispute, tally.counts
     if isinstance(error, RefusedError):
-        return AdjudicationOutcome.REFUSED, f"{error.sentence} Nothing was concluded about the dispute."
+        return AdjudicationOutcome.REFUSED, say("{0} Nothing was concluded about the dispute.", error.sentence)
     if isinstance(error, CancelledError):
-        return AdjudicationOutcome.INCONCLUSIVE, "The adjudication was stopped before it came to an end."
+        return AdjudicationOutcome.INCONCLUSIVE, say("The adjudication was stopped before it came to an end.")
     if isinstance(error, (NonFiniteError, ObstacleError)):
         return AdjudicationOutcome.INCONCLUSIVE, str(error)
     if error is not None:
@@ -52,32 +53,43 @@ def conclude_adjudication(
     if dispute is not None and not dispute.accuses and dispute.finding is not None:
         return (
             AdjudicationOutcome.INCONCLUSIVE,
-            f"Step {dispute.step} came out different from the trainer's. {dispute.finding.sentence}",
+            say("Step {0} came out different from the trainer's. {1}", dispute.step, dispute.finding.sentence),
         )
     if dispute is not None and not dispute.confirmed:
         return (
             AdjudicationOutcome.INCONCLUSIVE,
-            f"Step {dispute.step} came out different from the trainer's, but this machine does not give its own result "
-            "again when reductions run in another order: its arithmetic lies outside the margin. Nobody is accused; "
-            "adjudicate on another machine.",
+            say(
+                "Step {0} came out different from the trainer's, but this machine does not give its own result "
+                "again when reductions run in another order: its arithmetic lies outside the margin. Nobody is "
+                "accused; adjudicate on another machine.",
+                dispute.step,
+            ),
         )
     if dispute is not None:
         earlier = (
-            f" The capsule disputes step {step}; already the earlier step {dispute.step} is wrong."
+            say("The capsule disputes step {0}; already the earlier step {1} is wrong.", step, dispute.step)
             if dispute.step != step
             else ""
         )
-        return AdjudicationOutcome.CONFIRMED, f"{_confirmed(dispute)}{earlier}"
+        return AdjudicationOutcome.CONFIRMED, joined(_confirmed(dispute), earlier)
     if counts.contradictions or counts.omissions:
         return (
             AdjudicationOutcome.INCONCLUSIVE,
-            f"Step {step} has the trainer's Merkle leaf, but the log has {counts.contradictions} contradictions and "
-            f"{counts.omissions} omissions, which an honest run on sound hardware does not have.",
+            say(
+                "Step {0} has the trainer's Merkle leaf, but the log has {1} contradictions and {2} omissions, "
+                "which an honest run on sound hardware does not have.",
+                step,
+                counts.contradictions,
+                counts.omissions,
+            ),
         )
     return (
         AdjudicationOutcome.REJECTED,
-        f"The trainer's step {step} is right: the replay has its Merkle leaf bit for bit, so there is nothing to "
-        "dispute in it. Other steps of the run were not looked at.",
+        say(
+            "The trainer's step {0} is right: the replay has its Merkle leaf bit for bit, so there is nothing to "
+            "dispute in it. Other steps of the run were not looked at.",
+            step,
+        ),
     )
 
 
@@ -85,40 +97,50 @@ def _confirmed(dispute: Dispute) -> str:
     assert dispute.finding is not None, "nobody is accused without a finding"
     if dispute.finding.right is Right.UNREADABLE:
         return dispute.finding.sentence
-    *before, last = dispute.parts
-    what = f"{', '.join(before)} and {last}" if before else last
-    return (
-        f"Step {dispute.step} is not what was ordered: replayed from the state that the run itself commits to, it "
-        f"gives other values than the trainer signed (in {what}). A second replay with every reduction in another "
-        "order and exact arithmetic confirm this machine's result."
+    return say(
+        "Step {0} is not what was ordered: replayed from the state that the run itself commits to, it gives "
+        "other values than the trainer signed (in {1}). A second replay with every reduction in another order "
+        "and exact arithmetic confirm this machine's result.",
+        dispute.step,
+        named_parts(dispute.parts),
     )
 
 
 def replay_checks(tally: StepTally, steps_ordered: int) -> tuple[Check, Check, Check]:
     """Return checks 8 to 10 after the replay."""
     dispute, counts = tally.dispute, tally.counts
-    sentence = f"{tally.matching} of {tally.replayed} replayed steps match"
-    if dispute is not None:
-        sentence += f"; step {dispute.step} does not"
+    found = (
+        say("{0} of {1} replayed steps match.", tally.matching, tally.replayed)
+        if dispute is None
+        else say("{0} of {1} replayed steps match; step {2} does not.", tally.matching, tally.replayed, dispute.step)
+    )
     replay = Check(
         CheckNumber.REPLAY,
         CheckState.PASSED if dispute is None else CheckState.FAILED,
-        f"{sentence}.",
+        found,
     )
     log = (
         Check(
             CheckNumber.LOG,
             CheckState.FAILED if counts.contradictions or counts.omissions else CheckState.PASSED,
-            f"{counts.entries} entries in matching steps: {counts.corrections} corrections, {counts.contradictions} "
-            f"contradictions, {counts.omissions} omissions.",
+            say(
+                "{0} entries in matching steps: {1} corrections, {2} contradictions, {3} omissions.",
+                counts.entries,
+                counts.corrections,
+                counts.contradictions,
+                counts.omissions,
+            ),
         )
         if tally.matching
-        else Check(CheckNumber.LOG, CheckState.SKIPPED, "The log of a step that differs belongs to other values.")
+        else Check(CheckNumber.LOG, CheckState.SKIPPED, say("The log of a step that differs belongs to other values."))
     )
     coverage = Check(
         CheckNumber.COVERAGE,
         CheckState.WARNING,
-        f"{tally.replayed} of {steps_ordered} steps were replayed: a capsule is about one step, from the "
-        "last committed state before it.",
+        say(
+            "{0} of {1} steps were replayed: a capsule is about one step, from the last committed state before it.",
+            tally.replayed,
+            steps_ordered,
+        ),
     )
     return replay, log, coverage

@@ -23,6 +23,7 @@ from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
 from counterfoil.rounding.grid import ZERO_SCALE
 from counterfoil.rounding.log import SiteLog
+from counterfoil.sentence import say
 
 MEASURED_STEPS = 6
 _ENOUGH_SECONDS = 5.0
@@ -60,7 +61,9 @@ def plan_audit(
             raise inspection.failure
         order = inspection.order
         if order is None or inspection.estimate is None or not inspection.reader.has_run:
-            raise RefusedError("The file is an order that nobody has run.", remedy="Open the trainer's run of it.")
+            raise RefusedError(
+                say("The file is an order that nobody has run."), remedy=say("Open the trainer's run of it.")
+            )
         machine = open_machine(device, threads)
         machine.check_memory(order.program, order.manifest.precision)
         if (file := open_data_file(order.manifest, data, stack)) is not None:

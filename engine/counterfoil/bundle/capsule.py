@@ -22,6 +22,7 @@ from counterfoil.commit.merkle import inclusion_proof_length
 from counterfoil.commit.state import ChunkProof, chunk_count, chunk_length
 from counterfoil.errors import BundleError, ProofError
 from counterfoil.fields import Fields
+from counterfoil.sentence import say
 
 ChunkProofs = tuple[ChunkProof, ...]
 NO_CHUNKS = Digest.of(b"")
@@ -112,11 +113,11 @@ class CapsuleReader(CheckedFile):
         leaves = _read_leaves(self._read(layout.CAPSULE_LEAVES).tobytes())
         first, last = leaves[0].record.step, leaves[-1].record.step
         if [leaf.record.step for leaf in leaves] != list(range(first, first + len(leaves))) or first == last:
-            raise BundleError("The leaves of the capsule are not those of neighbouring steps, two or more.")
+            raise BundleError(say("The leaves of the capsule are not those of neighbouring steps, two or more."))
         fingerprints = self._read(layout.CAPSULE_FINGERPRINTS)
         ends = self._read(layout.CAPSULE_LOG_ENDS)
         if len(fingerprints) != last - first or len(ends) != last - first:
-            raise BundleError(f"The capsule does not hold logs and fingerprints of {last - first} steps.")
+            raise BundleError(say("The capsule does not hold logs and fingerprints of {0} steps.", last - first))
         manifest = self.manifest
         data = {
             name: self._chunks(f"{layout.CAPSULE_DATA}/{name}", spec)
@@ -154,14 +155,16 @@ class CapsuleReader(CheckedFile):
             try:
                 height = inclusion_proof_length(index, count)
             except ProofError as error:
-                raise BundleError(f"{group} holds a chunk that its array does not have.", detail=str(error)) from error
+                raise BundleError(
+                    say("{0} holds a chunk that its array does not have.", group), detail=str(error)
+                ) from error
             length = chunk_length(index, spec.dtype, spec.shape)
             path = tuple(Digest(row.tobytes()) for row in siblings[sibling : sibling + height])
             proofs.append(ChunkProof(index, chunks[byte : byte + length], root, path))
             byte += length
             sibling += height
         if (byte, sibling) != (len(chunks), len(siblings)) or (not indices and root != NO_CHUNKS):
-            raise BundleError(f"{group} does not hold the bytes and the proofs of the chunks that it names.")
+            raise BundleError(say("{0} does not hold the bytes and the proofs of the chunks that it names.", group))
         return tuple(proofs)
 
 
@@ -169,9 +172,9 @@ def _read_leaves(data: bytes) -> tuple[ProvenLeaf, ...]:
     try:
         value = canonical.decode(data)
     except canonical.CanonicalError as error:
-        raise BundleError("The leaves of the capsule are damaged.", detail=str(error)) from error
+        raise BundleError(say("The leaves of the capsule are damaged."), detail=str(error)) from error
     if not isinstance(value, list) or not value:
-        raise BundleError("The leaves of the capsule are not a list.")
+        raise BundleError(say("The leaves of the capsule are not a list."))
     leaves = []
     for item in value:
         fields = Fields(item, "leaf of the capsule", BundleError)
@@ -186,5 +189,5 @@ def _cut(data: bytes, ends: Array) -> tuple[bytes, ...]:
     stops = ends.tolist()
     starts = [0, *stops[:-1]]
     if any(stop < start for start, stop in zip(starts, stops, strict=True)) or stops[-1] != len(data):
-        raise BundleError(f"{layout.CAPSULE_LOG_ENDS} does not cut {layout.CAPSULE_LOG} into steps.")
+        raise BundleError(say("{0} does not cut {1} into steps.", layout.CAPSULE_LOG_ENDS, layout.CAPSULE_LOG))
     return tuple(data[start:stop] for start, stop in zip(starts, stops, strict=True))

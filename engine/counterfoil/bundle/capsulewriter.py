@@ -16,6 +16,7 @@ from counterfoil.bundle.schema import check_name
 from counterfoil.commit.digest import DIGEST_BYTES
 from counterfoil.commit.state import ChunkProof
 from counterfoil.errors import BundleError
+from counterfoil.sentence import say
 
 
 class _CapsuleWriter(FileWriter):
@@ -36,8 +37,10 @@ class _CapsuleWriter(FileWriter):
         encoded = canonical.encode(leaves)
         if len(encoded) > layout.MAX_LEAVES_BYTES:
             raise BundleError(
-                f"All {len(leaves) - 1} steps since the last committed state are needed: too many for a capsule.",
-                remedy="Give the whole run to whoever is to judge it.",
+                say(
+                    "All {0} steps since the last committed state are needed: too many for a capsule.", len(leaves) - 1
+                ),
+                remedy=say("Give the whole run to the one who is to judge it."),
             )
         self._check_room(sum(array.nbytes for array in contents.state.values()) + sum(map(len, contents.logs)))
         self._bytes(layout.MANIFEST, contents.manifest.to_bytes())

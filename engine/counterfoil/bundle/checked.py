@@ -24,6 +24,7 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import StreamedDigest, tensor_digest
 from counterfoil.errors import BundleError
+from counterfoil.sentence import say
 
 BLOCK_BYTES = 8 * 2**20
 """How much of a long column is held in memory at a time."""
@@ -101,7 +102,9 @@ class CheckedFile:
         shape = info.shape
         if first is not None:
             if not 0 <= first <= first + count <= shape[0]:
-                raise BundleError(f"{path} has {shape[0]} rows, and not those from {first} to {first + count}.")
+                raise BundleError(
+                    say("{0} has {1} rows, and not those from {2} to {3}.", path, shape[0], first, first + count)
+                )
             offset += first * row_bytes(info.dtype, shape)
             shape = (count, *shape[1:])
         with reading(path):
@@ -109,14 +112,14 @@ class CheckedFile:
         self.file.read_into(offset, bytes_of(array), path)
         if info.dtype == "bool":
             if array.size and int(array.max()) > 1:
-                raise BundleError(f"{path} holds a truth value that is neither 0 nor 1.")
+                raise BundleError(say("{0} holds a truth value that is neither 0 nor 1.", path))
             return array.view(np.bool_)
         return array
 
     def _stored(self, path: str) -> StoredDataset:
         stored = self._inventory.find(path)
         if stored is None:
-            raise BundleError(f"The {self.KIND.name} lacks {path}.")
+            raise BundleError(say("The {0} lacks {1}.", self.KIND.name, path))
         return stored
 
     def _pieces(self, path: str, cancel: CancelToken | None) -> Iterator[memoryview]:

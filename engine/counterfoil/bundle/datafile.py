@@ -26,8 +26,9 @@ from counterfoil.commit.digest import DIGEST_BYTES
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import CHUNK_BYTES, ChunkProof, StreamedDigest
 from counterfoil.errors import BundleError, CommitmentError
+from counterfoil.sentence import say
 
-_REMEDY = "Ask the client for the data file that was written together with the order."
+_REMEDY = say("Ask the client for the data file that was written together with the order.")
 Checking = Generator[tuple[int, int], None, "dict[str, CheckedRows]"]
 """Yields the bytes hashed so far and their total; returns the arrays."""
 
@@ -35,8 +36,14 @@ Checking = Generator[tuple[int, int], None, "dict[str, CheckedRows]"]
 def _missing_data(manifest: OrderManifest) -> BundleError:
     """Return the error that says that an order needs a data file and none was given."""
     return BundleError(
-        f"The order keeps {_named(manifest.outside)} in a data file, {manifest.data_file!r}, and none was given.",
-        remedy="Give it with --data FILE, or choose it in the window. The client wrote it together with the order.",
+        say(
+            "The order keeps {0} in a data file, {1}, and none was given.",
+            _named(manifest.outside),
+            repr(manifest.data_file),
+        ),
+        remedy=say(
+            "Give it with --data FILE, or choose it in the window. The client wrote it together with the order."
+        ),
     )
 
 
@@ -61,7 +68,7 @@ def open_data_file(manifest: OrderManifest, path: str | os.PathLike[str] | None,
 
 def _named(specs: Mapping[str, ArraySpec]) -> str:
     names = ", ".join(map(repr, sorted(specs)))
-    return f"its data arrays {names}" if len(specs) > 1 else f"its data array {names}"
+    return say("its data arrays {0}", names) if len(specs) > 1 else say("its data array {0}", names)
 
 
 class DataFile(CheckedFile):
@@ -75,8 +82,12 @@ class DataFile(CheckedFile):
         groups = self._inventory.groups
         strange = sorted(groups.keys() - {"/", layout.ARRAYS}) + [f"/{name}" for name in groups["/"]]
         if strange or layout.ARRAYS not in groups:
-            what = f"holds {strange[0]}, which its format does not know" if strange else f"lacks {layout.ARRAYS}"
-            raise BundleError(f"The data file {what}.")
+            what = (
+                say("holds {0}, which its format does not know", strange[0])
+                if strange
+                else say("lacks {0}", layout.ARRAYS)
+            )
+            raise BundleError(say("The data file {0}.", what))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> DataFile:
@@ -89,7 +100,7 @@ class DataFile(CheckedFile):
             return super().open(path)
         except BundleError as error:
             raise BundleError(
-                f"The data file {os.fspath(path)} cannot be used. {error.sentence}",
+                say("The data file {0} cannot be used. {1}", os.fspath(path), error.sentence),
                 remedy=error.remedy or _REMEDY,
                 detail=error.detail,
             ) from error
@@ -129,7 +140,8 @@ class DataFile(CheckedFile):
             if found != spec.digest:
                 self.file.check_unchanged()  # one that is still being copied looks like another
                 raise CommitmentError(
-                    f"The data array {name!r} in {self.path} differs from what the order commits to.", remedy=_REMEDY
+                    say("The data array {0} in {1} differs from what the order commits to.", repr(name), self.path),
+                    remedy=_REMEDY,
                 )
             arrays[name] = CheckedRows(self, name, spec, leaves)
         return arrays
@@ -138,13 +150,21 @@ class DataFile(CheckedFile):
         stored = self._inventory.find(f"{layout.ARRAYS}/{name}")
         if stored is None:
             raise BundleError(
-                f"The data file {self.path} lacks the array {name!r}, which the order names.", remedy=_REMEDY
+                say("The data file {0} lacks the array {1}, which the order names.", self.path, repr(name)),
+                remedy=_REMEDY,
             )
         info = stored.info
         if (info.dtype, info.shape) != (spec.dtype, spec.shape) or not spec.shape:
             raise BundleError(
-                f"The data array {name!r} in {self.path} is {info.dtype} of shape {list(info.shape)}; the order says "
-                f"{spec.dtype} of shape {list(spec.shape)}.",
+                say(
+                    "The data array {0} in {1} is {2} of shape {3}; the order says {4} of shape {5}.",
+                    repr(name),
+                    self.path,
+                    info.dtype,
+                    list(info.shape),
+                    spec.dtype,
+                    list(spec.shape),
+                ),
                 remedy=_REMEDY,
             )
 
@@ -170,11 +190,11 @@ class DataFile(CheckedFile):
         try:
             found = self._rows(name, low, high - low)[chunks.start * CHUNK_BYTES - low * width :]
         except BundleError as error:  # It could be read when it was checked.
-            raise self.file.changed(f"the data array {name!r}") from error
+            raise self.file.changed(say("the data array {0}", repr(name))) from error
         for number, chunk in enumerate(chunks):
             piece = found[number * CHUNK_BYTES :][:CHUNK_BYTES]
             if leaf_hash(bytes(piece)).value != leaves[DIGEST_BYTES * chunk :][:DIGEST_BYTES]:
-                raise self.file.changed(f"the data array {name!r}")
+                raise self.file.changed(say("the data array {0}", repr(name)))
         return found
 
 

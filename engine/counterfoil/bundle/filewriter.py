@@ -28,6 +28,7 @@ from counterfoil.bundle._hdf5 import (
 from counterfoil.bundle.hdf5.format import DTYPES
 from counterfoil.bundle.kind import FORMAT_ATTRIBUTE, FORMAT_BYTES, FileKind
 from counterfoil.errors import BundleError
+from counterfoil.sentence import say
 from counterfoil.wholefiles import check_room, check_target, lock, part_path, put_in_place, remove_leftovers
 
 Array = NDArray[Any]
@@ -62,7 +63,7 @@ class FileWriter(ABC):
             FileWriteError: The folder does not exist or cannot be written to.
         """
         path = Path(path)
-        what = f"the {cls.KIND.name}"
+        what = cls.KIND.definite
         check_target(path, what=what)
         remove_leftovers(path)
         temporary = part_path(path)
@@ -139,7 +140,7 @@ class FileWriter(ABC):
 
     @property
     def _what(self) -> str:
-        return f"the {self.KIND.name}"
+        return self.KIND.definite
 
     def _writing(self) -> AbstractContextManager[None]:
         return writing(self.path, self._what)
@@ -168,8 +169,14 @@ class FileWriter(ABC):
     def _array(self, path: str, array: Array, dtype: str, shape: tuple[int, ...]) -> None:
         if array.dtype.name != dtype or array.shape != shape:
             raise BundleError(
-                f"{path} should have the dtype {dtype} and the shape {list(shape)}; "
-                f"it has {array.dtype.name} and {list(array.shape)}."
+                say(
+                    "{0} should have the dtype {1} and the shape {2}; it has {3} and {4}.",
+                    path,
+                    dtype,
+                    list(shape),
+                    array.dtype.name,
+                    list(array.shape),
+                )
             )
         dataset = self._create(path, dtype, shape)
         if array.size:
@@ -187,7 +194,9 @@ class FileWriter(ABC):
         with self._writing():
             space = dataset.get_space()
             if rows.shape[1:] != space.get_simple_extent_dims()[1:]:
-                raise BundleError(f"A row of {path} has the shape {list(rows.shape[1:])}, which does not fit.")
+                raise BundleError(
+                    say("A row of {0} has the shape {1}, which does not fit.", path, list(rows.shape[1:]))
+                )
             if not rows.size:
                 return
             space.select_hyperslab((first, *(0 for _ in rows.shape[1:])), rows.shape)

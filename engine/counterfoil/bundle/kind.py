@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from counterfoil.bundle.hdf5.format import parse_text_attribute
 from counterfoil.bundle.schema import CAPSULE_FORMAT_VERSION, DATA_FORMAT_VERSION, FORMAT_VERSION
 from counterfoil.errors import BundleError
+from counterfoil.sentence import Sentence, say
 
 FORMAT_ATTRIBUTE = b"format"
 """Name of the one attribute of a file, at its root."""
@@ -21,11 +22,13 @@ class FileKind:
 
     Attributes:
         name: What it is called, for sentences.
+        definite: The same with its article.
         prefix: What its format attribute begins with.
         version: The number behind that.
     """
 
-    name: str
+    name: Sentence
+    definite: Sentence
     prefix: bytes
     version: int
 
@@ -35,9 +38,9 @@ class FileKind:
         return self.prefix + str(self.version).encode()
 
 
-BUNDLE = FileKind("bundle", b"counterfoil-", FORMAT_VERSION)
-CAPSULE = FileKind("capsule", b"counterfoil-capsule-", CAPSULE_FORMAT_VERSION)
-DATA_FILE = FileKind("data file", b"counterfoil-data-", DATA_FORMAT_VERSION)
+BUNDLE = FileKind(say("bundle"), say("the bundle"), b"counterfoil-", FORMAT_VERSION)
+CAPSULE = FileKind(say("capsule"), say("the capsule"), b"counterfoil-capsule-", CAPSULE_FORMAT_VERSION)
+DATA_FILE = FileKind(say("data file"), say("the data file"), b"counterfoil-data-", DATA_FORMAT_VERSION)
 
 
 def check_mark(attributes: Sequence[bytes], wanted: FileKind) -> None:
@@ -53,17 +56,17 @@ def check_mark(attributes: Sequence[bytes], wanted: FileKind) -> None:
     found = [parse_text_attribute(body, FORMAT_BYTES) for body in attributes]
     mark = found[0] if len(found) == 1 else None
     if mark is None or mark[0] != FORMAT_ATTRIBUTE or not mark[1].startswith(BUNDLE.prefix):
-        raise BundleError(f"The file is not a Counterfoil {wanted.name}: it lacks the mark of one.")
+        raise BundleError(say("The file is not a Counterfoil {0}: it lacks the mark of one.", wanted.name))
     value = mark[1].rstrip(b"\0")
     kind = next((kind for kind in (CAPSULE, DATA_FILE) if value.startswith(kind.prefix)), BUNDLE)
     if kind is not wanted:
         raise BundleError(
-            f"The file is a Counterfoil {kind.name}, where a {wanted.name} is needed.",
-            remedy="Give it to 'counterfoil adjudicate'." if kind is CAPSULE else "",
+            say("The file is a Counterfoil {0}, where a {1} is needed.", kind.name, wanted.name),
+            remedy=say("Give it to 'counterfoil adjudicate'.") if kind is CAPSULE else "",
         )
     if value != wanted.mark:
         version = value.removeprefix(wanted.prefix).decode("ascii", "backslashreplace")
         raise BundleError(
-            f"The {wanted.name} has format {version}; this Counterfoil reads format {wanted.version}.",
-            remedy="Use a Counterfoil of the version that wrote it.",
+            say("The {0} has format {1}; this Counterfoil reads format {2}.", wanted.name, version, wanted.version),
+            remedy=say("Use a Counterfoil of the version that wrote it."),
         )

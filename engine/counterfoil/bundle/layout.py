@@ -17,6 +17,7 @@ from counterfoil.bundle.schema import OrderManifest
 from counterfoil.commit.digest import DIGEST_BYTES
 from counterfoil.dtypes import STATE_DTYPES
 from counterfoil.errors import BundleError
+from counterfoil.sentence import say
 
 ORDER = "/order"
 MANIFEST = "/order/manifest"
@@ -80,11 +81,17 @@ class _Part:
         if found.dtype != self.dtype or not fits:
             wanted = ", ".join("any" if length is None else str(length) for length in self.shape)
             raise BundleError(
-                f"{path} has the dtype {found.dtype} and the shape {list(found.shape)}; "
-                f"it should have {self.dtype} and [{wanted}]."
+                say(
+                    "{0} has the dtype {1} and the shape {2}; it should have {3} and [{4}].",
+                    path,
+                    found.dtype,
+                    list(found.shape),
+                    self.dtype,
+                    wanted,
+                )
             )
         if self.most is not None and math.prod(found.shape) > self.most:
-            raise BundleError(f"{path} is longer than {self.most} bytes.")
+            raise BundleError(say("{0} is longer than {1} bytes.", path, self.most))
 
 
 _Parts = dict[str, dict[str, _Part]]
@@ -104,7 +111,7 @@ def check_manifest_part(inventory: Inventory) -> None:
     """Check that the manifest is there and not too large, so that it can be read first; raises BundleError."""
     found = inventory.find(MANIFEST)
     if found is None:
-        raise BundleError(f"The file lacks {MANIFEST}.")
+        raise BundleError(say("The file lacks {0}.", MANIFEST))
     _Part("uint8", (None,), MAX_MANIFEST_BYTES).check(MANIFEST, found.info)
 
 
@@ -173,9 +180,11 @@ def _state(inventory: Inventory, group: str, what: str) -> dict[str, _Part]:
     state = members(inventory, group)
     for name, info in state.items():
         if info.dtype not in STATE_DTYPES:
-            raise BundleError(f"The state tensor {name!r} has the dtype {info.dtype}, which no state has.")
+            raise BundleError(
+                say("The state tensor {0} has the dtype {1}, which no state has.", repr(name), info.dtype)
+            )
     if not state:
-        raise BundleError(f"The {what} in the file is empty.")
+        raise BundleError(say("The {0} in the file is empty.", what))
     return {name: _Part(info.dtype, info.shape) for name, info in state.items()}
 
 
@@ -189,9 +198,9 @@ def _compare(inventory: Inventory, parts: _Parts, kind: FileKind) -> None:
             unknown += [_path(group, name) for name in sorted(found.keys() - wanted.keys())]
             missing += [_path(group, name) for name in sorted(wanted.keys() - found.keys())]
     if unknown:
-        raise BundleError(f"The {kind.name} holds {unknown[0]}, which its format and its order do not know.")
+        raise BundleError(say("The {0} holds {1}, which its format and its order do not know.", kind.name, unknown[0]))
     if missing:
-        raise BundleError(f"The {kind.name} lacks {missing[0]}.")
+        raise BundleError(say("The {0} lacks {1}.", kind.name, missing[0]))
     for group, datasets in parts.items():
         found = groups[group]
         for name, part in datasets.items():
@@ -209,7 +218,9 @@ def _run(inventory: Inventory, manifest: OrderManifest, initial: dict[str, _Part
     stored = sum(path.startswith(f"{CHECKPOINTS}/") for path in inventory.groups)
     # Compared before the list is made: the order may call for millions, and the file is what bounds the work.
     if stored != manifest.checkpoint_count:
-        raise BundleError(f"The bundle stores {stored} checkpoints; its order asks for {manifest.checkpoint_count}.")
+        raise BundleError(
+            say("The bundle stores {0} checkpoints; its order asks for {1}.", stored, manifest.checkpoint_count)
+        )
     parts = _parts(
         {
             CLAIM: _Part("uint8", (None,), MAX_CLAIM_BYTES),

@@ -22,6 +22,7 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import StreamedDigest, state_root, state_tree, tensor_digest
 from counterfoil.errors import BundleError, CommitmentError
+from counterfoil.sentence import say
 
 
 @dataclass(frozen=True)
@@ -73,31 +74,31 @@ class BundleReader(CheckedFile):
     def program(self) -> bytes:
         """Return the program's canonical JSON."""
         program = self._bytes(layout.PROGRAM)
-        self._expect("program", Digest.of(program) == self.manifest.program)
+        self._expect(say("the program"), Digest.of(program) == self.manifest.program)
         return program
 
     def schedule(self) -> Array:
         """Return the dataset rows of each step: int64 ``[steps, batch_size]``."""
         schedule = self._read(layout.SCHEDULE)
-        self._expect("schedule", tensor_digest("schedule", schedule) == self.manifest.schedule.digest)
+        self._expect(say("the schedule"), tensor_digest("schedule", schedule) == self.manifest.schedule.digest)
         return schedule
 
     def scalars(self) -> Array:
         """Return the per-step scalars: float64 ``[steps, number of scalars]``."""
         scalars = self._read(layout.SCALARS)
-        self._expect("per-step scalars", tensor_digest("scalars", scalars) == self.manifest.scalars.digest)
+        self._expect(say("the per-step scalars"), tensor_digest("scalars", scalars) == self.manifest.scalars.digest)
         return scalars
 
     def data(self, name: str, cancel: CancelToken | None = None) -> Array:
         """Return a data array that lies in the bundle; its first axis is the row; raises CancelledError in between."""
         array, digest = self._load(name, f"{layout.DATA}/{name}", cancel)
-        self._expect(f"data array {name!r}", digest == self.manifest.data[name].digest)
+        self._expect(say("the data array {0}", repr(name)), digest == self.manifest.data[name].digest)
         return array
 
     def initial_state(self, cancel: CancelToken | None = None) -> dict[str, Array]:
         """Return the initial state by tensor name, sorted; raises CancelledError between tensors."""
         state = self._state(layout.INITIAL, cancel)
-        self._expect("initial state", state_root(state) == self.manifest.initial_root)
+        self._expect(say("the initial state"), state_root(state) == self.manifest.initial_root)
         return state
 
     def state_layout(self) -> dict[str, tuple[str, tuple[int, ...]]]:
@@ -133,7 +134,7 @@ class BundleReader(CheckedFile):
         first, last = self._log_range(step, step)
         log = self._read(layout.LOG, first, last - first).tobytes()
         if self._records and Digest.of(log) != self._records[step].log:
-            raise self.file.changed(f"the rounding log of step {step}")
+            raise self.file.changed(say("the rounding log of step {0}", step))
         return log
 
     def log_size(self, step: int) -> int:
@@ -150,7 +151,7 @@ class BundleReader(CheckedFile):
         self._check_step(step, 1)
         row: Array = self._read(layout.FINGERPRINTS, step - 1, 1)[0]
         if self._records and Digest.of(row.tobytes()) != self._records[step].fingerprints:
-            raise self.file.changed(f"the fingerprints of step {step}")
+            raise self.file.changed(say("the fingerprints of step {0}", step))
         return row
 
     def fingerprint_columns(self) -> int:
@@ -166,7 +167,7 @@ class BundleReader(CheckedFile):
     def checkpoint(self, step: int) -> dict[str, Array]:
         """Return the stored state after a step by tensor name, sorted; raises BundleError when none is stored."""
         if not self.has_run or not self.manifest.is_checkpoint(step):
-            raise BundleError(f"The bundle stores no state of step {step}.")
+            raise BundleError(say("The bundle stores no state of step {0}.", step))
         return self._state(layout.checkpoint_path(step))
 
     def step_records(self, cancel: CancelToken | None = None, progress: Progress | None = None) -> list[StepRecord]:
@@ -224,22 +225,28 @@ class BundleReader(CheckedFile):
         program, schedule, scalars = self.program(), self.schedule(), self.scalars()
         data = {name: self.data(name, cancel) for name, spec in manifest.data.items() if spec.file is None}
         if state_tree({name: spec.digest for name, spec in manifest.data.items()}).root != manifest.data_root:
-            raise CommitmentError("The data root of the order is not the root over its data arrays.")
+            raise CommitmentError(say("The data root of the order is not the root over its data arrays."))
         initial = self.initial_state(cancel)
         low, high = int(schedule.min()), int(schedule.max())
         for name, spec in manifest.data.items():
             rows = spec.shape[0] if spec.shape else 0
             if low < 0 or high >= rows:
                 raise BundleError(
-                    f"The schedule names the rows {low} to {high}; the data array {name!r} has {rows} rows."
+                    say(
+                        "The schedule names the rows {0} to {1}; the data array {2} has {3} rows.",
+                        low,
+                        high,
+                        repr(name),
+                        rows,
+                    )
                 )
         return OrderContents(program, schedule, scalars, data, initial)
 
     def _expect(self, what: str, holds: bool) -> None:
         if not holds and what in self._verified:
-            raise self.file.changed(f"the {what}")
+            raise self.file.changed(what)
         if not holds:
-            raise CommitmentError(f"The {what} in the bundle differs from what the order commits to.")
+            raise CommitmentError(say("{0:capital} in the bundle differs from what the order commits to.", what))
         self._verified.add(what)
 
     def check_checkpoint(self, step: int, state: Mapping[str, Array]) -> None:
@@ -250,11 +257,11 @@ class BundleReader(CheckedFile):
             FileChangedError: It differs, and did not when it was loaded before.
             BundleError: The run commits to no state of this step, or the file is damaged.
         """
-        holds, part = state_root(state) == self.committed_root(step), f"stored state of step {step}"
+        holds, part = state_root(state) == self.committed_root(step), say("the stored state of step {0}", step)
         if not holds and part in self._verified:
-            raise self.file.changed(f"the {part}")
+            raise self.file.changed(part)
         if not holds:
-            raise CommitmentError(f"The stored state of step {step} differs from the state root of that step.")
+            raise CommitmentError(say("The stored state of step {0} differs from the state root of that step.", step))
         self._verified.add(part)
 
     def verify_checkpoint(self, step: int, cancel: CancelToken | None = None) -> None:
@@ -266,7 +273,7 @@ class BundleReader(CheckedFile):
             CancelledError: The token was cancelled.
         """
         if not self.has_run or not self.manifest.is_checkpoint(step):
-            raise BundleError(f"The bundle stores no state of step {step}.")
+            raise BundleError(say("The bundle stores no state of step {0}.", step))
         group, digests = layout.checkpoint_path(step), {}
         for name, info in layout.members(self._inventory, group).items():
             digest = StreamedDigest(name, info.dtype, info.shape)
@@ -274,13 +281,13 @@ class BundleReader(CheckedFile):
                 digest.add(piece)
             digests[name] = digest.finish()[0]
         if state_tree(digests).root != self.committed_root(step):
-            raise CommitmentError(f"The stored state of step {step} differs from the state root of that step.")
+            raise CommitmentError(say("The stored state of step {0} differs from the state root of that step.", step))
 
     def committed_root(self, step: int) -> Digest:
         """Return the state root that the run commits to for ``step``; raises BundleError when there is none."""
         self._check_step(step, 0)
         if not self.manifest.is_committed(step):
-            raise BundleError(f"The run commits to no state of step {step}.")
+            raise BundleError(say("The run commits to no state of step {0}.", step))
         return Digest(self._state_roots[self.manifest.committed_number(step)].tobytes())
 
     # Reading.
@@ -299,12 +306,14 @@ class BundleReader(CheckedFile):
 
     def _need_run(self) -> None:
         if not self.has_run:
-            raise BundleError("The bundle is an order that has not been run.")
+            raise BundleError(say("The bundle is an order that has not been run."))
 
     def _check_step(self, step: int, least: int) -> None:
         self._need_run()
         if not least <= step <= self.manifest.steps:
-            raise BundleError(f"The run has no step {step}; its steps are {least} to {self.manifest.steps}.")
+            raise BundleError(
+                say("The run has no step {0}; its steps are {1} to {2}.", step, least, self.manifest.steps)
+            )
 
     def _log_range(self, first: int, last: int) -> tuple[int, int]:
         """Return where the logs of the steps ``first`` to ``last`` lie, as start and end."""
@@ -317,7 +326,9 @@ class BundleReader(CheckedFile):
         ends = self._read(layout.LOG_ENDS)
         total = self._stored(layout.LOG).info.shape[0]
         if (ends[1:] < ends[:-1]).any() or int(ends[-1]) != total:
-            raise BundleError(f"{layout.LOG_ENDS} does not cut the {total} bytes of {layout.LOG} into steps.")
+            raise BundleError(
+                say("{0} does not cut the {1} bytes of {2} into steps.", layout.LOG_ENDS, total, layout.LOG)
+            )
         return ends
 
     def _step_blocks(self) -> Iterator[tuple[int, int]]:

@@ -17,6 +17,7 @@ from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.dtypes import DATA_DTYPES
 from counterfoil.errors import BundleError
 from counterfoil.fields import Fields
+from counterfoil.sentence import say
 
 FORMAT_VERSION = 2
 DATA_FORMAT_VERSION = 1
@@ -35,7 +36,7 @@ def check_name(name: str) -> str:
         BundleError: It cannot: it is empty, long, or holds a character that could be a path.
     """
     if not isinstance(name, str) or not NAME_PATTERN.fullmatch(name) or name in (".", ".."):
-        raise BundleError(f"The name {name!r} is not allowed in a bundle.")
+        raise BundleError(say("The name {0} is not allowed in a bundle.", repr(name)))
     return name
 
 
@@ -47,7 +48,7 @@ def check_file_name(name: Any) -> str:
     """
     good = isinstance(name, str) and 1 <= len(name) <= 200 and name.isprintable() and not set(name) & set("/\\:")
     if not good or name in (".", ".."):
-        raise BundleError(f"A data file cannot be called {name!r}: that is not a plain file name.")
+        raise BundleError(say("A data file cannot be called {0}: that is not a plain file name.", repr(name)))
     return str(name)
 
 
@@ -94,23 +95,37 @@ class Precision:
     def __post_init__(self) -> None:
         limits = _LIMITS.get(self.compute)
         if limits is None:
-            raise BundleError(f"The compute dtype {self.compute!r} is not supported; float64 and float32 are.")
+            raise BundleError(
+                say("The compute dtype {0} is not supported; float64 and float32 are.", repr(self.compute))
+            )
         low, high = limits.significand_bits
         if not low <= self.significand_bits <= high:
-            supported = f"{low} to {high} are" if low < high else f"{low} are"
+            supported = say("{0} to {1} are", low, high) if low < high else say("{0} are", low)
             raise BundleError(
-                f"{self.significand_bits} significand bits are not supported with {self.compute}; {supported}."
+                say(
+                    "{0} significand bits are not supported with {1}; {2}.",
+                    self.significand_bits,
+                    self.compute,
+                    supported,
+                )
             )
         if not 0 <= self.guard_bits <= limits.guard_bits:
             raise BundleError(
-                f"{self.guard_bits} guard bits are not supported with {self.compute}; 0 to {limits.guard_bits} are."
+                say(
+                    "{0} guard bits are not supported with {1}; 0 to {2} are.",
+                    self.guard_bits,
+                    self.compute,
+                    limits.guard_bits,
+                )
             )
         least, most = self.margin_range
-        for name, bits in (("the default", self.margin_bits), *self.margins):
+        for name, bits in ((say("the default"), self.margin_bits), *self.margins):
             if not least <= bits <= most:
-                raise BundleError(f"The margin of {name} is 2^(E-{bits}); its exponent must lie in {least} to {most}.")
+                raise BundleError(
+                    say("The margin of {0} is 2^(E-{1}); its exponent must lie in {2} to {3}.", name, bits, least, most)
+                )
         if self.proven and self.margins:
-            raise BundleError("Proven margins follow from the program; none may be set for single operators.")
+            raise BundleError(say("Proven margins follow from the program; none may be set for single operators."))
 
     @property
     def margin_range(self) -> tuple[int, int]:
@@ -147,7 +162,7 @@ class Precision:
         margins = fields.take("margins", dict)
         for bits in margins.values():
             if not isinstance(bits, int) or isinstance(bits, bool):
-                raise BundleError("A margin of the precision is not an integer.")
+                raise BundleError(say("A margin of the precision is not an integer."))
         result = cls(
             compute=fields.take("compute", str),
             significand_bits=fields.integer("significand_bits", 0, 64),
@@ -203,9 +218,11 @@ class ArraySpec:
         digest = fields.digest("digest")
         fields.end()
         if dtype not in dtypes:
-            raise BundleError(f"The {what} has the dtype {dtype!r}; supported are {', '.join(dtypes)}.")
+            raise BundleError(
+                say("The {0} has the dtype {1}; supported are {2}.", what, repr(dtype), ", ".join(dtypes))
+            )
         if len(shape) > 16 or not all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**40 for n in shape):
-            raise BundleError(f"The shape of the {what} is not a list of lengths.")
+            raise BundleError(say("The shape of the {0} is not a list of lengths.", what))
         return cls(dtype, tuple(shape), digest, file)
 
 
@@ -253,12 +270,12 @@ class OrderManifest:
     def __post_init__(self) -> None:
         if self.checkpoint_every % self.commit_every:
             raise BundleError(
-                "checkpoint_every must be a multiple of commit_every, so that every stored state is committed."
+                say("checkpoint_every must be a multiple of commit_every, so that every stored state is committed.")
             )
         if self.schedule.shape != (self.steps, self.batch_size):
-            raise BundleError("The schedule's shape is not (steps, batch size).")
+            raise BundleError(say("The schedule's shape is not (steps, batch size)."))
         if self.scalars.shape != (self.steps, len(self.scalar_names)):
-            raise BundleError("The per-step scalars' shape is not (steps, number of scalars).")
+            raise BundleError(say("The per-step scalars' shape is not (steps, number of scalars)."))
 
     @property
     def data_file(self) -> str | None:
@@ -345,20 +362,20 @@ class OrderManifest:
         try:
             value = canonical.decode(data)
         except canonical.CanonicalError as error:
-            raise BundleError("The order's manifest is damaged.", detail=str(error)) from error
+            raise BundleError(say("The order's manifest is damaged."), detail=str(error)) from error
         fields = _fields(value, "order's manifest")
         version = fields.take("format", int)
         if version != FORMAT_VERSION:
             raise BundleError(
-                f"The bundle has format {version}; this Counterfoil reads format {FORMAT_VERSION}.",
-                remedy="Use a Counterfoil of the version that wrote it.",
+                say("The bundle has format {0}; this Counterfoil reads format {1}.", version, FORMAT_VERSION),
+                remedy=say("Use a Counterfoil of the version that wrote it."),
             )
         seed = fields.take("seed", str)
         if not re.fullmatch(r"0|[1-9][0-9]{0,19}", seed) or int(seed) >= 2**64:
-            raise BundleError("The order's seed is not an integer in 0 to 2^64 - 1.")
+            raise BundleError(say("The order's seed is not an integer in 0 to 2^64 - 1."))
         names = fields.take("scalar_names", list)
         if len(set(map(str, names))) != len(names):
-            raise BundleError("Two per-step scalars have the same name.")
+            raise BundleError(say("Two per-step scalars have the same name."))
         data_specs = {
             check_name(name): ArraySpec.from_json(spec, f"data array {name!r}", DATA_DTYPES, may_be_outside=True)
             for name, spec in fields.take("data", dict).items()
@@ -431,10 +448,10 @@ class StepRecord:
         try:
             loss = None if text is None else float.fromhex(text)
         except (ValueError, OverflowError) as error:
-            raise BundleError(f"The loss of a step record is not a number: {text!r}.") from error
+            raise BundleError(say("The loss of a step record is not a number: {0}.", repr(text))) from error
         result = cls(step, digests["state_root"], digests["log"], digests["fingerprints"], loss)
         if result.to_json() != value:
-            raise BundleError(f"The loss of a step record, {text!r}, is not in canonical form.")
+            raise BundleError(say("The loss of a step record, {0}, is not in canonical form.", repr(text)))
         return result
 
 
@@ -480,7 +497,7 @@ class RunClaim:
         fields = _fields(value, "run's claim")
         environment = fields.take("environment", dict)
         if not all(isinstance(text, str) for text in environment.values()):
-            raise BundleError("The environment of the run's claim holds something that is not text.")
+            raise BundleError(say("The environment of the run's claim holds something that is not text."))
         result = cls(
             order=fields.digest("order"),
             run_root=fields.digest("run_root"),

@@ -24,6 +24,7 @@ from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.errors import BundleError, FileChangedError
 from counterfoil.inputs import open_input
 from counterfoil.obstacles import file_changed, read_failure
+from counterfoil.sentence import say
 
 LEAST_BLOCK = 2**16
 """A block of 64 KiB is hashed in the time of a few short reads, so that structure that lies scattered is read fast."""
@@ -67,7 +68,7 @@ class SteadyFile:
             ObstacleError: The system fails to read it.
         """
         path = Path(path)
-        return cls(path, open_input(path, "a file of Counterfoil's", BundleError))
+        return cls(path, open_input(path, say("a file of Counterfoil's"), BundleError))
 
     def __enter__(self) -> Self:
         return self
@@ -116,14 +117,14 @@ class SteadyFile:
             FileChangedError: It changed.
             FileReadError: The system cannot tell.
         """
-        with reading("the file"):
+        with reading(say("the file")):
             now = os.fstat(self._handle.fileno())
         same = (now.st_size, now.st_mtime_ns) == (self.size, self._opened.st_mtime_ns)
         if self.digest is not None and now.st_size == self.size:
             # The owner of a file can put its time of change back, but not the time at which it did so.
             same = (same and now.st_ctime_ns == self._opened.st_ctime_ns) or self._hash() == self.digest
         if not same:
-            raise self.changed("its size, its time or a part of it")
+            raise self.changed(say("its size, its time or a part of it"))
 
     def changed(self, what: str) -> FileChangedError:
         """Return the error that says that a part of the file is no longer what was checked."""
@@ -134,7 +135,7 @@ class SteadyFile:
         if self.digest is None:
             return self._piece(offset, count)
         data = bytearray(max(0, min(count, self.size - offset)))
-        self.read_into(offset, memoryview(data), "its structure")
+        self.read_into(offset, memoryview(data), say("its structure"))
         return bytes(data)
 
     def _piece(self, offset: int, count: int) -> bytes:
@@ -143,7 +144,7 @@ class SteadyFile:
             self._handle.seek(offset)
             return self._handle.read(count)
         except (OSError, ValueError, MemoryError):
-            with reading("its structure"):
+            with reading(say("its structure")):
                 raise
 
     def read_into(self, offset: int, target: memoryview, what: str) -> None:
@@ -214,7 +215,7 @@ class SteadyFile:
             if cancel:
                 cancel.check()
             piece = buffer[: self.size - done]
-            self._fill(done, piece, "a part of it")
+            self._fill(done, piece, say("a part of it"))
             done += len(piece)
             yield piece, done
 
@@ -243,7 +244,7 @@ def reading(what: str) -> Iterator[None]:
         if obstacle is not None:
             raise obstacle from error
         raise BundleError(
-            f"Reading {what} failed: the file is damaged.",
-            remedy="Ask for the file again.",
+            say("Reading {0} failed: the file is damaged.", what),
+            remedy=say("Ask for the file again."),
             detail=f"{type(error).__name__}: {error}",
         ) from error

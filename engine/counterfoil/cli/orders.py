@@ -88,7 +88,9 @@ def order(
     """
     if context.invoked_subcommand is not None:
         if source is not None or out is not None or force or not trial:
-            raise typer.BadParameter(f"Options of '{context.invoked_subcommand}' stand behind it; --from stands alone.")
+            raise typer.BadParameter(
+                f"Options of '{context.invoked_subcommand}' stand behind it; --from is used without a recipe."
+            )
         return
     if source is None or out is None:
         raise typer.BadParameter("Name a recipe, or give --from MODULE:FUNCTION and --out FILE.")

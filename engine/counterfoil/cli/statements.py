@@ -29,7 +29,7 @@ MAX_VERDICT_BYTES = 64 * 2**20
 def keygen(
     path: Annotated[Path, typer.Argument(help="The private key file to write, for instance trainer.pem.")],
     no_passphrase: Annotated[
-        bool, typer.Option("--no-passphrase", help="Do not protect the private key: whoever gets the file can sign.")
+        bool, typer.Option("--no-passphrase", help="Do not protect the private key: anyone who gets the file can sign.")
     ] = False,
 ) -> None:
     """Trainer, auditor: make a key to sign with (Ed25519).
@@ -45,7 +45,7 @@ def keygen(
         key_id = made.public.key_id
     public = public_path(path)
     console = terminal.console()
-    console.print(f"Wrote {shown(str(path))} (private: keep it) and {shown(str(public))} (public: give it away).")
+    console.print(f"Wrote {shown(str(path))} (private: keep it secret) and {shown(str(public))} (public: publish it).")
     console.print(f"Key id {key_id}")
 
 

@@ -104,7 +104,7 @@ def train(
         ),
     ] = False,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Throw away the recording that was stopped, if there is one.")
+        bool, typer.Option("--fresh", help="Discard the recording that was stopped, if there is one.")
     ] = False,
     allow_large: AllowLargeOption = False,
     force: ForceOption = False,
@@ -117,7 +117,7 @@ def train(
     Example: counterfoil train job.cfoil --out run.cfoil --key trainer.pem
     """
     if resume and fresh:
-        raise typer.BadParameter("--resume goes on with what --fresh throws away; give one or the other.")
+        raise typer.BadParameter("--resume goes on with what --fresh discards; give one or the other.")
     from counterfoil.training.recording import has_published
 
     published = has_published(out)
@@ -129,7 +129,7 @@ def train(
     console = terminal.console()
     if fresh and published:
         console.print(
-            "[bold yellow]WARNING[/]  Tree heads of the recording that is thrown away were published. On another "
+            "[bold yellow]WARNING[/]  Tree heads of the recording that is discarded were published. On another "
             "machine the new one will contradict them.",
             soft_wrap=True,
         )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.errors import ProofError
+from counterfoil.sentence import say
 
 LEAF_PREFIX = b"\x00"
 """First byte of what is hashed for a Merkle leaf (RFC 9162, section 2.1.1)."""
@@ -126,7 +127,9 @@ class MerkleTree:
             index = first >> level
             if index << level == first and min((index + 1) << level, self.size) - 1 == last:
                 return Digest(self._levels[level][index])
-        raise ProofError(f"No node of a Merkle tree of {self.size} leaves stands above the leaves {first} to {last}.")
+        raise ProofError(
+            say("No node of a Merkle tree of {0} leaves stands above the leaves {1} to {2}.", self.size, first, last)
+        )
 
     def inclusion_proof(self, index: int) -> tuple[Digest, ...]:
         """Return the proof that a leaf is in the tree, lowest sibling first (RFC 9162, section 2.1.3.1).
@@ -152,7 +155,7 @@ class MerkleTree:
             ProofError: ``old_size`` is not in 1 to ``size``.
         """
         if not 1 <= old_size <= self.size:
-            raise ProofError(f"There is no consistency proof from {old_size} to {self.size} leaves.")
+            raise ProofError(say("There is no consistency proof from {0} to {1} leaves.", old_size, self.size))
         proof: list[Digest] = []
         first, last, known = 0, self.size - 1, True
         old_last = old_size - 1
@@ -203,7 +206,7 @@ class MerkleFrontier:
 
 def _check_index(index: int, size: int) -> None:
     if not 0 <= index < size <= MAX_SIZE:
-        raise ProofError(f"The leaf index {index} does not lie in a Merkle tree of {size} leaves.")
+        raise ProofError(say("The leaf index {0} does not lie in a Merkle tree of {1} leaves.", index, size))
 
 
 def inclusion_proof_length(index: int, size: int) -> int:
@@ -235,7 +238,7 @@ def verify_inclusion(leaf: Digest, index: int, size: int, proof: Sequence[Digest
     node, last, current = index, size - 1, leaf
     for sibling in proof:
         if last == 0:
-            raise ProofError("The inclusion proof is longer than the Merkle tree is high.")
+            raise ProofError(say("The inclusion proof is longer than the Merkle tree is high."))
         if node & 1 or node == last:
             current = node_hash(sibling, current)
             while not node & 1 and node:
@@ -246,9 +249,9 @@ def verify_inclusion(leaf: Digest, index: int, size: int, proof: Sequence[Digest
         node >>= 1
         last >>= 1
     if last:
-        raise ProofError("The inclusion proof is shorter than the Merkle tree is high.")
+        raise ProofError(say("The inclusion proof is shorter than the Merkle tree is high."))
     if current != root:
-        raise ProofError(f"The inclusion proof of leaf {index} leads to another root.")
+        raise ProofError(say("The inclusion proof of leaf {0} leads to another root.", index))
 
 
 def verify_consistency(
@@ -260,18 +263,18 @@ def verify_consistency(
         ProofError: The sizes are out of range, the proof's length does not fit them, or it leads to other roots.
     """
     if not 1 <= old_size <= new_size <= MAX_SIZE:
-        raise ProofError(f"There is no consistency proof from {old_size} to {new_size} leaves.")
+        raise ProofError(say("There is no consistency proof from {0} to {1} leaves.", old_size, new_size))
     if old_size == new_size:
         if proof:
-            raise ProofError("A consistency proof between trees of equal size is empty.")
+            raise ProofError(say("A consistency proof between trees of equal size is empty."))
         if old_root != new_root:
-            raise ProofError("Two Merkle trees of the same size have different roots.")
+            raise ProofError(say("Two Merkle trees of the same size have different roots."))
         return
     path = list(proof)
     if old_size & (old_size - 1) == 0:
         path.insert(0, old_root)
     if not path:
-        raise ProofError("The consistency proof is shorter than the Merkle tree is high.")
+        raise ProofError(say("The consistency proof is shorter than the Merkle tree is high."))
     node, last = old_size - 1, new_size - 1
     while node & 1:
         node >>= 1
@@ -279,7 +282,7 @@ def verify_consistency(
     old = new = path[0]
     for sibling in path[1:]:
         if last == 0:
-            raise ProofError("The consistency proof is longer than the Merkle tree is high.")
+            raise ProofError(say("The consistency proof is longer than the Merkle tree is high."))
         if node & 1 or node == last:
             old = node_hash(sibling, old)
             new = node_hash(sibling, new)
@@ -291,11 +294,11 @@ def verify_consistency(
         node >>= 1
         last >>= 1
     if last:
-        raise ProofError("The consistency proof is shorter than the Merkle tree is high.")
+        raise ProofError(say("The consistency proof is shorter than the Merkle tree is high."))
     if old != old_root:
-        raise ProofError("The consistency proof leads to another old root.")
+        raise ProofError(say("The consistency proof leads to another old root."))
     if new != new_root:
-        raise ProofError("The consistency proof leads to another new root.")
+        raise ProofError(say("The consistency proof leads to another new root."))
 
 
 def first_difference(trainer: MerkleTree, replay: MerkleTree) -> tuple[int | None, tuple[MerkleComparison, ...]]:
@@ -312,7 +315,9 @@ def first_difference(trainer: MerkleTree, replay: MerkleTree) -> tuple[int | Non
         ProofError: The trees differ in size, or are empty.
     """
     if trainer.size != replay.size or not trainer.size:
-        raise ProofError(f"Merkle trees of {trainer.size} and {replay.size} leaves cannot be compared leaf by leaf.")
+        raise ProofError(
+            say("Merkle trees of {0} and {1} leaves cannot be compared leaf by leaf.", trainer.size, replay.size)
+        )
 
     def compare(first: int, last: int) -> bool:
         path.append(MerkleComparison(first, last, trainer.node(first, last), replay.node(first, last)))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import CHUNK_BYTES, ChunkProof, verify_chunk
 from counterfoil.errors import ProofError
+from counterfoil.sentence import say
 
 
 def chunks_of_rows(rows: NDArray[np.int64], row_bytes: int) -> list[range]:
@@ -58,7 +59,7 @@ class ProvenRows:
         proofs: Sequence[ChunkProof],
     ) -> None:
         if not shape or (rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < shape[0]):
-            raise ProofError(f"The tensor {name!r} does not have all of the rows that are asked for.")
+            raise ProofError(say("The tensor {0} does not have all of the rows that are asked for.", repr(name)))
         self._length = shape[0]
         self._row_shape = shape[1:]
         self._dtype = np.dtype(dtype).newbyteorder("<")
@@ -68,7 +69,9 @@ class ProvenRows:
         if sum(span.stop - span.start for span in spans) != len(proofs) or [proof.index for proof in proofs] != [
             i for s in spans for i in s
         ]:
-            raise ProofError(f"The chunks of tensor {name!r} are not those that hold the rows that are asked for.")
+            raise ProofError(
+                say("The chunks of tensor {0} are not those that hold the rows that are asked for.", repr(name))
+            )
         for proof in proofs:
             verify_chunk(proof, name, dtype, shape, digest)
         self._chunks = {proof.index: proof.chunk for proof in proofs}

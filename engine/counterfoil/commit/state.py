@@ -22,6 +22,7 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import LEAF_PREFIX, MerkleTree, leaf_hash, verify_inclusion
 from counterfoil.dtypes import TENSOR_DTYPES
 from counterfoil.errors import DataError, ProofError
+from counterfoil.sentence import say
 
 CHUNK_BYTES = 16 * 1024
 """Size of a chunk; the last chunk of a tensor may be shorter."""
@@ -34,8 +35,8 @@ Array = NDArray[np.generic]
 def _dtype_name(name: str, array: Array) -> str:
     if array.dtype.name not in TENSOR_DTYPES:
         raise DataError(
-            f"The tensor {name!r} has the dtype {array.dtype.name}, which has no digest.",
-            remedy=f"Supported are {', '.join(TENSOR_DTYPES)}.",
+            say("The tensor {0} has the dtype {1}, which has no digest.", repr(name), array.dtype.name),
+            remedy=say("Supported are {0}.", ", ".join(TENSOR_DTYPES)),
         )
     return array.dtype.name
 
@@ -219,9 +220,9 @@ def verify_chunk(proof: ChunkProof, name: str, dtype: str, shape: tuple[int, ...
         ProofError: It does not, or the proof is malformed.
     """
     if dtype not in TENSOR_DTYPES:
-        raise ProofError(f"A tensor of dtype {dtype!r} has no digest.")
+        raise ProofError(say("A tensor of dtype {0} has no digest.", repr(dtype)))
     if leaf_hash(_record(name, dtype, shape, proof.chunks_root)) != digest:
-        raise ProofError(f"The chunk proof of tensor {name!r} speaks of another tensor.")
+        raise ProofError(say("The chunk proof of tensor {0} speaks of another tensor.", repr(name)))
     verify_inclusion(leaf_hash(proof.chunk), proof.index, chunk_count(dtype, shape), proof.path, proof.chunks_root)
     if len(proof.chunk) != chunk_length(proof.index, dtype, shape):
-        raise ProofError(f"Chunk {proof.index} of tensor {name!r} has the wrong length.")
+        raise ProofError(say("Chunk {0} of tensor {1} has the wrong length.", proof.index, repr(name)))

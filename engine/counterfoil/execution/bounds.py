@@ -12,6 +12,8 @@ from typing import Any
 
 from torch import Tensor
 
+from counterfoil.sentence import say
+
 Named = Mapping[str, Any]
 Bounds = tuple[Tensor, int, int]
 """Indices, the smallest that they may be, and the number that they must be below."""
@@ -33,7 +35,9 @@ def check_indices(kind: str, arguments: Named) -> None:
             continue
         smallest, largest = (int(bound) for bound in indices.aminmax())
         if smallest < low or largest >= high:
-            raise IndexError(f"an index is {smallest if smallest < low else largest}, outside of {low} to {high - 1}")
+            raise IndexError(
+                say("an index is {0}, outside of {1} to {2}", smallest if smallest < low else largest, low, high - 1)
+            )
 
 
 def _axis(arguments: Named) -> Iterator[Bounds]:

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from counterfoil.errors import NonFiniteError
 from counterfoil.program.operators import OperatorClass
+from counterfoil.sentence import say
 
 if TYPE_CHECKING:
     from counterfoil.execution.interpreter import Operation
@@ -140,8 +141,8 @@ def _checked_divisor(operation: Operation, y: Tensor) -> Tensor:
     """Return integers to divide by, with 1 for -1: the smallest integer divided by -1 stops some processors."""
     if not _is_fake(y) and bool((y == 0).any()):
         raise NonFiniteError(
-            f"The operator {operation.node.where} divides an integer by zero, which has no result.",
-            remedy="Keep the divisor away from zero, for instance with clamp(min=1).",
+            say("The operator {0} divides an integer by zero, which has no result.", operation.node.where),
+            remedy=say("Keep the divisor away from zero, for instance with clamp(min=1)."),
         )
     return y.masked_fill(y == -1, 1) if y.dtype != torch.uint8 else y
 

@@ -11,6 +11,7 @@ import torch
 import counterfoil
 from counterfoil.errors import DeviceError, MemoryShortageError
 from counterfoil.execution.listing import Device
+from counterfoil.sentence import say
 
 CUBLAS_WORKSPACE = ":4096:8"
 """A fixed cuBLAS workspace, without which its matrix products may differ from call to call (cuBLAS documentation)."""
@@ -23,12 +24,12 @@ _FAST_FLOAT64 = {(6, 0), (7, 0), (8, 0), (9, 0), (10, 0)}
 
 def list_devices() -> tuple[Device, ...]:
     """Return the CPU and every CUDA device."""
-    found = [Device("cpu", platform.processor() or platform.machine(), "float64 at half the rate of float32")]
+    found = [Device("cpu", platform.processor() or platform.machine(), say("float64 at half the rate of float32"))]
     if torch.cuda.is_available():
         for index in range(torch.cuda.device_count()):
             properties = torch.cuda.get_device_properties(index)
             fast = (properties.major, properties.minor) in _FAST_FLOAT64
-            note = "float64 at half the rate of float32" if fast else "little float64: expect a slow replay"
+            note = say("float64 at half the rate of float32") if fast else say("little float64: expect a slow replay")
             found.append(Device(f"cuda:{index}", properties.name, note))
     return tuple(found)
 
@@ -42,15 +43,18 @@ def open_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
     except RuntimeError as error:
-        raise DeviceError(f"{name!r} is not the name of a device.", remedy="Use cpu, or cuda:0.") from error
+        raise DeviceError(
+            say("{0} is not the name of a device.", repr(name)), remedy=say("Use cpu, or cuda:0.")
+        ) from error
     if device.type not in ("cpu", "cuda"):
-        raise DeviceError(f"The device {name!r} is not supported.", remedy="Use cpu, or cuda:0.")
+        raise DeviceError(say("The device {0} is not supported.", repr(name)), remedy=say("Use cpu, or cuda:0."))
     if device.type == "cuda":
         if not torch.cuda.is_available():
-            raise DeviceError("No CUDA device can be used on this machine.", remedy="Use the device cpu.")
+            raise DeviceError(say("No CUDA device can be used on this machine."), remedy=say("Use the device cpu."))
         if (device.index or 0) >= torch.cuda.device_count():
             raise DeviceError(
-                f"This machine has no device {name}.", remedy=f"Use cuda:0 to cuda:{torch.cuda.device_count() - 1}."
+                say("This machine has no device {0}.", name),
+                remedy=say("Use cuda:0 to cuda:{0}.", torch.cuda.device_count() - 1),
             )
     return device
 
@@ -68,8 +72,13 @@ def check_memory(device: torch.device, needed: int) -> None:
     held = _memory_of(device)
     if held is not None and needed > held:
         raise MemoryShortageError(
-            f"A step of this order needs at least {needed / 2**30:.1f} GiB of memory; {device} has {held / 2**30:.1f}.",
-            remedy="Replay it on a device with more memory.",
+            say(
+                "A step of this order needs at least {0:.1f} GiB of memory; {1} has {2:.1f}.",
+                needed / 2**30,
+                device,
+                held / 2**30,
+            ),
+            remedy=say("Replay it on a device with more memory."),
         )
 
 
@@ -96,7 +105,7 @@ def set_determinism(threads: int | None = None) -> int:
     """
     if threads is not None:
         if threads < 1:
-            raise DeviceError(f"{threads} threads cannot be used.", remedy="Give 1 or more.")
+            raise DeviceError(say("{0} threads cannot be used.", threads), remedy=say("Give 1 or more."))
         torch.set_num_threads(threads)
     # cuBLAS reads this when it is first used; setdefault would keep a value under which it may vary.
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = CUBLAS_WORKSPACE
@@ -113,7 +122,7 @@ def set_determinism(threads: int | None = None) -> int:
     # Exact operators must keep subnormal values.
     torch.set_flush_denormal(False)
     if not torch.are_deterministic_algorithms_enabled():
-        raise DeviceError("torch does not accept the switch for deterministic algorithms.")
+        raise DeviceError(say("torch does not accept the switch for deterministic algorithms."))
     return torch.get_num_threads()
 
 

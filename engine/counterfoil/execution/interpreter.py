@@ -30,6 +30,7 @@ from counterfoil.program.operators import UNIFORM, OperatorClass
 from counterfoil.program.places import PlaceSort
 from counterfoil.program.signatures import overload
 from counterfoil.program.torchdtypes import TORCH_DTYPES
+from counterfoil.sentence import say
 
 Outputs = list[Tensor | None]
 Compute = Callable[["Operation", list[Any], dict[str, Any]], Any]
@@ -324,7 +325,7 @@ class Interpreter:
         declared = node.outputs[0]
         if declared is None or not declared.floating or shape != declared.shape:
             raise ProgramError(
-                f"The operator {node.where} gives another shape or dtype than the program says.",
+                say("The operator {0} gives another shape or dtype than the program says.", node.where),
                 detail=f"{shape} for {declared}",
             )
         if draws is None:
@@ -346,7 +347,9 @@ class Interpreter:
     def _agreed(self, node: Node, outputs: Outputs) -> Outputs:
         """Compare the outputs with what the program says of them; drop those that it does not have."""
         if len(outputs) != len(node.outputs):
-            raise ProgramError(f"The operator {node.where} has {len(outputs)} outputs, not {len(node.outputs)}.")
+            raise ProgramError(
+                say("The operator {0} has {1} outputs, not {2}.", node.where, len(outputs), len(node.outputs))
+            )
         agreed: Outputs = []
         for output, expected in zip(outputs, node.outputs, strict=True):
             if expected is None:
@@ -357,7 +360,7 @@ class Interpreter:
                 or (output.dtype != self._torch_dtype(expected.dtype))
             ):
                 raise ProgramError(
-                    f"The operator {node.where} gives another shape or dtype than the program says.",
+                    say("The operator {0} gives another shape or dtype than the program says.", node.where),
                     detail=f"{None if output is None else (output.dtype, tuple(output.shape))} for {expected}",
                 )
             else:
@@ -374,13 +377,16 @@ class Interpreter:
             state[item.name] = stored(values[update.number], item.type)
             if item.type.floating and not bool(torch.isfinite(state[item.name]).all()):
                 raise NonFiniteError(
-                    f"The new state tensor {item.name!r} holds a value that is infinite, not a number, or beyond "
-                    "float32's range.",
+                    say(
+                        "The new state tensor {0} holds a value that is infinite, not a number, or beyond "
+                        "float32's range.",
+                        repr(item.name),
+                    ),
                     remedy=DIVERGED,
                 )
         loss = float(values[self.program.loss.number])
         if not math.isfinite(loss):
-            raise NonFiniteError("The loss is infinite or not a number.", remedy=DIVERGED)
+            raise NonFiniteError(say("The loss is infinite or not a number."), remedy=DIVERGED)
         return StepResult(state, loss)
 
 
@@ -428,7 +434,7 @@ def _about(node: Node) -> Iterator[None]:
         trouble = obstacle(error)
         if trouble is not None:
             raise trouble from error
-        raise ProgramError(f"The operator {node.where} cannot be computed.", detail=str(error)) from error
+        raise ProgramError(say("The operator {0} cannot be computed.", node.where), detail=str(error)) from error
 
 
 @contextmanager

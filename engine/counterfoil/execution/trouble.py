@@ -15,6 +15,7 @@ import torch
 
 from counterfoil.errors import DeviceFailureError, ObstacleError
 from counterfoil.obstacles import memory_shortage
+from counterfoil.sentence import say
 
 _SHORTAGE = (
     "defaultcpuallocator: can't allocate memory", "defaultcpuallocator: not enough memory", "cannot allocate memory",
@@ -38,8 +39,8 @@ def obstacle(error: BaseException) -> ObstacleError | None:
         return memory_shortage(detail)
     if isinstance(error, torch.AcceleratorError) or any(words in text for words in _FAILURE):
         return DeviceFailureError(
-            "The device failed in the middle of a computation.",
-            remedy="Start again on another device, for instance cpu; if it fails there too, restart the machine.",
+            say("The device failed in the middle of a computation."),
+            remedy=say("Start again on another device, for instance cpu; if it fails there too, restart the machine."),
             detail=detail,
         )
     return None

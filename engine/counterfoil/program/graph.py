@@ -22,6 +22,7 @@ from counterfoil.program.operators import Operator, OperatorClass, classify, is_
 from counterfoil.program.places import Place, places_of
 from counterfoil.program.signatures import MAX_AXES, REMEDY, check_arguments, check_pieces
 from counterfoil.program.uses import undefined_use
+from counterfoil.sentence import say
 
 FORMAT_VERSION = 1
 INPUT_KINDS = ("state", "batch", "scalar")
@@ -274,10 +275,10 @@ class Program:
                 )
         except canonical.CanonicalError as error:
             raise ProgramError(
-                f"The program is damaged: it is not canonical JSON. {error.sentence}", detail=error.detail
+                say("The program is damaged: it is not canonical JSON. {0}", error.sentence), detail=error.detail
             ) from error
         except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
-            raise ProgramError("The program is malformed.", detail=f"{type(error).__name__}: {error}") from error
+            raise ProgramError(say("The program is malformed."), detail=f"{type(error).__name__}: {error}") from error
         # The parser has compared every part with what it would be written as, so these are its bytes.
         program.__dict__["digest"] = Digest.of(data)
         return program
@@ -365,15 +366,15 @@ class _Parser:
     def program(self, value: Any) -> Program:
         if not isinstance(value, dict) or type(value.get("format")) is not int or value["format"] != FORMAT_VERSION:
             found = _shown(value.get("format")) if isinstance(value, dict) else "none"
-            raise ProgramError(f"The program has format {found}; supported is {FORMAT_VERSION}.")
+            raise ProgramError(say("The program has format {0}; supported is {1}.", found, FORMAT_VERSION))
         self._keys(value, "format", "inputs", "nodes", "updates", "loss")
         inputs = tuple(self._input(item) for item in self._list(value["inputs"]))
         names = [(item.kind, item.name) for item in inputs]
         if len(set(names)) != len(names):
-            raise ProgramError("Two inputs of the program have the same name.")
+            raise ProgramError(say("Two inputs of the program have the same name."))
         listed = self._list(value["nodes"])
         if len(listed) > MAX_OPERATORS:
-            raise ProgramError(f"The program has {len(listed)} operators; the limit is {MAX_OPERATORS}.")
+            raise ProgramError(say("The program has {0} operators; the limit is {1}.", len(listed), MAX_OPERATORS))
         nodes = []
         self._types = [item.type for item in inputs]
         for item in listed:
@@ -383,7 +384,7 @@ class _Parser:
             self._types.extend(node.outputs)
             nodes.append(node)
         if not isinstance(value["updates"], dict):
-            raise ProgramError("The program's updates are no record.")
+            raise ProgramError(say("The program's updates are not a record."))
         updates = {name: self._value(number) for name, number in value["updates"].items()}
         program = Program(inputs, tuple(nodes), updates, self._value(value["loss"]))
         self._check_results(program)
@@ -393,37 +394,43 @@ class _Parser:
         state = {item.name: item.type for item in program.state_inputs()}
         for name, result in program.updates.items():
             if name not in state or program.types[result.number] != state[name]:
-                raise ProgramError(f"The program's update of {_shown(name)} does not fit a state tensor.")
+                raise ProgramError(say("The program's update of {0} does not fit a state tensor.", _shown(name)))
         if program.types[program.loss.number] != TensorType("float32", ()):
-            raise ProgramError("The program's loss is not a single number.")
+            raise ProgramError(say("The program's loss is not a single number."))
 
     def _list(self, value: Any) -> list[Any]:
         if not isinstance(value, list):
-            raise ProgramError("The program has something else where a list should stand.", detail=_shown(value))
+            raise ProgramError(say("The program has something else where a list should be."), detail=_shown(value))
         return value
 
     def _keys(self, value: Any, *keys: str) -> None:
         if not isinstance(value, dict) or set(value) != set(keys):
-            raise ProgramError("A record of the program has missing or unknown fields.", detail=_shown(value))
+            raise ProgramError(say("A record of the program has missing or unknown fields."), detail=_shown(value))
 
     def _input(self, value: Any) -> Input:
         self._keys(value, "name", "kind", "dtype", "shape")
         if value["kind"] not in INPUT_KINDS or not isinstance(value["name"], str):
-            raise ProgramError(f"The program has an input of the unknown kind {_shown(value['kind'])}.")
+            raise ProgramError(say("The program has an input of the unknown kind {0}.", _shown(value["kind"])))
         return Input(value["name"], value["kind"], self._type(value))
 
     def _type(self, value: Any) -> TensorType:
         shape = tuple(self._list(value["shape"]))
         if value["dtype"] not in STATE_DTYPES:
             raise ProgramError(
-                f"The program uses the dtype {_shown(value['dtype'])}; supported are {', '.join(STATE_DTYPES)}."
+                say(
+                    "The program uses the dtype {0}; supported are {1}.",
+                    _shown(value["dtype"]),
+                    ", ".join(STATE_DTYPES),
+                )
             )
         if len(shape) > MAX_AXES or not all(type(n) is int and 0 <= n < 2**40 for n in shape):
-            raise ProgramError("A shape in the program is not a list of lengths.")
+            raise ProgramError(say("A shape in the program is not a list of lengths."))
         result = TensorType(value["dtype"], shape)
         # A length of 0 elsewhere does not make the other lengths small.
         if TensorType("bool", tuple(n or 1 for n in shape)).elements > MAX_ELEMENTS:
-            raise ProgramError(f"A value of the program has {result.elements} elements; the limit is {MAX_ELEMENTS}.")
+            raise ProgramError(
+                say("A value of the program has {0} elements; the limit is {1}.", result.elements, MAX_ELEMENTS)
+            )
         return result
 
     def _output(self, value: Any) -> TensorType | None:
@@ -437,37 +444,40 @@ class _Parser:
         name = value["op"]
         if not isinstance(name, str) or not is_allowed(name):
             raise ProgramError(
-                f"The program uses the operator {_shown(name)} in {_shown(value['module'])}, which is not on the "
-                "allow-list.",
+                say(
+                    "The program uses the operator {0} in {1}, which is not on the allow-list.",
+                    _shown(name),
+                    _shown(value["module"]),
+                ),
                 remedy=REMEDY,
             )
         module = value["module"]
         if not isinstance(module, str) or len(module) > MAX_MODULE or value["pass"] not in PASSES:
-            raise ProgramError(f"An operator {name} of the program has no proper origin.")
+            raise ProgramError(say("An operator {0} of the program has no proper origin.", name))
         if not isinstance(value["kwargs"], dict):
-            raise ProgramError(f"The arguments by name of an operator {name} of the program are no record.")
+            raise ProgramError(say("The arguments by name of an operator {0} of the program are not a record.", name))
         kwargs = tuple(sorted((key, self._argument(item)) for key, item in value["kwargs"].items()))
         args = tuple(self._argument(item) for item in self._list(value["args"]))
         outputs = tuple(self._output(item) for item in self._list(value["outputs"]))
         node = Node(name, args, kwargs, outputs, first_value, module, value["pass"])
         if _node_json(node) != value:
-            raise ProgramError(f"The operator {node.where} of the program is not in the one form that it has.")
+            raise ProgramError(say("The operator {0} of the program is not in the one form that it has.", node.where))
         check_arguments(node)
         operands = [known for value in node_values(node) if (known := self._types[value.number]) is not None]
         check_pieces(node, operands)
         undefined = undefined_use(node, operands)
         if undefined is not None:
-            raise ProgramError(f"The operator {node.where} of the program {undefined}.", remedy=REMEDY)
+            raise ProgramError(say("The operator {0} of the program {1}.", node.where, undefined), remedy=REMEDY)
         return node
 
     def _value(self, number: Any) -> Value:
         if type(number) is not int or not 0 <= number < len(self._types) or self._types[number] is None:
-            raise ProgramError(f"The program refers to the value {_shown(number)} before it is computed.")
+            raise ProgramError(say("The program refers to the value {0} before it is computed.", _shown(number)))
         return Value(number)
 
     def _argument(self, value: Any, depth: int = 0) -> Argument:
         if depth > 4:
-            raise ProgramError("An argument of the program is nested too deeply.")
+            raise ProgramError(say("An argument of the program is nested too deeply."))
         if value is None or isinstance(value, (bool, int, str)):
             return value
         if isinstance(value, list):
@@ -482,4 +492,4 @@ class _Parser:
                 return int(content)
             if key in _KEYWORDS and isinstance(content, str) and content in _KEYWORDS[key]:
                 return Keyword(key, content)
-        raise ProgramError("An argument of the program is of an unknown kind.", detail=_shown(value))
+        raise ProgramError(say("An argument of the program is of an unknown kind."), detail=_shown(value))

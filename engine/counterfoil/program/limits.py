@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from counterfoil.canonical import MAX_BYTES, MAX_VALUES
 from counterfoil.errors import LimitError, ProgramError
+from counterfoil.sentence import say
 
 MAX_OPERATORS = 200_000
 """Most operators of a program that is read at all."""
@@ -18,9 +19,9 @@ _VALUES_PER_OPERATOR = 40
 """JSON values that a node takes at most, on average; those of GPT-2 take 29."""
 _BYTES_PER_OPERATOR = 400
 """Bytes that it takes so; those of GPT-2 take 190."""
-_REMEDY = (
-    "Nothing was computed. If you trust the order, and this machine can carry it, allow large programs: with "
-    "--allow-large on the command line, or in the plan of the window."
+_REMEDY = say(
+    "Nothing was computed. If you trust the order, and this machine has the memory and the time for it, allow "
+    "large programs: with --allow-large on the command line, or in the plan of the window."
 )
 
 
@@ -91,9 +92,11 @@ def check_operators(count: int, limits: Limits) -> None:
         LimitError: It has more than the limits allow.
     """
     if count > MAX_OPERATORS:
-        raise ProgramError(f"The program has {count} operators; the limit is {MAX_OPERATORS}.")
+        raise ProgramError(say("The program has {0} operators; the limit is {1}.", count, MAX_OPERATORS))
     if count > limits.operators:
-        raise LimitError(f"The program has {count:,} operators; the limit is {limits.operators:,}.", remedy=_REMEDY)
+        raise LimitError(
+            say("The program has {0:,} operators; the limit is {1:,}.", count, limits.operators), remedy=_REMEDY
+        )
 
 
 def check(estimate: Estimate, limits: Limits) -> None:
@@ -105,17 +108,23 @@ def check(estimate: Estimate, limits: Limits) -> None:
     check_operators(estimate.operators, limits)
     if estimate.tensors > limits.tensors:
         raise LimitError(
-            f"The program has {estimate.tensors:,} values; the limit is {limits.tensors:,}.", remedy=_REMEDY
+            say("The program has {0:,} values; the limit is {1:,}.", estimate.tensors, limits.tensors), remedy=_REMEDY
         )
     if estimate.bytes > limits.bytes:
         raise LimitError(
-            f"A step of the program takes about {estimate.bytes / 2**30:,.1f} GiB of memory; the limit is "
-            f"{limits.bytes / 2**30:,.0f} GiB.",
+            say(
+                "A step of the program takes about {0:,.1f} GiB of memory; the limit is {1:,.0f} GiB.",
+                estimate.bytes / 2**30,
+                limits.bytes / 2**30,
+            ),
             remedy=_REMEDY,
         )
     if estimate.flops > limits.flops:
         raise LimitError(
-            f"A step of the program takes about {estimate.flops:.2g} floating-point operations; the limit is "
-            f"{limits.flops:.2g}.",
+            say(
+                "A step of the program takes about {0:.2g} floating-point operations; the limit is {1:.2g}.",
+                estimate.flops,
+                limits.flops,
+            ),
             remedy=_REMEDY,
         )

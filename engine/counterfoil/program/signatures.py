@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 from counterfoil.errors import ProgramError
 from counterfoil.program.operators import UNIFORM
 from counterfoil.program.uses import COMPARISONS
+from counterfoil.sentence import say
 
 if TYPE_CHECKING:
     from counterfoil.program.graph import Argument, Node, TensorType
 
-REMEDY = "Ask the client for an order captured by this version of Counterfoil."
+REMEDY = say("Ask the client for an order captured by this version of Counterfoil.")
 MAX_AXES = 16
 """Axes of a value."""
 _INT64 = (-(2**63), 2**63 - 1)
@@ -79,8 +80,8 @@ def overload(name: str) -> Any:
         return getattr(getattr(getattr(torch.ops, library), kind), rest[0] if rest else "default")
     except AttributeError as error:
         raise ProgramError(
-            f"The torch {torch.__version__} of this machine lacks the operator {name}.",
-            remedy="Install a torch version that Counterfoil supports (2.11 to 2.13).",
+            say("The torch {0} of this machine lacks the operator {1}.", torch.__version__, name),
+            remedy=say("Install a torch version that Counterfoil supports (2.11 to 2.13)."),
         ) from error
 
 
@@ -127,7 +128,7 @@ def check_arguments(node: Node) -> None:
     by_position = [parameter for parameter in signature.parameters if not parameter.by_name]
     by_name = {parameter.name: parameter for parameter in signature.parameters if parameter.by_name}
     if len(node.args) > len(by_position):
-        raise _malformed(node, f"has {len(node.args)} arguments; it takes {len(by_position)} at most")
+        raise _malformed(node, say("has {0} arguments; it takes {1} at most", len(node.args), len(by_position)))
     for parameter, argument in zip(by_position, node.args, strict=False):
         _check(node, parameter, argument)
     for name, argument in node.kwargs:
@@ -135,13 +136,15 @@ def check_arguments(node: Node) -> None:
             positional = any(parameter.name == name for parameter in by_position)
             raise _malformed(
                 node,
-                f"has the argument {name[:80]!r} by name, " + ("not by position" if positional else "which it lacks"),
+                say("has the argument {0} by name, not by position", repr(name[:80]))
+                if positional
+                else say("has the argument {0} by name, which it lacks", repr(name[:80])),
             )
         _check(node, by_name[name], argument)
     given = {parameter.name for parameter in by_position[: len(node.args)]} | {name for name, _ in node.kwargs}
     missing = [p.name for p in signature.parameters if p.required and p.name not in given]
     if missing:
-        raise _malformed(node, f"lacks the argument {missing[0]!r}")
+        raise _malformed(node, say("lacks the argument {0}", repr(missing[0])))
     _check_outputs(node, signature)
 
 
@@ -149,10 +152,10 @@ def _check_outputs(node: Node, signature: Signature) -> None:
     expected = signature.results
     if len(node.outputs) != expected if expected is not None else not node.outputs:
         raise _malformed(
-            node, f"has {len(node.outputs)} outputs, not {expected if expected is not None else '1 or more'}"
+            node, say("has {0} outputs, not {1}", len(node.outputs), expected if expected is not None else "1 or more")
         )
     if all(output is None for output in node.outputs) or (expected is None and None in node.outputs):
-        raise _malformed(node, "has an output that is not computed, where there is no other")
+        raise _malformed(node, say("has an output that is not computed, where there is no other"))
 
 
 def check_pieces(node: Node, operands: Sequence[TensorType]) -> None:
@@ -177,7 +180,7 @@ def check_pieces(node: Node, operands: Sequence[TensorType]) -> None:
         raise _malformed(node, f"cuts along the axis {axis} of a tensor that has {len(shape)}")
     expected = count(node, shape[axis])
     if expected != len(node.outputs):
-        raise _malformed(node, f"has {len(node.outputs)} outputs, not {expected}")
+        raise _malformed(node, say("has {0} outputs, not {1}", len(node.outputs), expected))
 
 
 def _split(node: Node, length: int) -> int:
@@ -197,21 +200,21 @@ _PIECES: dict[str, Callable[[Node, int], int]] = {
 
 
 def _malformed(node: Node, what: str) -> ProgramError:
-    return ProgramError(f"The operator {node.where} of the program {what}.", remedy=REMEDY)
+    return ProgramError(say("The operator {0} of the program {1}.", node.where, what), remedy=REMEDY)
 
 
 def _check(node: Node, parameter: Parameter, argument: Argument) -> None:
     if argument is None:
         if parameter.optional:
             return
-        raise _malformed(node, f"has nothing as its argument {parameter.name!r}")
+        raise _malformed(node, say("has nothing as its argument {0}", repr(parameter.name)))
     check = _CHECKS.get(parameter.type)
     try:
         if check is None:
-            raise WrongArgumentError("cannot be given")
+            raise WrongArgumentError(say("cannot be given"))
         check(node.operator, parameter, argument)
     except WrongArgumentError as error:
-        raise _malformed(node, f"has an argument {parameter.name!r} that {error}") from None
+        raise _malformed(node, say("has an argument {0} that {1}", repr(parameter.name), error)) from None
 
 
 def _is_value(argument: Argument) -> bool:
@@ -224,36 +227,36 @@ def _tensor(operator: str, parameter: Parameter, argument: Argument) -> None:
     if type(argument) in (int, float) and parameter.name == "other" and operator.split(".")[1] in _WITH_NUMBERS:
         _number(operator, parameter, argument)
         return
-    raise WrongArgumentError("is not a tensor")
+    raise WrongArgumentError(say("is not a tensor"))
 
 
 def _tensors(operator: str, parameter: Parameter, argument: Argument) -> None:
     if not isinstance(argument, tuple) or not argument or not all(_is_value(item) for item in argument):
-        raise WrongArgumentError("is not a list of tensors")
+        raise WrongArgumentError(say("is not a list of tensors"))
 
 
 def _indices(operator: str, parameter: Parameter, argument: Argument) -> None:
     fitting = isinstance(argument, tuple) and all(item is None or _is_value(item) for item in argument)
     if not fitting or not any(argument) or len(argument) > MAX_AXES:  # type: ignore[arg-type]
-        raise WrongArgumentError("is not a list of indices")
+        raise WrongArgumentError(say("is not a list of indices"))
 
 
 def _integer(operator: str, parameter: Parameter, argument: Argument) -> None:
     if type(argument) is not int:
-        raise WrongArgumentError("is not an integer")
+        raise WrongArgumentError(say("is not an integer"))
     low, high = _range(operator, parameter.name)
     if not low <= argument <= high:
-        raise WrongArgumentError(f"is {argument}; it must lie in {low} to {high}")
+        raise WrongArgumentError(say("is {0}; it must lie in {1} to {2}", argument, low, high))
 
 
 def _integers(operator: str, parameter: Parameter, argument: Argument) -> None:
     if type(argument) is int and parameter.length is not None:
         argument = (argument,)  # one for all, as the schema allows
     if not isinstance(argument, tuple):
-        raise WrongArgumentError("is not a list of integers")
+        raise WrongArgumentError(say("is not a list of integers"))
     least, most = _lengths(operator, parameter)
     if not least <= len(argument) <= most:
-        raise WrongArgumentError(f"has {len(argument)} integers; it takes {least} to {most}")
+        raise WrongArgumentError(say("has {0} integers; it takes {1} to {2}", len(argument), least, most))
     for item in argument:
         _integer(operator, parameter, item)
 
@@ -308,19 +311,19 @@ def _truths(operator: str, parameter: Parameter, argument: Argument) -> None:
         or len(argument) != parameter.length
         or any(type(item) is not bool for item in argument)
     ):
-        raise WrongArgumentError(f"is not a list of {parameter.length} truth values")
+        raise WrongArgumentError(say("is not a list of {0} truth values", parameter.length))
 
 
 def _truth(operator: str, parameter: Parameter, argument: Argument) -> None:
     if type(argument) is not bool:
-        raise WrongArgumentError("is not a truth value")
+        raise WrongArgumentError(say("is not a truth value"))
     if parameter.name == "pin_memory" and argument:
-        raise WrongArgumentError("is about this machine")
+        raise WrongArgumentError(say("is about this machine"))
 
 
 def _float(operator: str, parameter: Parameter, argument: Argument) -> None:
     if type(argument) not in (int, float):
-        raise WrongArgumentError("is not a number")
+        raise WrongArgumentError(say("is not a number"))
     _number(operator, parameter, argument)
 
 
@@ -328,14 +331,14 @@ def _number(operator: str, parameter: Parameter, argument: Argument) -> None:
     kind = operator.split(".")[1]
     if type(argument) is bool:
         if kind not in _WITH_TRUTHS:
-            raise WrongArgumentError("is a truth value, not a number")
+            raise WrongArgumentError(say("is a truth value, not a number"))
     elif type(argument) is int:
         if not _INT64[0] <= argument <= _INT64[1]:
-            raise WrongArgumentError(f"is {argument}, which 64 bits do not hold")
+            raise WrongArgumentError(say("is {0}, which 64 bits do not hold", argument))
     elif type(argument) is not float or (math.isnan(argument) and kind not in _FILLS):
-        raise WrongArgumentError("is not a number")
+        raise WrongArgumentError(say("is not a number"))
     elif math.isinf(argument) and kind not in _WITH_INFINITY:
-        raise WrongArgumentError("is infinite")
+        raise WrongArgumentError(say("is infinite"))
 
 
 _FILLS = frozenset(
@@ -360,7 +363,7 @@ _WITH_NUMBERS = frozenset(("add", "sub", "rsub", "mul", "div", "fmod", "remainde
 def _text(operator: str, parameter: Parameter, argument: Argument) -> None:
     known = _TEXTS.get(parameter.name, ())
     if not isinstance(argument, str) or argument not in known:
-        raise WrongArgumentError(f"is none of {', '.join(known)}")
+        raise WrongArgumentError(say("is not one of {0}", ", ".join(known)))
 
 
 _TEXTS = {"approximate": ("none", "tanh"), "rounding_mode": ("floor", "trunc")}
@@ -369,7 +372,7 @@ _TEXTS = {"approximate": ("none", "tanh"), "rounding_mode": ("floor", "trunc")}
 def _keyword(kind: str) -> Callable[[str, Parameter, Argument], None]:
     def check(operator: str, parameter: Parameter, argument: Argument) -> None:
         if getattr(argument, "kind", None) != kind:
-            raise WrongArgumentError(f"is not a {kind.replace('_', ' ')}")
+            raise WrongArgumentError(say("is not a {0}", kind.replace("_", " ")))
 
     return check
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from counterfoil.dtypes import INTEGER_RANGES
 from counterfoil.program.operators import ROUNDED_UNLESS_INTEGER
+from counterfoil.sentence import say
 
 if TYPE_CHECKING:
     from counterfoil.program.graph import Argument, Node, TensorType
@@ -43,21 +44,24 @@ def undefined_use(node: Node, operands: Sequence[TensorType]) -> str | None:
     """
     kind = node.operator.split(".")[1]
     if kind == "sort" and _argument(node, "stable", None) is not True:
-        return "need not keep the order of equal elements, which then differs between machines"
+        return say("need not keep the order of equal elements, which then differs between machines")
     if kind == "index_put" and _argument(node, "accumulate", 3) is not True:
-        return "overwrites elements; with repeated indices the last write wins, and which is last differs"
+        return say("overwrites elements; with repeated indices the last write wins, and which is last differs")
     if kind == "arange" and not all(type(number) is int for number in node.args):
-        return "counts in steps that are no integers, which the library adds up as the number of threads decides"
+        return say(
+            "counts in steps that are not integers, which the library adds up in an order that depends on the number "
+            "of threads"
+        )
     if (kind == "softplus" and _argument(node, "beta", 1, 1) != 1) or (
         kind == "softplus_backward" and _argument(node, "beta", 2) != 1
     ):
-        return "compares a rounded product with its threshold, and jumps there"
+        return say("compares a rounded product with its threshold, and jumps there")
     if node.operator in _DIVISIONS and _argument(node, "rounding_mode", None) not in ("floor", "trunc"):
-        return "divides without saying how the quotient becomes an integer"
+        return say("divides without saying how the quotient becomes an integer")
     if kind in COMPARISONS and not operands[0].floating and any(isinstance(item, float) for item in node.args):
-        return "compares integers with a number that is none, for which both are converted"
+        return say("compares integers with a number that is not an integer, for which both are converted")
     if kind in _SCATTERS and operands[0].dtype != operands[1].dtype:
-        return "writes numbers of one type into a tensor of another"
+        return say("writes numbers of one type into a tensor of another")
     return _undefined_for_integers(node, kind)
 
 
@@ -66,15 +70,15 @@ def _undefined_for_integers(node: Node, kind: str) -> str | None:
     if "float32" in outputs or not outputs:
         return None
     if node.operator in ROUNDED_UNLESS_INTEGER and (kind not in INTEGER_KINDS or "bool" in outputs):
-        return f"has no definition for {outputs[0]}"
+        return say("has no definition for {0}", outputs[0])
     if outputs[0] == "bool":
         return None
     numbers = list(_numbers((node.args, tuple(argument for _, argument in node.kwargs))))
     if any(isinstance(number, float) and not number.is_integer() for number in numbers):
-        return "puts a number that is none, or has a fraction, into an integer"
+        return say("puts a value that is not a number, or has a fraction, into an integer")
     low, high = INTEGER_RANGES[outputs[0]]
     if kind in _FILLS and not low <= _fill(node, kind) <= high:
-        return f"puts a number into {outputs[0]} that it cannot hold"
+        return say("puts a number into {0} that it cannot hold", outputs[0])
     return None
 
 

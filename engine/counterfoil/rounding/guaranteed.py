@@ -29,6 +29,7 @@ from counterfoil.program import sums
 from counterfoil.program.graph import Node, Program, TensorType, map_argument
 from counterfoil.program.signatures import defaults_of, signature_of
 from counterfoil.rounding.grid import CALIBRATED_STEERABLE, OMISSION_SHARE, PROVEN_STEERABLE
+from counterfoil.sentence import say
 
 ULPS = 8
 """No library function of one element errs by more units in the last place (SLEEF 1 to 1.5, CUDA at most 5)."""
@@ -206,7 +207,7 @@ def node_bounds(program: Program, node: Node) -> Sequence[Bound | None]:
     try:
         return bounds_of(_use(program, node))
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise ProgramError(f"The operator {node.where} cannot be computed.", detail=str(error)) from error
+        raise ProgramError(say("The operator {0} cannot be computed.", node.where), detail=str(error)) from error
 
 
 def _use(program: Program, node: Node) -> Use:

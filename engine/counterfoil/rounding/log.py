@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from counterfoil.errors import LogError
 from counterfoil.rounding.grid import LARGEST_EXPONENT, ZERO_SCALE
+from counterfoil.sentence import say
 
 VERSION = 1
 _SMALLEST_EXPONENT = -1074
@@ -65,7 +66,7 @@ def decode(data: bytes, elements: Sequence[int]) -> tuple[SiteLog, ...]:
         LogError: The bytes are truncated, have a rest, or hold an index that is out of range or out of order.
     """
     if not data or data[0] != VERSION:
-        raise LogError("A rounding log is truncated, or not one of this format.")
+        raise LogError(say("A rounding log is truncated, or not one of this format."))
     view = np.frombuffer(data, np.uint8)
     sites: list[SiteLog] = []
     position = 1
@@ -74,22 +75,22 @@ def decode(data: bytes, elements: Sequence[int]) -> tuple[SiteLog, ...]:
         count, position = _read_number(data, position)
         exponent = _exponent_of(code)
         if exponent != ZERO_SCALE and not _SMALLEST_EXPONENT <= exponent <= LARGEST_EXPONENT:
-            raise LogError(f"Rounding site {number} of a log has the impossible scale exponent {exponent}.")
+            raise LogError(say("Rounding site {0} of a log has the impossible scale exponent {1}.", number, exponent))
         # An entry takes at least two bits, so a claim beyond that is refused before memory is set aside for it.
         if count > limit or count > 4 * (len(data) - position):
-            raise LogError(f"Rounding site {number} of a log claims {count} entries for {limit} elements.")
+            raise LogError(say("Rounding site {0} of a log claims {1} entries for {2} elements.", number, count, limit))
         indices = np.empty(count, np.int64)
         ups = np.empty(count, np.uint8)
         if count:
             if position >= len(data) or data[position] > _MAX_RICE:
-                raise LogError(f"Rounding site {number} of a log is truncated, or has no proper Rice parameter.")
+                raise LogError(say("Rounding site {0} of a log is truncated, or has no proper Rice parameter.", number))
             used = _decode_entries(view[position + 1 :], count, int(data[position]), limit, indices, ups)
             if used < 0:
-                raise LogError(f"The entries of rounding site {number} of a log are {_PROBLEMS[used]}.")
+                raise LogError(say("The entries of rounding site {0} of a log are {1}.", number, _PROBLEMS[used]))
             position += 1 + used
         sites.append(SiteLog(exponent, indices, ups.astype(np.bool_)))
     if position != len(data):
-        raise LogError(f"A rounding log has {len(data) - position} bytes too many.")
+        raise LogError(say("A rounding log has {0} bytes too many.", len(data) - position))
     return tuple(sites)
 
 
@@ -127,7 +128,7 @@ def _read_number(data: bytes, position: int) -> tuple[int, int]:
             if byte == 0 and shift:
                 break
             return number, position
-    raise LogError("A number in a rounding log is truncated, too large, or not in its shortest form.")
+    raise LogError(say("A number in a rounding log is truncated, too large, or not in its shortest form."))
 
 
 def _rice_parameter(indices: npt.NDArray[np.int64]) -> int:
@@ -139,7 +140,11 @@ def _rice_parameter(indices: npt.NDArray[np.int64]) -> int:
 
 
 _TRUNCATED, _OUT_OF_RANGE, _PADDING = -1, -2, -3
-_PROBLEMS = {_TRUNCATED: "truncated", _OUT_OF_RANGE: "out of range", _PADDING: "followed by bits that are not zero"}
+_PROBLEMS = {
+    _TRUNCATED: say("truncated"),
+    _OUT_OF_RANGE: say("out of range"),
+    _PADDING: say("followed by bits that are not zero"),
+}
 
 
 @numba.njit(nogil=True, cache=True)

@@ -39,6 +39,7 @@ from counterfoil.rounding.result import Rounded
 from counterfoil.rounding.scale import Scale
 from counterfoil.rounding.scale_kinds import rule_for
 from counterfoil.rounding.workers import Workers
+from counterfoil.sentence import say
 
 _MASK64 = 2**64 - 1
 
@@ -235,8 +236,12 @@ class Rounder:
             self._infinities.take_out(flat)
         rounded = self._kernels.round(flat, grid, tau, key)
         if rounded.largest_exponent > LARGEST_EXPONENT:
-            what = "infinite or not a number" if rounded.largest_exponent > FLOAT64_BIAS else "beyond float32's range"
-            raise NonFiniteError(f"The operator {node.where} gave a value that is {what}.", remedy=DIVERGED)
+            what = (
+                say("infinite or not a number")
+                if rounded.largest_exponent > FLOAT64_BIAS
+                else say("beyond float32's range")
+            )
+            raise NonFiniteError(say("The operator {0} gave a value that is {1}.", node.where, what), remedy=DIVERGED)
         if self._infinities is not None:
             rounded = replace(rounded, fingerprint=self._infinities.put_back(flat, rounded.fingerprint, key))
         return rounded
@@ -254,17 +259,17 @@ def _number(value: Scale) -> float:
 def _non_finite(node: Node, flat: Tensor, scale: float) -> NonFiniteError:
     """Say what is wrong with an output ``[n]`` that has no finite scale within float32's range."""
     if bool(torch.isnan(flat).any()) or math.isnan(scale):
-        what = "gave a value that is not a number"
+        what = say("gave a value that is not a number")
     elif bool(torch.isinf(flat).any()):
-        what = "gave an infinite value, and no argument of it is infinite"
+        what = say("gave an infinite value, and no argument of it is infinite")
     elif flat.numel() and float(flat.abs().amax()) >= 2.0 ** (LARGEST_EXPONENT + 1):
-        what = "gave a value beyond float32's range"
+        what = say("gave a value beyond float32's range")
     else:
         return NonFiniteError(
-            f"The operator {node.where} adds terms beyond float32's range.",
-            remedy=f"Where masks are large negative numbers, use minus infinity in their place. {DIVERGED}",
+            say("The operator {0} adds terms beyond float32's range.", node.where),
+            remedy=say("Where masks are large negative numbers, use minus infinity in their place. {0}", DIVERGED),
         )
-    return NonFiniteError(f"The operator {node.where} {what}.", remedy=DIVERGED)
+    return NonFiniteError(say("The operator {0} {1}.", node.where, what), remedy=DIVERGED)
 
 
 class RecordingRounder(Rounder):

@@ -24,6 +24,7 @@ from counterfoil.errors import (
     SignatureError,
     SignerError,
 )
+from counterfoil.sentence import say, unpacked
 from counterfoil.signer.environment import without_passphrase
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, Kind, receive_body, receive_kind, send
 
@@ -36,7 +37,7 @@ FAREWELL_SECONDS = 5.0
 _ERRORS: dict[str, type[CounterfoilError]] = {
     error.__name__: error for error in (CancelledError, FileWriteError, KeyFileError, SignatureError, SignerError)
 }
-_AGAIN = "Start again; if it happens again, look whether something on this machine ends or stops processes."
+_AGAIN = say("Start again; if it happens again, look whether something on this machine ends or stops processes.")
 
 
 @dataclass(frozen=True)
@@ -126,13 +127,16 @@ class SignerProcess:
             SignatureError: It does not sign such a statement.
             SignerError: It is gone, or does not answer.
         """
-        with self._speaking("The process that holds the private key ended before it had signed."), self._deadline():
+        with (
+            self._speaking(say("The process that holds the private key ended before it had signed.")),
+            self._deadline(),
+        ):
             send(self._requests, Kind.STATEMENT, payload)
             return self._receive(Kind.ENVELOPE)
 
     def begin(self, passphrase: Passphrase) -> None:
         """Hand over the passphrase and wait for the key; part of :func:`start_signer`."""
-        with self._speaking("The process that holds the private key ended before it had loaded the key."):
+        with self._speaking(say("The process that holds the private key ended before it had loaded the key.")):
             if passphrase.source == "terminal":
                 self.pem = self._receive(Kind.READY).decode()
                 return
@@ -154,7 +158,7 @@ class SignerProcess:
         if kind is Kind.FAILURE:
             raise _told(body)
         if kind is not wanted:
-            raise SignerError("The signer gave an answer that belongs to another question.")
+            raise SignerError(say("The signer gave an answer that belongs to another question."))
         return body
 
     @contextmanager
@@ -222,7 +226,7 @@ def start_signer(
             env=without_passphrase(),
         )
     except (OSError, ValueError) as error:
-        raise SignerError(f"The process that holds the private key cannot be started: {error}.") from error
+        raise SignerError(say("The process that holds the private key cannot be started: {0}.", error)) from error
     signer = SignerProcess(process)
     try:
         signer.begin(passphrase)
@@ -251,4 +255,5 @@ def _told(body: bytes) -> CounterfoilError:
     """Read why the signer does not do it; it is our own process, and still only texts are taken from it."""
     value = json.loads(body)
     error = _ERRORS.get(str(value["error"]), SignerError)
-    return error(str(value["sentence"]), remedy=str(value["remedy"]))
+    sentence, remedy = (say("{0}", unpacked(value[name])) for name in ("sentence", "remedy"))
+    return error(sentence, remedy=remedy)

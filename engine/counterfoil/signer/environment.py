@@ -12,6 +12,7 @@ import sys
 from contextlib import suppress
 
 from counterfoil.errors import KeyFileError
+from counterfoil.sentence import say
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES
 
 PASSPHRASE_VARIABLE = "COUNTERFOIL_PASSPHRASE"
@@ -58,8 +59,8 @@ def take_descriptor() -> int | None:
         os.set_inheritable(descriptor, False)
     except (ValueError, OverflowError, OSError) as error:
         raise KeyFileError(
-            f"The environment variable {DESCRIPTOR_VARIABLE} names no open file descriptor.",
-            remedy=f"In a shell: {DESCRIPTOR_VARIABLE}=3 counterfoil ... 3< <(your password manager)",
+            say("The environment variable {0} names no open file descriptor.", DESCRIPTOR_VARIABLE),
+            remedy=say("In a shell: {0}=3 counterfoil ... 3< <(your password manager)", DESCRIPTOR_VARIABLE),
         ) from error
     return descriptor
 
@@ -76,7 +77,7 @@ def _pipe_of(text: str) -> int:
     """Return the reading end of a pipe that holds a text."""
     data = text.encode("utf-8", "surrogateescape")
     if len(data) > MAX_PASSPHRASE_BYTES:  # a pipe of any system holds this much without a reader
-        raise KeyFileError(f"What {PASSPHRASE_VARIABLE} holds is too long for a passphrase.")
+        raise KeyFileError(say("What {0} holds is too long for a passphrase.", PASSPHRASE_VARIABLE))
     reading, writing = os.pipe()
     os.write(writing, data)
     os.close(writing)

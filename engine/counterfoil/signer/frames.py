@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Protocol
 
 from counterfoil.errors import SignerError
+from counterfoil.sentence import say
 
 MAX_STATEMENT_BYTES = 48 * 2**20
 """A verdict has kilobytes; in base64 this fits into the 64 MiB that a reader of verdicts takes."""
@@ -57,7 +58,7 @@ def send(pipe: Pipe, kind: Kind, body: bytes) -> None:
         OSError: Nobody reads the pipe any more.
     """
     if len(body) > MOST[kind]:
-        raise SignerError(f"There are {len(body)} bytes to sign; the signer takes {MOST[kind]}.")
+        raise SignerError(say("There are {0} bytes to sign; the signer takes {1}.", len(body), MOST[kind]))
     left = memoryview(kind.value + len(body).to_bytes(_LENGTH_BYTES, "big") + body)
     while left:
         left = left[pipe.write(left) or 0 :]
@@ -71,7 +72,7 @@ def receive_kind(pipe: Pipe) -> Kind | None:
     try:
         return Kind(first)
     except ValueError as error:
-        raise SignerError("What came through the signer's pipe is no frame.") from error
+        raise SignerError(say("What came through the signer's pipe is not a frame.")) from error
 
 
 def receive_body(pipe: Pipe, kind: Kind) -> bytes:
@@ -82,7 +83,9 @@ def receive_body(pipe: Pipe, kind: Kind) -> bytes:
     """
     length = int.from_bytes(_exactly(pipe, _LENGTH_BYTES), "big")
     if length > MOST[kind]:
-        raise SignerError(f"A frame of {length} bytes came through the signer's pipe; {MOST[kind]} are allowed.")
+        raise SignerError(
+            say("A frame of {0} bytes came through the signer's pipe; {1} are allowed.", length, MOST[kind])
+        )
     return _exactly(pipe, length)
 
 
@@ -91,7 +94,7 @@ def _exactly(pipe: Pipe, count: int) -> bytes:
     while count:
         piece = pipe.read(min(count, 2**20))
         if not piece:
-            raise SignerError("A frame in the signer's pipe ends too early.")
+            raise SignerError(say("A frame in the signer's pipe ends too early."))
         pieces.append(piece)
         count -= len(piece)
     return b"".join(pieces)

@@ -12,6 +12,7 @@ from typing import Any
 
 from counterfoil.errors import SignatureError
 from counterfoil.intoto import ADJUDICATION_PREDICATE, RUN_PREDICATE, TREE_HEAD_PREDICATE, VERDICT_PREDICATE
+from counterfoil.sentence import say
 from counterfoil.signing import PublicKey, parse_statement
 
 
@@ -25,8 +26,8 @@ class Purpose(Enum):
 
 
 _PREDICATES = {
-    Purpose.AUDIT: {VERDICT_PREDICATE: "a verdict", ADJUDICATION_PREDICATE: "an adjudication"},
-    Purpose.TRAIN: {RUN_PREDICATE: "the claim of a run", TREE_HEAD_PREDICATE: "a tree head"},
+    Purpose.AUDIT: {VERDICT_PREDICATE: say("a verdict"), ADJUDICATION_PREDICATE: say("an adjudication")},
+    Purpose.TRAIN: {RUN_PREDICATE: say("the claim of a run"), TREE_HEAD_PREDICATE: say("a tree head")},
 }
 
 
@@ -56,23 +57,24 @@ class Gate:
         allowed = _PREDICATES[self._purpose]
         kind = statement["predicateType"]
         if kind not in allowed:
-            raise SignatureError(f"This signer signs {' or '.join(allowed.values())}, and nothing else.")
+            one, other = allowed.values()
+            raise SignatureError(say("This signer signs {0}, and nothing else.", say("{0} or {1}", one, other)))
         if self._finished:
-            raise SignatureError("This signer has signed already what it was started for.")
+            raise SignatureError(say("This signer has already signed what it was started to sign."))
         subjects = statement["subject"]
         if not isinstance(subjects, list) or not subjects or not all(isinstance(each, dict) for each in subjects):
-            raise SignatureError("The statement names nothing that it is about.")
+            raise SignatureError(say("The statement has no subject."))
         if not isinstance(statement["predicate"], dict):
-            raise SignatureError("The statement says nothing.")
+            raise SignatureError(say("The statement has no predicate."))
         if self._purpose is Purpose.TRAIN:
             self._check_trainer(kind, subjects[0], statement["predicate"])
         elif self._about and subjects[0].get("name") != self._about:
-            raise SignatureError(f"The statement is about another file than {self._about}.")
+            raise SignatureError(say("The statement is about another file than {0}.", self._about))
         self._finished = kind != TREE_HEAD_PREDICATE
 
     def _check_trainer(self, kind: str, order: dict[str, Any], predicate: dict[str, Any]) -> None:
         if predicate.get("public_key") != self._public.pem:
-            raise SignatureError("The statement names another public key than the one that would sign it.")
+            raise SignatureError(say("The statement names another public key than the one that would sign it."))
         if self._order not in (None, order):
-            raise SignatureError("The statement is about another order than those signed before.")
+            raise SignatureError(say("The statement is about another order than those signed before."))
         self._order = order

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from counterfoil.errors import CancelledError, CounterfoilError, KeyFileError, SignerError
+from counterfoil.sentence import packed, say
 from counterfoil.signer.environment import DESCRIPTOR_VARIABLE, PASSPHRASE_VARIABLE
 from counterfoil.signer.frames import MAX_PASSPHRASE_BYTES, Kind, Pipe, receive_body, receive_kind, send
 from counterfoil.signer.gate import Gate, Purpose
@@ -60,7 +61,7 @@ def _serve(options: argparse.Namespace, requests: Pipe, answers: Pipe) -> int:
     try:
         key = _open_key(options, requests)
     except KeyboardInterrupt:  # at the question for the passphrase
-        _fail(answers, CancelledError("Stopped; nothing was concluded."))
+        _fail(answers, CancelledError(say("Stopped; nothing was concluded.")))
         return 1
     except Exception as error:  # whatever it says may quote a secret: only our own sentences leave this process
         _fail(answers, error)
@@ -75,7 +76,7 @@ def _serve(options: argparse.Namespace, requests: Pipe, answers: Pipe) -> int:
             if kind is None:
                 return 0
             if kind is not Kind.STATEMENT:
-                raise SignerError("The signer was sent something else than a statement.")
+                raise SignerError(say("The signer was sent something else than a statement."))
             with _deadline(options.patience):
                 payload = receive_body(requests, kind)
         except SignerError as error:  # nothing that follows can be understood
@@ -97,7 +98,7 @@ def _open_key(options: argparse.Namespace, requests: Pipe) -> PrivateKey:
         with _deadline(options.patience):
             kind = receive_kind(requests)
             if kind is not Kind.PASSPHRASE:
-                raise SignerError("The signer was sent something else than a passphrase.")
+                raise SignerError(say("The signer was sent something else than a passphrase."))
             passphrase = receive_body(requests, kind).decode("utf-8", "surrogateescape") or None
         if options.source == FROM_RELAY and not options.create and not needs_passphrase(path):
             passphrase = None  # it was there for whatever key is used
@@ -115,9 +116,13 @@ def _ask(source: str, path: Path, patience: float, *, twice: bool) -> str:
         with _deadline(patience), io.FileIO(int(source), "rb") as file:
             return _read_passphrase(file)
     raise KeyFileError(
-        f"The key in {path.name} needs a passphrase, and there is no terminal to ask on.",
-        remedy="Give it through a file descriptor, whose number is in the environment variable "
-        f"{DESCRIPTOR_VARIABLE}, or in the environment variable {PASSPHRASE_VARIABLE}.",
+        say("The key in {0} needs a passphrase, and there is no terminal to ask on.", path.name),
+        remedy=say(
+            "Give it through a file descriptor, whose number is in the environment variable {0}, or in the "
+            "environment variable {1}.",
+            DESCRIPTOR_VARIABLE,
+            PASSPHRASE_VARIABLE,
+        ),
     )
 
 
@@ -126,16 +131,16 @@ def _ask_terminal(path: Path, *, twice: bool) -> str:
         try:
             os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
         except OSError as error:
-            raise KeyFileError("There is no terminal to ask for the passphrase on.") from error
+            raise KeyFileError(say("There is no terminal to ask for the passphrase on.")) from error
     try:
         if not twice:
-            return getpass.getpass(f"Passphrase of {path.name!r}: ")
-        first = getpass.getpass("New passphrase: ")
+            return getpass.getpass(say("Passphrase of {0}: ", repr(path.name)))
+        first = getpass.getpass(say("New passphrase: "))
         if getpass.getpass("The same again: ") != first:
-            raise KeyFileError("The two passphrases differ.", remedy="Try again.")
+            raise KeyFileError(say("The two passphrases differ."), remedy=say("Try again."))
         return first
     except EOFError as error:
-        raise KeyFileError("No passphrase was given.", remedy="Try again.") from error
+        raise KeyFileError(say("No passphrase was given."), remedy=say("Try again.")) from error
 
 
 def _read_passphrase(file: io.FileIO) -> str:
@@ -143,7 +148,7 @@ def _read_passphrase(file: io.FileIO) -> str:
     while len(data) <= MAX_PASSPHRASE_BYTES and (piece := file.read(MAX_PASSPHRASE_BYTES)):
         data += piece
     if len(data) > MAX_PASSPHRASE_BYTES:
-        raise KeyFileError("What was given as the passphrase is too long for one.")
+        raise KeyFileError(say("What was given as the passphrase is too long for one."))
     return data.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", "surrogateescape")
 
 
@@ -161,8 +166,9 @@ def _deadline(seconds: float) -> Iterator[None]:
 
 def _fail(answers: Pipe, error: Exception) -> None:
     """Tell the client; an exception of others may quote a secret, so only its class is named."""
-    sentence, remedy = f"The signer failed: {type(error).__name__}.", ""
+    sentence: str = say("The signer failed: {0}.", type(error).__name__)
+    remedy = ""
     if isinstance(error, CounterfoilError):
         sentence, remedy = error.sentence, error.remedy
-    told = {"error": type(error).__name__, "sentence": sentence, "remedy": remedy}
+    told = {"error": type(error).__name__, "sentence": packed(sentence), "remedy": packed(remedy)}
     send(answers, Kind.FAILURE, json.dumps(told).encode())

@@ -89,7 +89,7 @@ def order_custom(job: CustomJob) -> OrderDraft:
             raise DataError(f"The job's {name} is {getattr(job, name)}; it must be at least 1.")
     if job.checkpoint_every % job.commit_every:
         raise DataError(
-            f"The job's checkpoint_every ({job.checkpoint_every}) is no multiple of its commit_every "
+            f"The job's checkpoint_every ({job.checkpoint_every}) is not a multiple of its commit_every "
             f"({job.commit_every}).",
             remedy="Choose a multiple: a state that is stored is digested as well.",
         )

@@ -368,7 +368,7 @@ def _restored(
     )
     if again.record != record:
         raise RecordingError(
-            f"Step {record.step} comes out otherwise than it was recorded, so the recording cannot go on here.",
+            f"Step {record.step} gives another result than was recorded, so the recording cannot go on here.",
             remedy="Use the device, the number of threads and the versions that it was begun with; or start again: "
             "--fresh.",
         )

@@ -129,7 +129,7 @@ class Recording:
         if is_unfinished(run_path):
             raise RecordingError(
                 f"An unfinished recording of this run lies in {folder}.",
-                remedy="Go on with it: add --resume. Or throw it away: add --fresh.",
+                remedy="Go on with it: add --resume. Or discard it: add --fresh.",
             )
         header = _encode_header(manifest, key)
         with writing(folder, _WHAT):
@@ -232,7 +232,7 @@ class Recording:
         if head is not None and head.root != history.root:
             raise RecordingError(
                 f"The steps up to {history.size - 1} are not those of the tree head that was published on "
-                f"{head.signed_at}: whoever has it would say that history was rewritten.",
+                f"{head.signed_at}: its readers would conclude that history was rewritten.",
                 remedy="Go on with --resume on the machine where the recording was begun, or restore its folder "
                 f"{self.folder} from a backup.",
             )
@@ -506,13 +506,13 @@ def _other_header(folder: Path, found: bytes, manifest: OrderManifest, key: Publ
     except (ValueError, TypeError, LookupError):
         same = {}
     if not same.get("order", True):
-        why, remedy = "is of another order", "Give the order that it was begun with, or throw it away: --fresh."
+        why, remedy = "is of another order", "Give the order that it was begun with, or discard it: --fresh."
     elif not same.get("public_key", True):
-        why, remedy = "was begun with another key", "Give the key that it was begun with, or throw it away: --fresh."
+        why, remedy = "was begun with another key", "Give the key that it was begun with, or discard it: --fresh."
     elif not same.get("format", True):
-        why, remedy = "was begun by another version", "Use that version of Counterfoil, or throw it away: --fresh."
+        why, remedy = "was begun by another version", "Use that version of Counterfoil, or discard it: --fresh."
     else:
-        why, remedy = "is damaged", f"Restore {_HEADER} from a backup, or throw it away: --fresh."
+        why, remedy = "is damaged", f"Restore {_HEADER} from a backup, or discard it: --fresh."
     return RecordingError(f"The unfinished recording in {folder} {why}.", remedy=remedy)
 
 
@@ -553,6 +553,6 @@ def _reading(path: Path) -> Iterator[None]:
     except OSError as error:
         raise read_failure(str(path), error) or RecordingError(
             f"The recording's file {path} cannot be read.",
-            remedy="Check that it is there and may be read.",
+            remedy="Check that it is there, and that you have permission to read it.",
             detail=f"{type(error).__name__}: {error}",
         ) from error

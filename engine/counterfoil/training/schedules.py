@@ -58,12 +58,13 @@ def from_scheduler(base: float, steps: int, make_scheduler: SchedulerFactory) ->
     name = type(scheduler).__name__
     if isinstance(scheduler, ReduceLROnPlateau):
         raise DataError(
-            f"The scheduler {name} sets the learning rate by how training goes, but an order lists it beforehand.",
+            f"The scheduler {name} sets the learning rate from the losses of the training, but an order "
+            "lists the learning rates beforehand.",
             remedy="Choose a scheduler that depends on the step alone, such as CosineAnnealingLR.",
         )
     if not isinstance(scheduler, LRScheduler):
         raise DataError(
-            f"The scheduler's factory returned {name}, which is no scheduler of torch.optim.lr_scheduler.",
+            f"The scheduler's factory returned {name}, which is not a scheduler of torch.optim.lr_scheduler.",
             remedy="Return the scheduler object itself.",
         )
     rates: list[float] = []

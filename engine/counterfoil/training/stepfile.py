@@ -57,7 +57,7 @@ def stored_step(
 def encode_step(step: StoredStep, seal: Digest) -> tuple[bytes, Digest]:
     """Return the bytes of a step that comes behind ``seal``, and its own seal, with which they end."""
     record = step.record
-    assert record.loss is not None, "the initial state is no finished step"
+    assert record.loss is not None, "the initial state is not a finished step"
     numbers = _NUMBERS.pack(
         record.step,
         len(step.log),

@@ -90,7 +90,7 @@ def install(model: nn.Module, weights: Weights, *, remedy: str) -> None:
     extra = sorted(set(weights.tensors) - set(parameters))
     if extra:
         raise DataError(
-            f"The file {weights.source} has a tensor that the model has not: {_listed(extra)}.", remedy=remedy
+            f"The file {weights.source} has a tensor that the model lacks: {_listed(extra)}.", remedy=remedy
         )
     for name, parameter in parameters.items():
         given = weights.tensors[name]
@@ -103,7 +103,7 @@ def install(model: nn.Module, weights: Weights, *, remedy: str) -> None:
         if not bool(torch.isfinite(given).all()):
             raise DataError(
                 f"The tensor {name!r} in {weights.source} holds a value that is infinite or not a number.",
-                remedy="Take the file again from where it came.",
+                remedy="Download the file again.",
             )
     with torch.no_grad():
         for name, parameter in parameters.items():

@@ -1942,7 +1942,7 @@
             <translation>Die &amp;Tabelle der Schritte (CSV)</translation>
         </message>
         <message>
-            <source>The public key is written beside it as {0}. Give it to whoever checks your verdicts.</source>
+            <source>The public key is written beside it as {0}. Give it to those who check your verdicts.</source>
             <translation>Der öffentliche Schlüssel wird daneben als {0} geschrieben. Geben Sie ihn allen, die Ihre Urteile prüfen.</translation>
         </message>
         <message>
@@ -2469,12 +2469,84 @@
             <translation>Ein B-Baum der Datei hat mehr Einträge, als er angibt.</translation>
         </message>
         <message>
+            <source>A JSON object has the same key twice.</source>
+            <translation>Ein JSON-Objekt hat denselben Schlüssel zweimal.</translation>
+        </message>
+        <message>
+            <source>A JSON record has {0} bytes; {1} are read.</source>
+            <translation>Ein JSON-Datensatz hat {0} Bytes; {1} werden gelesen.</translation>
+        </message>
+        <message>
+            <source>A JSON record holds more than {0} values, which is more than is read.</source>
+            <translation>Ein JSON-Datensatz enthält mehr als {0} Werte; so viele werden nicht gelesen.</translation>
+        </message>
+        <message>
+            <source>A JSON record is not in canonical form.</source>
+            <translation>Ein JSON-Datensatz ist nicht in kanonischer Form.</translation>
+        </message>
+        <message>
+            <source>A JSON record is not in canonical form: it has space between its values.</source>
+            <translation>Ein JSON-Datensatz ist nicht in kanonischer Form: Zwischen seinen Werten stehen Leerzeichen.</translation>
+        </message>
+        <message>
+            <source>A JSON value is nested more than {0} levels deep, or its brackets do not match.</source>
+            <translation>Ein JSON-Wert ist tiefer als {0} Ebenen geschachtelt, oder seine Klammern passen nicht zusammen.</translation>
+        </message>
+        <message>
             <source>A bad fraction is more than 0 and at most 1; {0} is not.</source>
             <translation>Ein schlechter Anteil ist größer als 0 und höchstens 1; {0} ist es nicht.</translation>
         </message>
         <message>
             <source>A confidence lies between 0 and 1; {0} does not.</source>
             <translation>Eine Sicherheit liegt zwischen 0 und 1; {0} nicht.</translation>
+        </message>
+        <message>
+            <source>A consistency proof between trees of equal size is empty.</source>
+            <translation>Ein Konsistenzbeweis zwischen gleich großen Bäumen ist leer.</translation>
+        </message>
+        <message>
+            <source>A data file cannot be called {0}: that is not a plain file name.</source>
+            <translation>Eine Datendatei kann nicht {0} heißen: Das ist kein einfacher Dateiname.</translation>
+        </message>
+        <message>
+            <source>A dispute about step {0} starts from the last state before it that the run commits to, and the capsule's starts from step {1}.</source>
+            <translation>Ein Streitfall über Schritt {0} beginnt beim letzten Zustand davor, auf den sich der Lauf festlegt; der der Kapsel beginnt bei Schritt {1}.</translation>
+        </message>
+        <message>
+            <source>A frame in the signer's pipe ends too early.</source>
+            <translation>Eine Nachricht in der Pipe des unterschreibenden Prozesses endet zu früh.</translation>
+        </message>
+        <message>
+            <source>A frame of {0} bytes came through the signer's pipe; {1} are allowed.</source>
+            <translation>Durch die Pipe des unterschreibenden Prozesses kam eine Nachricht von {0} Bytes; erlaubt sind {1}.</translation>
+        </message>
+        <message>
+            <source>A margin of the precision is not an integer.</source>
+            <translation>Eine Toleranz der Genauigkeit ist keine ganze Zahl.</translation>
+        </message>
+        <message>
+            <source>A message of the engine's process cannot be read.</source>
+            <translation>Eine Nachricht des Rechenprozesses ist nicht lesbar.</translation>
+        </message>
+        <message>
+            <source>A message of the engine's process holds an array of something else than numbers.</source>
+            <translation>Eine Nachricht des Rechenprozesses enthält ein Feld, das nicht aus Zahlen besteht.</translation>
+        </message>
+        <message>
+            <source>A message of the engine's process holds sentences that are too long.</source>
+            <translation>Eine Nachricht des Rechenprozesses enthält zu lange Sätze.</translation>
+        </message>
+        <message>
+            <source>A message of the engine's process names {0}.{1}, which no plain value is made of.</source>
+            <translation>Eine Nachricht des Rechenprozesses nennt {0}.{1}, woraus kein einfacher Wert besteht.</translation>
+        </message>
+        <message>
+            <source>A message of the engine's process points outside of itself.</source>
+            <translation>Eine Nachricht des Rechenprozesses verweist auf etwas außerhalb ihrer selbst.</translation>
+        </message>
+        <message>
+            <source>A name has at most {0} printable characters.</source>
+            <translation>Ein Name hat höchstens {0} druckbare Zeichen.</translation>
         </message>
         <message>
             <source>A nonce draws a sample.</source>
@@ -2485,20 +2557,72 @@
             <translation>Eine Nonce besteht aus 64 kleinen Hexadezimalziffern.</translation>
         </message>
         <message>
+            <source>A number in a rounding log is truncated, too large, or not in its shortest form.</source>
+            <translation>Eine Zahl in einem Rundungsprotokoll ist abgeschnitten, zu groß oder nicht in ihrer kürzesten Form.</translation>
+        </message>
+        <message>
+            <source>A record is not JSON.</source>
+            <translation>Ein Datensatz ist kein JSON.</translation>
+        </message>
+        <message>
+            <source>A record of the program has missing or unknown fields.</source>
+            <translation>Ein Datensatz des Programms hat fehlende oder unbekannte Felder.</translation>
+        </message>
+        <message>
+            <source>A rounding log has {0} bytes too many.</source>
+            <translation>Ein Rundungsprotokoll hat {0} Bytes zu viel.</translation>
+        </message>
+        <message>
+            <source>A rounding log is truncated, or not one of this format.</source>
+            <translation>Ein Rundungsprotokoll ist abgeschnitten oder nicht von diesem Format.</translation>
+        </message>
+        <message>
+            <source>A row of {0} has the shape {1}, which does not fit.</source>
+            <translation>Eine Zeile von {0} hat die Form {1}, was nicht passt.</translation>
+        </message>
+        <message>
             <source>A sample has at least one segment.</source>
             <translation>Eine Stichprobe hat mindestens ein Segment.</translation>
         </message>
         <message>
-            <source>A step of the program takes about {0} GiB of memory; the limit is {1} GiB.</source>
-            <translation>Ein Schritt des Programms braucht etwa {0} GiB Speicher; die Grenze ist {1} GiB.</translation>
+            <source>A shape in the program is not a list of lengths.</source>
+            <translation>Eine Form im Programm ist keine Liste von Längen.</translation>
         </message>
         <message>
-            <source>A step of the program takes about {0} floating-point operations; the limit is {1}.</source>
-            <translation>Ein Schritt des Programms braucht etwa {0} Gleitkommaoperationen; die Grenze ist {1}.</translation>
+            <source>A step of the program takes about {0:,.1f} GiB of memory; the limit is {1:,.0f} GiB.</source>
+            <translation>Ein Schritt des Programms braucht etwa {0:,.1f} GiB Speicher; die Grenze ist {1:,.0f} GiB.</translation>
         </message>
         <message>
-            <source>A step of this order needs at least {0} GiB of memory; {1} has {2}.</source>
-            <translation>Ein Schritt dieses Auftrags braucht mindestens {0} GiB Speicher; {1} hat {2}.</translation>
+            <source>A step of the program takes about {0:.2g} floating-point operations; the limit is {1:.2g}.</source>
+            <translation>Ein Schritt des Programms braucht etwa {0:.2g} Gleitkommaoperationen; die Grenze ist {1:.2g}.</translation>
+        </message>
+        <message>
+            <source>A step of this order needs at least {0:.1f} GiB of memory; {1} has {2:.1f}.</source>
+            <translation>Ein Schritt dieses Auftrags braucht mindestens {0:.1f} GiB Speicher; {1} hat {2:.1f}.</translation>
+        </message>
+        <message>
+            <source>A tensor of dtype {0} has no digest.</source>
+            <translation>Ein Tensor vom Typ {0} hat keinen Digest.</translation>
+        </message>
+        <message>
+            <source>A text holds a character that has no UTF-8 form.</source>
+            <translation>Ein Text enthält ein Zeichen, das keine UTF-8-Form hat.</translation>
+        </message>
+        <message>
+            <source>A tree head signed on {0} is of another order, {1}.</source>
+            <translation>Ein am {0} unterschriebener Baumkopf gehört zu einem anderen Auftrag, {1}.</translation>
+        </message>
+        <message>
+            <source>A value of the program has {0} elements; the limit is {1}.</source>
+            <translation>Ein Wert des Programms hat {0} Elemente; die Grenze ist {1}.</translation>
+        </message>
+        <message>
+            <source>A value of type {0} has no canonical JSON form.</source>
+            <translation>Ein Wert vom Typ {0} hat keine kanonische JSON-Form.</translation>
+        </message>
+        <message>
+            <source>All {0} operators are on the allow-list.</source>
+            <translation>Alle {0} Operatoren stehen auf der Liste der erlaubten.</translation>
         </message>
         <message>
             <source>All {0} operators are on the allow-list; {1} are rounded.</source>
@@ -2509,20 +2633,28 @@
             <translation>Alle {0} nachgerechneten Schritte stimmen überein.</translation>
         </message>
         <message>
+            <source>All {0} steps since the last committed state are needed: too many for a capsule.</source>
+            <translation>Alle {0} Schritte seit dem letzten festgelegten Zustand werden gebraucht: zu viele für eine Kapsel.</translation>
+        </message>
+        <message>
             <source>All {0} steps were replayed, and every one has the trainer's Merkle leaf bit for bit.</source>
             <translation>Alle {0} Schritte wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers.</translation>
         </message>
         <message>
-            <source>All {0} stored states have the state roots of their steps.</source>
-            <translation>Alle {0} gespeicherten Zustände haben die Zustandswurzeln ihrer Schritte.</translation>
+            <source>An argument of the program is nested too deeply.</source>
+            <translation>Ein Argument des Programms ist zu tief geschachtelt.</translation>
         </message>
         <message>
-            <source>An earlier difference could be rounding on other hardware; this one cannot.</source>
-            <translation>Ein früherer Unterschied könnte Rundung auf anderer Hardware sein; dieser nicht.</translation>
+            <source>An argument of the program is of an unknown kind.</source>
+            <translation>Ein Argument des Programms ist von unbekannter Art.</translation>
         </message>
         <message>
             <source>An empty passphrase protects nothing.</source>
             <translation>Ein leeres Passwort schützt nichts.</translation>
+        </message>
+        <message>
+            <source>An operator {0} of the program has no proper origin.</source>
+            <translation>Ein Operator {0} des Programms hat keine richtige Herkunft.</translation>
         </message>
         <message>
             <source>Ask for fewer, or all.</source>
@@ -2535,6 +2667,14 @@
         <message>
             <source>Ask for the whole file.</source>
             <translation>Bitten Sie um die ganze Datei.</translation>
+        </message>
+        <message>
+            <source>Ask the client for an order captured by this version of Counterfoil.</source>
+            <translation>Bitten Sie den Auftraggeber um einen Auftrag, den diese Version von Counterfoil erfasst hat.</translation>
+        </message>
+        <message>
+            <source>Ask the client for the data file that was written together with the order.</source>
+            <translation>Bitten Sie den Auftraggeber um die Datendatei, die zusammen mit dem Auftrag geschrieben wurde.</translation>
         </message>
         <message>
             <source>Ask the trainer for a run of this order.</source>
@@ -2551,6 +2691,10 @@
         <message>
             <source>Ask the trainer for the run of this order.</source>
             <translation>Bitten Sie den Trainer um den Lauf dieses Auftrags.</translation>
+        </message>
+        <message>
+            <source>Ask the trainer for the run whose history it published.</source>
+            <translation>Bitten Sie den Trainer um den Lauf, dessen Verlauf er veröffentlicht hat.</translation>
         </message>
         <message>
             <source>At the operator {0} and later {1} element{2} were rounded to the other side of a midpoint than here, which conforming hardware may do; but the trainer left that out of its log, in which a conforming recorder writes down every such decision. With these values the step comes out as the trainer signed it. For a single step nobody is accused.</source>
@@ -2573,19 +2717,23 @@
             <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, nennt das Protokoll des Trainers eine Größenordnung, die keine Hardware aus diesen Eingaben errechnet, und sein Fingerabdruck gehört zu anderen Werten.</translation>
         </message>
         <message>
-            <source>At the operator {0}, whose inputs agree, {1} {2} elements were recomputed exactly, and this machine's values are right, to {3} of the error bound. The trainer's fingerprint belongs to other values, and no rounding on conforming hardware explains it.</source>
-            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, wurden {1} Elemente exakt nachgerechnet, und die Werte dieses Rechners sind richtig, auf {3} der Fehlerschranke. Der Fingerabdruck des Trainers gehört zu anderen Werten, und keine Rundung auf normgerechter Hardware erklärt das.</translation>
+            <source>At the operator {0}, whose inputs agree, {1} {2} elements were recomputed exactly, and this machine's values are right, to {3:.2g} of the error bound. The trainer's fingerprint belongs to other values, and no rounding on conforming hardware explains it.</source>
+            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, wurden {1} Elemente exakt nachgerechnet, und die Werte dieses Rechners sind richtig, auf {3:.2g} der Fehlerschranke. Der Fingerabdruck des Trainers gehört zu anderen Werten, und keine Rundung auf normgerechter Hardware erklärt das.</translation>
         </message>
         <message>
             <source>At {0} operators of this step the trainer rounded values to the other side of a midpoint and left these decisions out of its log, which no conforming recorder does.</source>
             <translation>Bei {0} Operatoren dieses Schritts hat der Trainer Werte zur anderen Seite einer Mitte gerundet und diese Entscheidungen in seinem Protokoll ausgelassen, was keine normgerechte Aufzeichnung tut.</translation>
         </message>
         <message>
-            <source>Before that, step {0} came out different from the trainer's; a verdict would name a file that is no more, but the dispute capsule of that step stands by itself.</source>
-            <translation>Davor kam Schritt {0} anders heraus als beim Trainer; ein Urteil würde eine Datei nennen, die es nicht mehr gibt, aber die Streitfallkapsel dieses Schritts steht für sich.</translation>
+            <source>Audit a copy of the file that nobody else can write to.</source>
+            <translation>Prüfen Sie eine Kopie der Datei, in die sonst niemand schreiben kann.</translation>
         </message>
         <message>
-            <source>Check that you may read it.</source>
+            <source>Audit it without imitated hardware.</source>
+            <translation>Prüfen Sie ihn auf der Hardware, die da ist.</translation>
+        </message>
+        <message>
+            <source>Check that you have permission to read it.</source>
             <translation>Prüfen Sie, ob Sie sie lesen dürfen.</translation>
         </message>
         <message>
@@ -2599,6 +2747,10 @@
         <message>
             <source>Choose a count or a confidence too.</source>
             <translation>Wählen Sie auch eine Anzahl oder eine Sicherheit.</translation>
+        </message>
+        <message>
+            <source>Choose a shorter name.</source>
+            <translation>Wählen Sie einen kürzeren Namen.</translation>
         </message>
         <message>
             <source>Choose another folder, or another name.</source>
@@ -2621,6 +2773,10 @@
             <translation>Wählen Sie etwa 0.99.</translation>
         </message>
         <message>
+            <source>Chunk {0} of tensor {1} has the wrong length.</source>
+            <translation>Das Stück {0} des Tensors {1} hat die falsche Länge.</translation>
+        </message>
+        <message>
             <source>Close other programs, use fewer threads or another device, or take a machine with more memory.</source>
             <translation>Schließen Sie andere Programme, nehmen Sie weniger Threads oder ein anderes Gerät, oder einen Rechner mit mehr Speicher.</translation>
         </message>
@@ -2629,8 +2785,8 @@
             <translation>Kopieren Sie die Datei an einen Ort, an dem niemand sonst sie verändert, und beginnen Sie mit der Kopie von vorn.</translation>
         </message>
         <message>
-            <source>Counterfoil itself failed: {0}: {1}</source>
-            <translation>Counterfoil selbst ist gescheitert: {0}: {1}</translation>
+            <source>Counterfoil itself failed: {0}.</source>
+            <translation>Counterfoil selbst ist gescheitert: {0}.</translation>
         </message>
         <message>
             <source>Directions look chosen in {0}.</source>
@@ -2665,6 +2821,10 @@
             <translation>Jeder Schritt wurde nachgerechnet</translation>
         </message>
         <message>
+            <source>Gave up after {0:.0f} seconds of waiting for {1}.</source>
+            <translation>Nach {0:.0f} Sekunden Warten aufgegeben: {1}.</translation>
+        </message>
+        <message>
             <source>Give 1 or more.</source>
             <translation>Geben Sie 1 oder mehr an.</translation>
         </message>
@@ -2673,12 +2833,20 @@
             <translation>Geben Sie ein Passwort an oder gar keines.</translation>
         </message>
         <message>
+            <source>Give it through a file descriptor, whose number is in the environment variable {0}, or in the environment variable {1}.</source>
+            <translation>Geben Sie es durch einen Dateideskriptor, dessen Nummer in der Umgebungsvariablen {0} steht, oder in der Umgebungsvariablen {1}.</translation>
+        </message>
+        <message>
             <source>Give it to 'counterfoil adjudicate'.</source>
             <translation>Geben Sie sie 'counterfoil adjudicate'.</translation>
         </message>
         <message>
-            <source>Give the file that was meant.</source>
-            <translation>Geben Sie die gemeinte Datei an.</translation>
+            <source>Give it with --data FILE, or choose it in the window. The client wrote it together with the order.</source>
+            <translation>Geben Sie sie mit --data FILE an, oder wählen Sie sie im Fenster. Der Auftraggeber hat sie zusammen mit dem Auftrag geschrieben.</translation>
+        </message>
+        <message>
+            <source>Give it.</source>
+            <translation>Geben Sie es an.</translation>
         </message>
         <message>
             <source>Give the name of a file.</source>
@@ -2689,16 +2857,48 @@
             <translation>Geben Sie den Namen einer Schlüsseldatei an; 'counterfoil keygen' erzeugt eine.</translation>
         </message>
         <message>
+            <source>Give the name of the right file.</source>
+            <translation>Geben Sie die gemeinte Datei an.</translation>
+        </message>
+        <message>
             <source>Give the same file and options as then, or start the audit anew, without --resume.</source>
             <translation>Geben Sie dieselbe Datei und dieselben Optionen wie damals an, oder beginnen Sie die Prüfung neu, ohne --resume.</translation>
+        </message>
+        <message>
+            <source>Give the whole run to the one who is to judge it.</source>
+            <translation>Geben Sie den ganzen Lauf dem, der ihn beurteilen soll.</translation>
         </message>
         <message>
             <source>Hashing the file: {0} %.</source>
             <translation>Prüfsumme der Datei: {0} %.</translation>
         </message>
         <message>
-            <source>It is not said where the progress was kept.</source>
-            <translation>Es ist nicht angegeben, wo der Fortschritt aufbewahrt wurde.</translation>
+            <source>If the steps before it went well, training has diverged: lower the learning rate, or clip the gradients. If not, look for a division by zero, a logarithm of zero, a row that is masked as a whole, and data of different sizes.</source>
+            <translation>Wenn die Schritte davor gut gingen, ist das Training divergiert: Senken Sie die Lernrate, oder begrenzen Sie die Gradienten. Wenn nicht, suchen Sie nach einer Division durch null, einem Logarithmus von null, einer ganz maskierten Zeile und Daten verschiedener Größe.</translation>
+        </message>
+        <message>
+            <source>If the trainer really has a new key, ask the trainer to confirm it, and name it differently.</source>
+            <translation>Wenn der Trainer wirklich einen neuen Schlüssel hat, lassen Sie es sich vom Trainer bestätigen, und nennen Sie ihn anders.</translation>
+        </message>
+        <message>
+            <source>In a shell: {0}=3 counterfoil ... 3&lt; &lt;(your password manager)</source>
+            <translation>In einer Shell: {0}=3 counterfoil ... 3&lt; &lt;(Ihr Passwortprogramm)</translation>
+        </message>
+        <message>
+            <source>Install a torch version that Counterfoil supports (2.11 to 2.13).</source>
+            <translation>Installieren Sie eine Version von torch, die Counterfoil unterstützt (2.11 bis 2.13).</translation>
+        </message>
+        <message>
+            <source>Install it; on Debian and Ubuntu: apt-get install libxcb-cursor0</source>
+            <translation>Installieren Sie sie; unter Debian und Ubuntu: apt-get install libxcb-cursor0</translation>
+        </message>
+        <message>
+            <source>Install one; on Debian and Ubuntu: apt-get install fonts-dejavu-core</source>
+            <translation>Installieren Sie eine; unter Debian und Ubuntu: apt-get install fonts-dejavu-core</translation>
+        </message>
+        <message>
+            <source>Keep the divisor away from zero, for instance with clamp(min=1).</source>
+            <translation>Halten Sie den Divisor von null fern, zum Beispiel mit clamp(min=1).</translation>
         </message>
         <message>
             <source>Known answers for SHA-256, Philox and a rounded training step came out right on {0}.</source>
@@ -2717,6 +2917,18 @@
             <translation>Lassen Sie sie weg, damit eine gezogen wird.</translation>
         </message>
         <message>
+            <source>Line {0} of {1} is not a tree head of this trainer. {2}</source>
+            <translation>Zeile {0} von {1} ist kein Baumkopf dieses Trainers. {2}</translation>
+        </message>
+        <message>
+            <source>Look at the reason that the adjudication gave.</source>
+            <translation>Sehen Sie nach, welchen Grund der Schiedsspruch nannte.</translation>
+        </message>
+        <message>
+            <source>Look at the reason that the audit gave.</source>
+            <translation>Sehen Sie nach, welchen Grund die Prüfung nannte.</translation>
+        </message>
+        <message>
             <source>Make one with 'counterfoil keygen'.</source>
             <translation>Erzeugen Sie eine mit 'counterfoil keygen'.</translation>
         </message>
@@ -2725,8 +2937,28 @@
             <translation>Schaffen Sie dort Platz, oder wählen Sie einen anderen Ordner.</translation>
         </message>
         <message>
+            <source>Make room there, or open a run of your own.</source>
+            <translation>Schaffen Sie dort Platz, oder öffnen Sie einen eigenen Lauf.</translation>
+        </message>
+        <message>
+            <source>Make room there; until then no key is remembered.</source>
+            <translation>Schaffen Sie dort Platz; bis dahin wird kein Schlüssel gemerkt.</translation>
+        </message>
+        <message>
             <source>Make the folder, or choose another.</source>
             <translation>Legen Sie den Ordner an, oder wählen Sie einen anderen.</translation>
+        </message>
+        <message>
+            <source>Merkle trees of {0} and {1} leaves cannot be compared leaf by leaf.</source>
+            <translation>Merkle-Bäume mit {0} und {1} Blättern lassen sich nicht Blatt für Blatt vergleichen.</translation>
+        </message>
+        <message>
+            <source>Most often the machine ran out of memory. Close other programs, and try again.</source>
+            <translation>Meist ging dem Rechner der Speicher aus. Schließen Sie andere Programme, und versuchen Sie es noch einmal.</translation>
+        </message>
+        <message>
+            <source>New passphrase: </source>
+            <translation>Neues Passwort: </translation>
         </message>
         <message>
             <source>No CUDA device can be used on this machine.</source>
@@ -2737,24 +2969,28 @@
             <translation>Für den Operator {0} ist keine Fehlerschranke bekannt, daher auch nicht, wie weit sich Hardware dort redlich unterscheiden darf, und keiner Seite lässt sich ein Fehler nachweisen.</translation>
         </message>
         <message>
+            <source>No file or folder for the progress of the audit was given.</source>
+            <translation>Es ist nicht angegeben, wo der Fortschritt aufbewahrt wurde.</translation>
+        </message>
+        <message>
+            <source>No node of a Merkle tree of {0} leaves stands above the leaves {1} to {2}.</source>
+            <translation>Kein Knoten eines Merkle-Baums mit {0} Blättern steht über den Blättern {1} bis {2}.</translation>
+        </message>
+        <message>
+            <source>No passphrase was given.</source>
+            <translation>Es wurde kein Passwort angegeben.</translation>
+        </message>
+        <message>
             <source>No progress of an audit of this run was kept.</source>
             <translation>Von einer Prüfung dieses Laufs wurde kein Fortschritt aufbewahrt.</translation>
         </message>
         <message>
-            <source>Nobody is to blame for what such a file says.</source>
-            <translation>Was eine solche Datei sagt, wird niemandem vorgeworfen.</translation>
+            <source>No published tree head covers a step of the run: all that were given are about its initial state.</source>
+            <translation>Kein veröffentlichter Baumkopf erfasst einen Schritt des Laufs: Alle, die angegeben wurden, gelten seinem Anfangszustand.</translation>
         </message>
         <message>
-            <source>Nothing can be concluded about the training.</source>
-            <translation>Über das Training lässt sich nichts schließen.</translation>
-        </message>
-        <message>
-            <source>Nothing was computed. If you trust the order, and this machine can carry it, allow large programs: with --allow-large on the command line, or in the plan of the window.</source>
+            <source>Nothing was computed. If you trust the order, and this machine has the memory and the time for it, allow large programs: with --allow-large on the command line, or in the plan of the window.</source>
             <translation>Nichts wurde berechnet. Wenn Sie dem Auftrag vertrauen und diese Maschine ihn tragen kann, lassen Sie große Programme zu: mit --allow-large auf der Kommandozeile oder im Plan des Fensters.</translation>
-        </message>
-        <message>
-            <source>Nothing was concluded about the training.</source>
-            <translation>Über das Training wurde nichts geschlossen.</translation>
         </message>
         <message>
             <source>Nothing was concluded. Please report this with the details below.</source>
@@ -2765,6 +3001,10 @@
             <translation>Von {0} nachgerechneten Schritten weichen {1} ab; der erste ist {2}.</translation>
         </message>
         <message>
+            <source>One published tree head agrees</source>
+            <translation>Ein veröffentlichter Baumkopf stimmt</translation>
+        </message>
+        <message>
             <source>Only {0} of the {1} chosen steps could be replayed and judged.</source>
             <translation>Nur {0} der {1} gewählten Schritte konnten nachgerechnet und beurteilt werden.</translation>
         </message>
@@ -2773,32 +3013,72 @@
             <translation>Öffnen Sie den Lauf des Trainers dazu.</translation>
         </message>
         <message>
+            <source>Passphrase of {0}: </source>
+            <translation>Passwort von {0}: </translation>
+        </message>
+        <message>
             <source>Program, data, schedule and initial state match the order</source>
             <translation>Programm, Daten, Ablauf und Anfangszustand passen zum Auftrag</translation>
+        </message>
+        <message>
+            <source>Program, schedule, scalars and the batch rows of {0} data arrays are proven parts of the order.</source>
+            <translation>Programm, Ablauf, Skalare und die Zeilen der Batches von {0} Datenfeldern sind bewiesene Teile des Auftrags.</translation>
         </message>
         <message>
             <source>Program, schedule, scalars and the initial state match the order. The data ({0}) lie in the data file {1}, which is checked before a replay.</source>
             <translation>Programm, Ablauf, Skalare und Anfangszustand passen zum Auftrag. Die Daten ({0}) liegen in der Datendatei {1}, die vor dem Nachrechnen geprüft wird.</translation>
         </message>
         <message>
-            <source>Program, schedule, scalars, {0} data arrays (those in {1}</source>
-            <translation>Programm, Ablauf, Skalare, {0} Datenfelder (die in {1}</translation>
+            <source>Program, schedule, scalars, {0} data arrays (those in {1} too) and the initial state match the order.</source>
+            <translation>Programm, Ablauf, Skalare, {0} Datenfelder (die in {1} auch) und der Anfangszustand passen zum Auftrag.</translation>
         </message>
         <message>
             <source>Program, schedule, scalars, {0} data arrays and the initial state match the order.</source>
             <translation>Programm, Ablauf, Skalare, {0} Datenfelder und Anfangszustand passen zum Auftrag.</translation>
         </message>
         <message>
+            <source>Proven margins follow from the program; none may be set for single operators.</source>
+            <translation>Bewiesene Toleranzen folgen aus dem Programm; für einzelne Operatoren darf keine gesetzt werden.</translation>
+        </message>
+        <message>
+            <source>Reading {0} failed: the file is damaged.</source>
+            <translation>{0} konnte nicht gelesen werden: Die Datei ist beschädigt.</translation>
+        </message>
+        <message>
+            <source>Rely on nothing that it says, and tell whoever signed it.</source>
+            <translation>Verlassen Sie sich auf nichts, was darin steht, und benachrichtigen Sie den, der es unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>Repair the file, or move it away to begin a new one.</source>
+            <translation>Reparieren Sie die Datei, oder verschieben Sie sie, um eine neue zu beginnen.</translation>
+        </message>
+        <message>
             <source>Replay it on a device with more memory.</source>
             <translation>Rechnen Sie ihn auf einem Gerät mit mehr Speicher nach.</translation>
+        </message>
+        <message>
+            <source>Replay the run again.</source>
+            <translation>Rechnen Sie den Lauf noch einmal nach.</translation>
         </message>
         <message>
             <source>Replay the run on another machine; if it ends there too, ask the trainer how it went on.</source>
             <translation>Rechnen Sie den Lauf auf einem anderen Rechner nach; endet er auch dort, so fragen Sie den Trainer, wie es weiterging.</translation>
         </message>
         <message>
-            <source>Rounding decisions that lie within the error bound of a midpoint were left out of the log in {0} steps ({1} and {2}), which no conforming recorder does.</source>
-            <translation>Rundungsentscheidungen, die innerhalb der Fehlerschranke einer Mitte liegen, fehlen im Protokoll von {0} Schritten ({1} und {2}), was bei keiner normgerechten Aufzeichnung vorkommt.</translation>
+            <source>Rounding decisions that lie within the error bound of a midpoint were left out of the log in {0} steps ({1}), which no conforming recorder does.</source>
+            <translation>Rundungsentscheidungen, die innerhalb der Fehlerschranke einer Mitte liegen, fehlen im Protokoll von {0} Schritten ({1}), was bei keiner normgerechten Aufzeichnung vorkommt.</translation>
+        </message>
+        <message>
+            <source>Rounding site {0} of a log claims {1} entries for {2} elements.</source>
+            <translation>Die Rundungsstelle {0} eines Protokolls nennt {1} Einträge für {2} Elemente.</translation>
+        </message>
+        <message>
+            <source>Rounding site {0} of a log has the impossible scale exponent {1}.</source>
+            <translation>Die Rundungsstelle {0} eines Protokolls hat den unmöglichen Exponenten {1}.</translation>
+        </message>
+        <message>
+            <source>Rounding site {0} of a log is truncated, or has no proper Rice parameter.</source>
+            <translation>Die Rundungsstelle {0} eines Protokolls ist abgeschnitten oder hat keinen richtigen Rice-Parameter.</translation>
         </message>
         <message>
             <source>Segments are chosen by --segments or by --confidence, not by both.</source>
@@ -2829,7 +3109,11 @@
             <translation>Beginnen Sie noch einmal; wenn es wieder geschieht, sehen Sie nach, ob auf diesem Rechner etwas Prozesse beendet oder anhält.</translation>
         </message>
         <message>
-            <source>Start the audit anew, or say where it lies.</source>
+            <source>Start it in a graphical session, or use 'counterfoil audit' here.</source>
+            <translation>Starten Sie es in einer grafischen Sitzung, oder benutzen Sie hier 'counterfoil audit'.</translation>
+        </message>
+        <message>
+            <source>Start the audit anew, or give the file or folder of its progress.</source>
             <translation>Beginnen Sie die Prüfung neu, oder geben Sie an, wo er liegt.</translation>
         </message>
         <message>
@@ -2841,20 +3125,52 @@
             <translation>Schritt {0} kam anders heraus als beim Trainer, aber die Prüfung wurde abgebrochen, bevor eine zweite Nachrechnung das Ergebnis dieses Rechners bestätigen konnte. Prüfen Sie den Lauf noch einmal.</translation>
         </message>
         <message>
+            <source>Step {0} came out different from the trainer's, but this machine does not give its own result again when reductions run in another order: its arithmetic lies outside the margin. Nobody is accused; adjudicate on another machine.</source>
+            <translation>Schritt {0} kam anders heraus als beim Trainer, aber dieser Rechner liefert sein eigenes Ergebnis nicht wieder, wenn in anderer Reihenfolge summiert wird: Seine Arithmetik liegt außerhalb der Toleranz. Niemandem wird etwas vorgeworfen; urteilen Sie auf einem anderen Rechner.</translation>
+        </message>
+        <message>
             <source>Step {0} came out different from the trainer's, but this machine does not give its own result again when reductions run in another order: its arithmetic lies outside the margin. Nobody is accused; replay the run on another machine.</source>
             <translation>Schritt {0} kam anders heraus als beim Trainer, aber dieser Rechner liefert sein eigenes Ergebnis nicht wieder, wenn in anderer Reihenfolge summiert wird: Seine Arithmetik liegt außerhalb der Toleranz. Niemandem wird etwas vorgeworfen; rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
-            <source>Step {0} came out different from the trainer's.</source>
-            <translation>Schritt {0} kam anders heraus als beim Trainer.</translation>
+            <source>Step {0} came out different from the trainer's. {1}</source>
+            <translation>Schritt {0} kam anders heraus als beim Trainer. {1}</translation>
         </message>
         <message>
-            <source>Step {0} cannot be replayed, although the trainer recorded it.</source>
-            <translation>Schritt {0} kann nicht nachgerechnet werden, obwohl der Trainer ihn aufgezeichnet hat.</translation>
+            <source>Step {0} cannot be replayed, although the trainer recorded it. {1}</source>
+            <translation>Schritt {0} kann nicht nachgerechnet werden, obwohl der Trainer ihn aufgezeichnet hat. {1}</translation>
+        </message>
+        <message>
+            <source>Step {0} has the trainer's Merkle leaf, but the log has {1} contradictions and {2} omissions, which an honest run on sound hardware does not have.</source>
+            <translation>Schritt {0} hat das Merkle-Blatt des Trainers, aber das Protokoll hat {1} Widersprüche und {2} Auslassungen, die ein ehrlicher Lauf auf einwandfreier Hardware nicht hat.</translation>
         </message>
         <message>
             <source>Step {0} is not what was ordered: replayed from the agreed state before it, it gives other values than the trainer signed (in {1}). A second replay with every reduction in another order and exact arithmetic confirm this machine's result.</source>
             <translation>Schritt {0} ist nicht, was bestellt war: Vom anerkannten Zustand davor aus nachgerechnet, ergibt er andere Werte, als der Trainer unterschrieben hat (in: {1}). Eine zweite Nachrechnung mit anderer Reihenfolge jeder Summe und exakte Arithmetik bestätigen das Ergebnis dieses Rechners.</translation>
+        </message>
+        <message>
+            <source>Step {0} is not what was ordered: replayed from the state that the run itself commits to, it gives other values than the trainer signed (in {1}). A second replay with every reduction in another order and exact arithmetic confirm this machine's result.</source>
+            <translation>Schritt {0} ist nicht, was bestellt war: Vom Zustand aus nachgerechnet, auf den sich der Lauf selbst festlegt, ergibt er andere Werte, als der Trainer unterschrieben hat (in: {1}). Eine zweite Nachrechnung mit jeder Summe in anderer Reihenfolge und exakte Arithmetik bestätigen das Ergebnis dieses Rechners.</translation>
+        </message>
+        <message>
+            <source>Stopped; nothing was concluded.</source>
+            <translation>Angehalten; es wurde nichts geschlossen.</translation>
+        </message>
+        <message>
+            <source>Supported are {0}.</source>
+            <translation>Unterstützt werden {0}.</translation>
+        </message>
+        <message>
+            <source>Take the tree heads from where the trainer published them, or audit without them.</source>
+            <translation>Nehmen Sie die Baumköpfe von dort, wo der Trainer sie veröffentlicht hat, oder prüfen Sie ohne sie.</translation>
+        </message>
+        <message>
+            <source>Take the tree heads from where the trainer published them.</source>
+            <translation>Nehmen Sie die Baumköpfe von dort, wo der Trainer sie veröffentlicht hat.</translation>
+        </message>
+        <message>
+            <source>Take the tree heads of this run.</source>
+            <translation>Nehmen Sie die Baumköpfe dieses Laufs.</translation>
         </message>
         <message>
             <source>The B-tree of the group {0} does not have as many records as it says.</source>
@@ -2881,20 +3197,124 @@
             <translation>Der HDF5-Superblock hat Einstellungen, die kein Bündel hat.</translation>
         </message>
         <message>
+            <source>The address book {0} cannot be read: {1}.</source>
+            <translation>Das Adressbuch {0} kann nicht gelesen werden: {1}.</translation>
+        </message>
+        <message>
+            <source>The address book {0} is damaged, so keys are not compared with those met before.</source>
+            <translation>Das Adressbuch {0} ist beschädigt; Schlüssel werden daher nicht mit früheren verglichen.</translation>
+        </message>
+        <message>
+            <source>The adjudication was stopped before it came to an end.</source>
+            <translation>Die Entscheidung wurde angehalten, bevor sie zu einem Ende kam.</translation>
+        </message>
+        <message>
+            <source>The arguments by name of an operator {0} of the program are not a record.</source>
+            <translation>Die benannten Argumente eines Operators {0} des Programms sind kein Datensatz.</translation>
+        </message>
+        <message>
             <source>The audit was stopped after {0} of {1} steps; all of these match.</source>
             <translation>Die Prüfung wurde nach {0} von {1} Schritten abgebrochen; diese stimmen alle überein.</translation>
         </message>
         <message>
-            <source>The bundle</source>
-            <translation>Das Bündel</translation>
+            <source>The bundle has format {0}; this Counterfoil reads format {1}.</source>
+            <translation>Das Bündel hat das Format {0}; dieses Counterfoil liest Format {1}.</translation>
         </message>
         <message>
-            <source>The bundle was damaged or altered after it was signed.</source>
-            <translation>Das Bündel wurde nach der Unterschrift beschädigt oder verändert.</translation>
+            <source>The bundle is an order that has not been run.</source>
+            <translation>Das Bündel ist ein Auftrag, der nicht ausgeführt wurde.</translation>
         </message>
         <message>
-            <source>The capsule</source>
-            <translation>Die Kapsel</translation>
+            <source>The bundle stores no state of step {0}.</source>
+            <translation>Das Bündel enthält keinen Zustand von Schritt {0}.</translation>
+        </message>
+        <message>
+            <source>The bundle stores {0} checkpoints; its order asks for {1}.</source>
+            <translation>Das Bündel enthält {0} Zwischenstände; sein Auftrag verlangt {1}.</translation>
+        </message>
+        <message>
+            <source>The capsule disputes step {0}; already the earlier step {1} is wrong.</source>
+            <translation>Die Kapsel bestreitet Schritt {0}; schon der frühere Schritt {1} ist falsch.</translation>
+        </message>
+        <message>
+            <source>The capsule does not hold logs and fingerprints of {0} steps.</source>
+            <translation>Die Kapsel enthält nicht Protokolle und Fingerabdrücke von {0} Schritten.</translation>
+        </message>
+        <message>
+            <source>The capsule does not prove that its leaf of step {0} belongs to the signed run.</source>
+            <translation>Die Kapsel beweist nicht, dass ihr Blatt von Schritt {0} zum unterschriebenen Lauf gehört.</translation>
+        </message>
+        <message>
+            <source>The capsule does not prove that its rows of {0} are those of the order.</source>
+            <translation>Die Kapsel beweist nicht, dass ihre Zeilen die des Auftrags sind: {0}.</translation>
+        </message>
+        <message>
+            <source>The capsule's data arrays are not those that its program reads.</source>
+            <translation>Die Datenfelder der Kapsel sind nicht die, die ihr Programm liest.</translation>
+        </message>
+        <message>
+            <source>The capsule's fingerprints are not those of its program.</source>
+            <translation>Die Fingerabdrücke der Kapsel sind nicht die ihres Programms.</translation>
+        </message>
+        <message>
+            <source>The capsule's fingerprints or loss of step {0} are not those that the run commits to.</source>
+            <translation>Fingerabdrücke oder Verlust von Schritt {0} in der Kapsel sind nicht die, auf die sich der Lauf festlegt.</translation>
+        </message>
+        <message>
+            <source>The capsule's log of step {0} is not the one that the run commits to.</source>
+            <translation>Das Protokoll von Schritt {0} in der Kapsel ist nicht das, auf das sich der Lauf festlegt.</translation>
+        </message>
+        <message>
+            <source>The chunk proof of tensor {0} speaks of another tensor.</source>
+            <translation>Der Stückbeweis des Tensors {0} spricht von einem anderen Tensor.</translation>
+        </message>
+        <message>
+            <source>The chunks of tensor {0} are not those that hold the rows that are asked for.</source>
+            <translation>Die Stücke des Tensors {0} sind nicht die mit den verlangten Zeilen.</translation>
+        </message>
+        <message>
+            <source>The compute dtype {0} is not supported; float64 and float32 are.</source>
+            <translation>Der Rechentyp {0} wird nicht unterstützt; float64 und float32 werden es.</translation>
+        </message>
+        <message>
+            <source>The consistency proof is longer than the Merkle tree is high.</source>
+            <translation>Der Konsistenzbeweis ist länger, als der Merkle-Baum hoch ist.</translation>
+        </message>
+        <message>
+            <source>The consistency proof is shorter than the Merkle tree is high.</source>
+            <translation>Der Konsistenzbeweis ist kürzer, als der Merkle-Baum hoch ist.</translation>
+        </message>
+        <message>
+            <source>The consistency proof leads to another new root.</source>
+            <translation>Der Konsistenzbeweis führt zu einer anderen neuen Wurzel.</translation>
+        </message>
+        <message>
+            <source>The consistency proof leads to another old root.</source>
+            <translation>Der Konsistenzbeweis führt zu einer anderen alten Wurzel.</translation>
+        </message>
+        <message>
+            <source>The data array {0} in {1} differs from what the order commits to.</source>
+            <translation>Das Datenfeld {0} in {1} ist nicht das, auf das sich der Auftrag festlegt.</translation>
+        </message>
+        <message>
+            <source>The data array {0} in {1} is {2} of shape {3}; the order says {4} of shape {5}.</source>
+            <translation>Das Datenfeld {0} in {1} ist {2} mit der Form {3}; der Auftrag sagt {4} mit der Form {5}.</translation>
+        </message>
+        <message>
+            <source>The data file {0} cannot be used. {1}</source>
+            <translation>Die Datendatei {0} ist nicht benutzbar. {1}</translation>
+        </message>
+        <message>
+            <source>The data file {0} lacks the array {1}, which the order names.</source>
+            <translation>In der Datendatei {0} fehlt das Feld {1}, das der Auftrag nennt.</translation>
+        </message>
+        <message>
+            <source>The data file {0}.</source>
+            <translation>Die Datendatei {0}.</translation>
+        </message>
+        <message>
+            <source>The data root of the order is not the root over its data arrays.</source>
+            <translation>Die Datenwurzel des Auftrags ist nicht die Wurzel über seinen Datenfeldern.</translation>
         </message>
         <message>
             <source>The device failed in the middle of a computation.</source>
@@ -2913,12 +3333,40 @@
             <translation>Die Streitfallkapsel, die mit dem Fortschritt aufbewahrt wurde, ist eine andere.</translation>
         </message>
         <message>
+            <source>The engine's process sent something else than messages.</source>
+            <translation>Der Rechenprozess hat etwas anderes als Nachrichten geschickt.</translation>
+        </message>
+        <message>
+            <source>The engine's process {0} before its work was done. Nothing was concluded.</source>
+            <translation>Der Rechenprozess {0}, bevor seine Arbeit getan war. Es wurde nichts geschlossen.</translation>
+        </message>
+        <message>
+            <source>The entries of rounding site {0} of a log are {1}.</source>
+            <translation>Die Einträge der Rundungsstelle {0} eines Protokolls sind {1}.</translation>
+        </message>
+        <message>
+            <source>The environment of the run's claim holds something that is not text.</source>
+            <translation>Die Umgebung in der Erklärung des Laufs enthält etwas, das kein Text ist.</translation>
+        </message>
+        <message>
+            <source>The environment variable {0} names no open file descriptor.</source>
+            <translation>Die Umgebungsvariable {0} nennt keinen offenen Dateideskriptor.</translation>
+        </message>
+        <message>
+            <source>The evidence for a capsule of this dispute is no longer in memory.</source>
+            <translation>Was eine Kapsel dieses Streitfalls enthielte, ist nicht mehr vorhanden.</translation>
+        </message>
+        <message>
             <source>The exact values of {0} element{1} lie so close to a midpoint between two grid points that conforming hardware may round them to either side; rounded to the other side there, the step comes out as the trainer signed it. The calibrated margin was too small for one of the two machines. Nobody is accused; order the job with proven margins.</source>
             <translation>Die exakten Werte (Anzahl der Elemente: {0}) liegen so nahe an einer Mitte zwischen zwei Rasterpunkten, dass normgerechte Hardware sie nach beiden Seiten runden darf; zur anderen Seite gerundet kommt der Schritt so heraus, wie der Trainer ihn unterschrieben hat. Die kalibrierte Toleranz war für einen der beiden Rechner zu klein. Niemandem wird etwas vorgeworfen; bestellen Sie mit bewiesenen Toleranzen.</translation>
         </message>
         <message>
-            <source>The file</source>
-            <translation>Die Datei</translation>
+            <source>The field {0} of the {1} is {2}; it must lie in {3} to {4}.</source>
+            <translation>Das Feld {0} ({1}) ist {2}; es muss in {3} bis {4} liegen.</translation>
+        </message>
+        <message>
+            <source>The field {0} of the {1} should be of type {2}.</source>
+            <translation>Das Feld {0} ({1}) sollte vom Typ {2} sein.</translation>
         </message>
         <message>
             <source>The file became shorter while it was read.</source>
@@ -2949,6 +3397,10 @@
             <translation>Die Datei ist ein Auftrag, den niemand ausgeführt hat; es gibt also nichts zu prüfen.</translation>
         </message>
         <message>
+            <source>The file is an order that nobody has run.</source>
+            <translation>Die Datei ist ein Auftrag, den niemand ausgeführt hat.</translation>
+        </message>
+        <message>
             <source>The file is damaged: a block of an object header lacks its mark.</source>
             <translation>Die Datei ist beschädigt: Einem Block eines Objektkopfs fehlt die Kennung.</translation>
         </message>
@@ -2969,6 +3421,10 @@
             <translation>Die Datei ist keine Counterfoil-Datei ({0}): Ihr fehlt das Kennzeichen.</translation>
         </message>
         <message>
+            <source>The file lacks {0}.</source>
+            <translation>In der Datei fehlt {0}.</translation>
+        </message>
+        <message>
             <source>The file was made for the order {0}; the client's order is {1}.</source>
             <translation>Die Datei wurde für den Auftrag {0} gemacht; der Auftrag des Auftraggebers ist {1}.</translation>
         </message>
@@ -2977,8 +3433,16 @@
             <translation>Die Datei wurde von dem Programm, das sie schrieb, nicht geschlossen.</translation>
         </message>
         <message>
+            <source>The file {0} cannot be read.</source>
+            <translation>Die Datei {0} kann nicht gelesen werden.</translation>
+        </message>
+        <message>
             <source>The file {0} changed while it was read: {1} is not what it was before.</source>
             <translation>Die Datei {0} wurde verändert, während sie gelesen wurde. Nicht mehr wie zuvor: {1}.</translation>
+        </message>
+        <message>
+            <source>The file {0} holds no tree head, so it says nothing about the run.</source>
+            <translation>Die Datei {0} enthält keinen Baumkopf und sagt daher nichts über den Lauf.</translation>
         </message>
         <message>
             <source>The file's groups are nested more than {0} deep.</source>
@@ -2993,6 +3457,14 @@
             <translation>Die Struktur der Datei nennt das Byte {0}, das außerhalb der Datei liegt.</translation>
         </message>
         <message>
+            <source>The folder {0} cannot be made: {1}.</source>
+            <translation>Der Ordner {0} lässt sich nicht anlegen: {1}.</translation>
+        </message>
+        <message>
+            <source>The folder {0} for the sample cannot be made: {1}.</source>
+            <translation>Der Ordner {0} für das Beispiel lässt sich nicht anlegen: {1}.</translation>
+        </message>
+        <message>
             <source>The group {0} has a link of a form that no bundle has.</source>
             <translation>Die Gruppe {0} hat eine Verknüpfung einer Form, die kein Bündel hat.</translation>
         </message>
@@ -3001,12 +3473,12 @@
             <translation>Die Gruppe {0} hat Einstellungen, die kein Bündel hat.</translation>
         </message>
         <message>
-            <source>The group {0} keeps the order of its members, or is damaged.</source>
-            <translation>Die Gruppe {0} hält die Reihenfolge ihrer Mitglieder fest oder ist beschädigt.</translation>
-        </message>
-        <message>
             <source>The group {0} names its members in two places.</source>
             <translation>Die Gruppe {0} nennt ihre Mitglieder an zwei Stellen.</translation>
+        </message>
+        <message>
+            <source>The group {0} tracks the order of its members, or is damaged.</source>
+            <translation>Die Gruppe {0} hält die Reihenfolge ihrer Mitglieder fest oder ist beschädigt.</translation>
         </message>
         <message>
             <source>The heap of the group {0} does not fit its B-tree.</source>
@@ -3025,8 +3497,20 @@
             <translation>Der Heap der Gruppe {0} ist beschädigt: Ein Block hat die falsche Kennung.</translation>
         </message>
         <message>
-            <source>The key file</source>
-            <translation>Die Schlüsseldatei</translation>
+            <source>The inclusion proof is longer than the Merkle tree is high.</source>
+            <translation>Der Einschlussbeweis ist länger, als der Merkle-Baum hoch ist.</translation>
+        </message>
+        <message>
+            <source>The inclusion proof is shorter than the Merkle tree is high.</source>
+            <translation>Der Einschlussbeweis ist kürzer, als der Merkle-Baum hoch ist.</translation>
+        </message>
+        <message>
+            <source>The inclusion proof of leaf {0} leads to another root.</source>
+            <translation>Der Einschlussbeweis von Blatt {0} führt zu einer anderen Wurzel.</translation>
+        </message>
+        <message>
+            <source>The integer {0} does not fit a JSON number; write it as a string.</source>
+            <translation>Die ganze Zahl {0} passt nicht in eine JSON-Zahl; schreiben Sie sie als Zeichenkette.</translation>
         </message>
         <message>
             <source>The key in {0} has no passphrase.</source>
@@ -3037,12 +3521,72 @@
             <translation>Der Schlüssel in {0} ist kein Ed25519-Schlüssel.</translation>
         </message>
         <message>
+            <source>The key in {0} needs a passphrase, and there is no terminal to ask on.</source>
+            <translation>Der Schlüssel in {0} braucht ein Passwort, und es gibt kein Terminal, um danach zu fragen.</translation>
+        </message>
+        <message>
             <source>The key in {0} needs its passphrase.</source>
             <translation>Der Schlüssel in {0} braucht sein Passwort.</translation>
         </message>
         <message>
-            <source>The list of trainers</source>
-            <translation>Die Liste der Trainer</translation>
+            <source>The key {0} of a JSON object is not a string.</source>
+            <translation>Der Schlüssel {0} eines JSON-Objekts ist keine Zeichenkette.</translation>
+        </message>
+        <message>
+            <source>The leaf index {0} does not lie in a Merkle tree of {1} leaves.</source>
+            <translation>Das Blatt Nummer {0} liegt nicht in einem Merkle-Baum mit {1} Blättern.</translation>
+        </message>
+        <message>
+            <source>The leaf of step {0} commits to a state where the order asks for none.</source>
+            <translation>Das Blatt von Schritt {0} legt sich auf einen Zustand fest, wo der Auftrag keinen verlangt.</translation>
+        </message>
+        <message>
+            <source>The leaves of the capsule are damaged.</source>
+            <translation>Die Blätter der Kapsel sind beschädigt.</translation>
+        </message>
+        <message>
+            <source>The leaves of the capsule are not a list.</source>
+            <translation>Die Blätter der Kapsel sind keine Liste.</translation>
+        </message>
+        <message>
+            <source>The leaves of the capsule are not those of neighbouring steps, two or more.</source>
+            <translation>Die Blätter der Kapsel sind nicht die von aufeinanderfolgenden Schritten, zwei oder mehr.</translation>
+        </message>
+        <message>
+            <source>The line is too long.</source>
+            <translation>Die Zeile ist zu lang.</translation>
+        </message>
+        <message>
+            <source>The log of a step that differs belongs to other values.</source>
+            <translation>Das Protokoll eines abweichenden Schritts gehört zu anderen Werten.</translation>
+        </message>
+        <message>
+            <source>The loss is infinite or not a number.</source>
+            <translation>Der Verlust ist unendlich oder keine Zahl.</translation>
+        </message>
+        <message>
+            <source>The loss of a step record is not a number: {0}.</source>
+            <translation>Der Verlust in einem Schritteintrag ist keine Zahl: {0}.</translation>
+        </message>
+        <message>
+            <source>The loss of a step record, {0}, is not in canonical form.</source>
+            <translation>Der Verlust in einem Schritteintrag, {0}, ist nicht in kanonischer Form.</translation>
+        </message>
+        <message>
+            <source>The margin of {0} is 2^(E-{1}); its exponent must lie in {2} to {3}.</source>
+            <translation>Die Toleranz ({0}) ist 2^(E-{1}); ihr Exponent muss in {2} bis {3} liegen.</translation>
+        </message>
+        <message>
+            <source>The name {0} is not allowed in a bundle.</source>
+            <translation>Der Name {0} ist in einem Bündel nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>The new state tensor {0} holds a value that is infinite, not a number, or beyond float32's range.</source>
+            <translation>Der neue Zustandstensor {0} enthält einen Wert, der unendlich, keine Zahl oder jenseits des Bereichs von float32 ist.</translation>
+        </message>
+        <message>
+            <source>The number {0} of a JSON record is not an integer, and canonical JSON has no other numbers.</source>
+            <translation>Die Zahl {0} eines JSON-Datensatzes ist nicht ganz; kanonisches JSON kennt keine anderen.</translation>
         </message>
         <message>
             <source>The object header of {0} has a message with flags that no bundle has.</source>
@@ -3061,12 +3605,64 @@
             <translation>Der Objektkopf von {0} sagt etwas zweimal.</translation>
         </message>
         <message>
+            <source>The operator {0} adds terms beyond float32's range.</source>
+            <translation>Der Operator {0} addiert Glieder jenseits des Bereichs von float32.</translation>
+        </message>
+        <message>
+            <source>The operator {0} cannot be computed.</source>
+            <translation>Der Operator {0} lässt sich nicht berechnen.</translation>
+        </message>
+        <message>
+            <source>The operator {0} divides an integer by zero, which has no result.</source>
+            <translation>Der Operator {0} teilt eine ganze Zahl durch null, was kein Ergebnis hat.</translation>
+        </message>
+        <message>
+            <source>The operator {0} gave a value that is {1}.</source>
+            <translation>Der Operator {0} ergab einen unzulässigen Wert: {1}.</translation>
+        </message>
+        <message>
+            <source>The operator {0} gives another shape or dtype than the program says.</source>
+            <translation>Der Operator {0} ergibt eine andere Form oder einen anderen Typ, als das Programm sagt.</translation>
+        </message>
+        <message>
             <source>The operator {0} has one defined result, the same on every machine, and this machine's is another, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
             <translation>Der Operator {0} hat ein festgelegtes Ergebnis, dasselbe auf jedem Rechner, und das dieses Rechners ist ein anderes; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
+            <source>The operator {0} has {1} outputs, not {2}.</source>
+            <translation>Der Operator {0} hat {1} Ausgaben, nicht {2}.</translation>
+        </message>
+        <message>
+            <source>The operator {0} of the program is not in the one form that it has.</source>
+            <translation>Der Operator {0} des Programms steht nicht in der einen Form, die er hat.</translation>
+        </message>
+        <message>
+            <source>The operator {0} of the program {1}.</source>
+            <translation>Der Operator {0} des Programms {1}.</translation>
+        </message>
+        <message>
+            <source>The operator {0} {1}.</source>
+            <translation>Der Operator {0} {1}.</translation>
+        </message>
+        <message>
             <source>The operator {0}, whose inputs agree, has one defined result, the same on every machine. This machine's is that result, and the trainer's fingerprint belongs to others.</source>
             <translation>Der Operator {0}, dessen Eingaben übereinstimmen, hat ein festgelegtes Ergebnis, dasselbe auf jedem Rechner. Dieser Rechner liefert es, und der Fingerabdruck des Trainers gehört zu anderen Werten.</translation>
+        </message>
+        <message>
+            <source>The operators of the verdict's steering are not in order, or it has too many suspects.</source>
+            <translation>Die Operatoren in der Steuerbarkeit des Urteils sind nicht geordnet, oder es hat zu viele verdächtige.</translation>
+        </message>
+        <message>
+            <source>The operators of the verdict's steering do not add up to its log entries.</source>
+            <translation>Die Operatoren in der Steuerbarkeit des Urteils ergeben zusammen nicht seine Protokolleinträge.</translation>
+        </message>
+        <message>
+            <source>The operators without a bound of the verdict are not a sorted list of names.</source>
+            <translation>Die Operatoren ohne Schranke im Urteil sind keine geordnete Liste von Namen.</translation>
+        </message>
+        <message>
+            <source>The order keeps {0} in a data file, {1}, and none was given.</source>
+            <translation>Der Auftrag hält seine Daten ({0}) in einer Datendatei, {1}, und es wurde keine angegeben.</translation>
         </message>
         <message>
             <source>The order {0} is the client's.</source>
@@ -3077,6 +3673,14 @@
             <translation>Der Auftrag {0} stammt aus der Datei selbst; ohne den eigenen des Auftraggebers weiß niemand, ob er das ist, was bestellt wurde.</translation>
         </message>
         <message>
+            <source>The order's manifest is damaged.</source>
+            <translation>Das Manifest des Auftrags ist beschädigt.</translation>
+        </message>
+        <message>
+            <source>The order's seed is not an integer in 0 to 2^64 - 1.</source>
+            <translation>Der Startwert des Auftrags ist keine ganze Zahl in 0 bis 2^64 - 1.</translation>
+        </message>
+        <message>
             <source>The output of the operator {0} has no elements, so its fingerprint can only be 0, and the trainer signed another.</source>
             <translation>Die Ausgabe des Operators {0} hat keine Elemente, ihr Fingerabdruck kann also nur 0 sein; der Trainer hat einen anderen unterschrieben.</translation>
         </message>
@@ -3085,8 +3689,8 @@
             <translation>Das Passwort von {0} ist falsch, oder die Datei ist beschädigt.</translation>
         </message>
         <message>
-            <source>The picture</source>
-            <translation>Das Bild</translation>
+            <source>The per-step scalars' shape is not (steps, number of scalars).</source>
+            <translation>Die Form der Skalare der Schritte ist nicht (Schritte, Anzahl der Skalare).</translation>
         </message>
         <message>
             <source>The process that holds the private key cannot be started: {0}.</source>
@@ -3101,20 +3705,80 @@
             <translation>Der Prozess, der den privaten Schlüssel hält, endete, bevor er unterschrieben hatte.</translation>
         </message>
         <message>
+            <source>The process was ended. Do not use its results: the file that was open may have taken it over.</source>
+            <translation>Der Prozess wurde beendet. Benutzen Sie seine Ergebnisse nicht: Die geöffnete Datei kann ihn übernommen haben.</translation>
+        </message>
+        <message>
+            <source>The program has an input of the unknown kind {0}.</source>
+            <translation>Das Programm hat eine Eingabe der unbekannten Art {0}.</translation>
+        </message>
+        <message>
+            <source>The program has format {0}; supported is {1}.</source>
+            <translation>Das Programm hat das Format {0}; unterstützt wird {1}.</translation>
+        </message>
+        <message>
+            <source>The program has something else where a list should be.</source>
+            <translation>Im Programm steht etwas anderes, wo eine Liste stehen sollte.</translation>
+        </message>
+        <message>
+            <source>The program has {0:,} operators; the limit is {1:,}.</source>
+            <translation>Das Programm hat {0:,} Operatoren; die Grenze ist {1:,}.</translation>
+        </message>
+        <message>
+            <source>The program has {0:,} values; the limit is {1:,}.</source>
+            <translation>Das Programm hat {0:,} Werte; die Grenze ist {1:,}.</translation>
+        </message>
+        <message>
             <source>The program has {0} operators; the limit is {1}.</source>
             <translation>Das Programm hat {0} Operatoren; die Grenze ist {1}.</translation>
         </message>
         <message>
-            <source>The program has {0} values; the limit is {1}.</source>
-            <translation>Das Programm hat {0} Werte; die Grenze ist {1}.</translation>
+            <source>The program in the capsule is not the one that the order commits to.</source>
+            <translation>Das Programm in der Kapsel ist nicht das, auf das sich der Auftrag festlegt.</translation>
+        </message>
+        <message>
+            <source>The program is damaged: it is not canonical JSON. {0}</source>
+            <translation>Das Programm ist beschädigt: Es ist kein kanonisches JSON. {0}</translation>
+        </message>
+        <message>
+            <source>The program is malformed.</source>
+            <translation>Das Programm ist fehlerhaft.</translation>
+        </message>
+        <message>
+            <source>The program refers to the value {0} before it is computed.</source>
+            <translation>Das Programm verweist auf den Wert {0}, bevor er berechnet ist.</translation>
+        </message>
+        <message>
+            <source>The program uses the dtype {0}; supported are {1}.</source>
+            <translation>Das Programm benutzt den Typ {0}; unterstützt werden {1}.</translation>
+        </message>
+        <message>
+            <source>The program uses the operator {0} in {1}, which is not on the allow-list.</source>
+            <translation>Das Programm benutzt den Operator {0} in {1}, der nicht auf der Liste der erlaubten steht.</translation>
+        </message>
+        <message>
+            <source>The program's loss is not a single number.</source>
+            <translation>Der Verlust des Programms ist keine einzelne Zahl.</translation>
+        </message>
+        <message>
+            <source>The program's update of {0} does not fit a state tensor.</source>
+            <translation>Die Aktualisierung von {0} im Programm passt zu keinem Zustandstensor.</translation>
+        </message>
+        <message>
+            <source>The program's updates are not a record.</source>
+            <translation>Die Aktualisierungen des Programms sind kein Datensatz.</translation>
         </message>
         <message>
             <source>The progress in {0} cannot be read: {1}.</source>
             <translation>Der Fortschritt in {0} kann nicht gelesen werden: {1}.</translation>
         </message>
         <message>
-            <source>The progress of the audit could not be kept.</source>
-            <translation>Der Fortschritt der Prüfung konnte nicht aufbewahrt werden.</translation>
+            <source>The progress of the audit could not be kept. {0}</source>
+            <translation>Der Fortschritt der Prüfung konnte nicht aufbewahrt werden. {0}</translation>
+        </message>
+        <message>
+            <source>The progress that was kept belongs to another audit. What differs: {0}.</source>
+            <translation>Der aufbewahrte Fortschritt ist der einer anderen Prüfung. Verschieden: {0}.</translation>
         </message>
         <message>
             <source>The progress that was kept does not fit the run.</source>
@@ -3123,10 +3787,6 @@
         <message>
             <source>The progress that was kept is damaged, or not of this version.</source>
             <translation>Der aufbewahrte Fortschritt ist beschädigt oder nicht von dieser Version.</translation>
-        </message>
-        <message>
-            <source>The progress that was kept is that of another audit. What differs: {0}.</source>
-            <translation>Der aufbewahrte Fortschritt ist der einer anderen Prüfung. Verschieden: {0}.</translation>
         </message>
         <message>
             <source>The progress that was kept was written by another version.</source>
@@ -3149,8 +3809,12 @@
             <translation>Die aufgezeichneten Schritte passen zur unterschriebenen Laufwurzel</translation>
         </message>
         <message>
-            <source>The report</source>
-            <translation>Der Bericht</translation>
+            <source>The replay ended without a report.</source>
+            <translation>Das Nachrechnen endete ohne Bericht.</translation>
+        </message>
+        <message>
+            <source>The report could not be printed: its process ended with code {0}.</source>
+            <translation>Der Bericht konnte nicht gedruckt werden: Sein Prozess endete mit dem Code {0}.</translation>
         </message>
         <message>
             <source>The root of the file is not a group.</source>
@@ -3165,12 +3829,24 @@
             <translation>Das Rundungsprotokoll von Schritt {0} ist nicht lesbar, obwohl sein Hash zu dem gehört, was der Trainer unterschrieben hat. {1} Ein Trainer steht für das ein, was er unterschreibt.</translation>
         </message>
         <message>
+            <source>The rounding log of step {0} is no longer the one that was checked.</source>
+            <translation>Das Rundungsprotokoll von Schritt {0} ist nicht mehr das geprüfte.</translation>
+        </message>
+        <message>
             <source>The rows of {0} that the trainer used at step {1} are not the ordered ones. The order commits to its data and to the rows of every step, so no arithmetic is needed to tell.</source>
             <translation>Die Zeilen von {0}, die der Trainer in Schritt {1} verwendet hat, sind nicht die bestellten. Der Auftrag legt seine Daten und die Zeilen jedes Schritts fest, sodass das ohne Arithmetik feststeht.</translation>
         </message>
         <message>
             <source>The run commits to another state before its first step than the initial state that was ordered.</source>
             <translation>Der Lauf legt sich vor seinem ersten Schritt auf einen anderen Zustand fest als auf den bestellten Anfangszustand.</translation>
+        </message>
+        <message>
+            <source>The run commits to no state of step {0}.</source>
+            <translation>Der Lauf legt sich auf keinen Zustand von Schritt {0} fest.</translation>
+        </message>
+        <message>
+            <source>The run has no step {0}; its steps are {1} to {2}.</source>
+            <translation>Der Lauf hat keinen Schritt {0}; seine Schritte sind {1} bis {2}.</translation>
         </message>
         <message>
             <source>The run has the segments 1 to {0}.</source>
@@ -3217,12 +3893,24 @@
             <translation>Die Erklärung des Laufs nennt keinen öffentlichen Ed25519-Schlüssel.</translation>
         </message>
         <message>
+            <source>The schedule names the rows {0} to {1}; the data array {2} has {3} rows.</source>
+            <translation>Der Ablauf nennt die Zeilen {0} bis {1}; das Datenfeld {2} hat {3} Zeilen.</translation>
+        </message>
+        <message>
+            <source>The schedule's shape is not (steps, batch size).</source>
+            <translation>Die Form des Ablaufs ist nicht (Schritte, Größe des Batches).</translation>
+        </message>
+        <message>
             <source>The secret of an Ed25519 key is 32 bytes.</source>
             <translation>Das Geheimnis eines Ed25519-Schlüssels hat 32 Bytes.</translation>
         </message>
         <message>
             <source>The segments {0} cannot be read.</source>
             <translation>Die Segmente {0} sind nicht lesbar.</translation>
+        </message>
+        <message>
+            <source>The shape of the {0} is not a list of lengths.</source>
+            <translation>Die Form ist keine Liste von Längen: {0}.</translation>
         </message>
         <message>
             <source>The signature does not hold for the key {0}.</source>
@@ -3257,8 +3945,44 @@
             <translation>Der unterschriebene Baumkopf ist fehlerhaft.</translation>
         </message>
         <message>
+            <source>The signed verdict is written. Export it again to print the report.</source>
+            <translation>Das unterschriebene Urteil ist geschrieben. Exportieren Sie es noch einmal, um den Bericht zu drucken.</translation>
+        </message>
+        <message>
+            <source>The signer failed: {0}.</source>
+            <translation>Der unterschreibende Prozess ist gescheitert: {0}.</translation>
+        </message>
+        <message>
             <source>The signer gave an answer that belongs to another question.</source>
             <translation>Der Prozess, der unterschreibt, gab eine Antwort, die zu einer anderen Frage gehört.</translation>
+        </message>
+        <message>
+            <source>The signer was sent something else than a passphrase.</source>
+            <translation>Dem unterschreibenden Prozess wurde etwas anderes als ein Passwort geschickt.</translation>
+        </message>
+        <message>
+            <source>The signer was sent something else than a statement.</source>
+            <translation>Dem unterschreibenden Prozess wurde etwas anderes als eine Aussage geschickt.</translation>
+        </message>
+        <message>
+            <source>The state after step {0} and the records of the steps after it, up to step {1}, are proven parts of the run root {2}.</source>
+            <translation>Der Zustand nach Schritt {0} und die Einträge der Schritte danach bis Schritt {1} sind bewiesene Teile der Laufwurzel {2}.</translation>
+        </message>
+        <message>
+            <source>The state in the capsule is not the one that the run commits to after step {0}.</source>
+            <translation>Der Zustand in der Kapsel ist nicht der, auf den sich der Lauf nach Schritt {0} festlegt.</translation>
+        </message>
+        <message>
+            <source>The state tensor {0} has the dtype {1}, which no state has.</source>
+            <translation>Der Zustandstensor {0} hat den Typ {1}, den kein Zustand hat.</translation>
+        </message>
+        <message>
+            <source>The statement has no predicate.</source>
+            <translation>Die Aussage sagt nichts.</translation>
+        </message>
+        <message>
+            <source>The statement has no subject.</source>
+            <translation>Die Aussage nennt nichts, wovon sie handelt.</translation>
         </message>
         <message>
             <source>The statement is about another file than {0}.</source>
@@ -3269,16 +3993,16 @@
             <translation>Die Aussage handelt von einem anderen Auftrag als die zuvor unterschriebenen.</translation>
         </message>
         <message>
+            <source>The statement is not in the form of {0}: {1}.</source>
+            <translation>Die Aussage hat nicht die richtige Form ({0}): {1}.</translation>
+        </message>
+        <message>
             <source>The statement names another public key than the one that would sign it.</source>
             <translation>Die Aussage nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreiben würde.</translation>
         </message>
         <message>
-            <source>The statement names nothing that it is about.</source>
-            <translation>Die Aussage nennt nichts, wovon sie handelt.</translation>
-        </message>
-        <message>
-            <source>The statement says nothing.</source>
-            <translation>Die Aussage sagt nichts.</translation>
+            <source>The stored state of step {0} differs from the state root of that step.</source>
+            <translation>Der gespeicherte Zustand von Schritt {0} passt nicht zur Zustandswurzel dieses Schritts.</translation>
         </message>
         <message>
             <source>The structure of the file is larger than that of any bundle, or names a place twice.</source>
@@ -3301,8 +4025,24 @@
             <translation>Das System konnte {0} nicht lesen, was über die Datei selbst nichts aussagt.</translation>
         </message>
         <message>
-            <source>The table of steps</source>
-            <translation>Die Schritttabelle</translation>
+            <source>The tensor {0} does not have all of the rows that are asked for.</source>
+            <translation>Der Tensor {0} hat nicht alle verlangten Zeilen.</translation>
+        </message>
+        <message>
+            <source>The tensor {0} has the dtype {1}, which has no digest.</source>
+            <translation>Der Tensor {0} hat den Typ {1}, der keinen Digest hat.</translation>
+        </message>
+        <message>
+            <source>The torch {0} of this machine lacks the operator {1}.</source>
+            <translation>Dem torch {0} dieses Rechners fehlt der Operator {1}.</translation>
+        </message>
+        <message>
+            <source>The trainer published a tree head over {0} leaves on {1} that the run does not extend: the history up to step {2} was rewritten after that.</source>
+            <translation>Der Trainer hat am {1} einen Baumkopf über {0} Blätter veröffentlicht, den der Lauf nicht fortsetzt: Der Verlauf bis Schritt {2} wurde danach umgeschrieben.</translation>
+        </message>
+        <message>
+            <source>The trainer published a tree head over {0} leaves on {1}; the run has only {2}: it was truncated after that.</source>
+            <translation>Der Trainer hat am {1} einen Baumkopf über {0} Blätter veröffentlicht; der Lauf hat nur {2}: Er wurde danach abgeschnitten.</translation>
         </message>
         <message>
             <source>The trainer signed a run of the order {0}, but the file holds the order {1}.</source>
@@ -3317,8 +4057,12 @@
             <translation>Die Unterschrift des Trainers ist gültig</translation>
         </message>
         <message>
-            <source>The trainer's values at the operator {0} are right. This machine's are off the exact ones by up to {1} times the error bound, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
-            <translation>Die Werte des Trainers beim Operator {0} sind richtig. Die dieses Rechners liegen um bis zu das {1}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+            <source>The trainer's step {0} is right: the replay has its Merkle leaf bit for bit, so there is nothing to dispute in it. Other steps of the run were not looked at.</source>
+            <translation>Der Schritt {0} des Trainers ist richtig: Die Nachrechnung hat Bit für Bit sein Merkle-Blatt; an ihm ist nichts zu bestreiten. Andere Schritte des Laufs wurden nicht angesehen.</translation>
+        </message>
+        <message>
+            <source>The trainer's values at the operator {0} are right. This machine's are off the exact ones by up to {1:.3g} times the error bound, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
+            <translation>Die Werte des Trainers beim Operator {0} sind richtig. Die dieses Rechners liegen um bis zu das {1:.3g}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>The tree head names another public key than the one that signed it.</source>
@@ -3329,16 +4073,156 @@
             <translation>Der Baumkopf nennt einen anderen öffentlichen Schlüssel als den, der ihn unterschreibt.</translation>
         </message>
         <message>
-            <source>The verdict</source>
-            <translation>Das Urteil</translation>
+            <source>The two passphrases differ.</source>
+            <translation>Die beiden Passwörter sind verschieden.</translation>
+        </message>
+        <message>
+            <source>The verdict disputes a step of a run that it does not name.</source>
+            <translation>Das Urteil bestreitet einen Schritt eines Laufs, den es nicht nennt.</translation>
+        </message>
+        <message>
+            <source>The verdict disputes a step whose Merkle leaves are equal.</source>
+            <translation>Das Urteil bestreitet einen Schritt, dessen Merkle-Blätter gleich sind.</translation>
+        </message>
+        <message>
+            <source>The verdict disputes a step without a replay, or its log although it was replayed.</source>
+            <translation>Das Urteil bestreitet einen Schritt ohne Nachrechnung, oder sein Protokoll, obwohl er nachgerechnet wurde.</translation>
+        </message>
+        <message>
+            <source>The verdict does not list every check once and in order.</source>
+            <translation>Das Urteil nennt nicht jede Prüfung einmal und der Reihe nach.</translation>
+        </message>
+        <message>
+            <source>The verdict does not prove that the run contains the trainer's leaf of step {0}.</source>
+            <translation>Das Urteil beweist nicht, dass der Lauf das Blatt des Trainers von Schritt {0} enthält.</translation>
+        </message>
+        <message>
+            <source>The verdict is about another file: its SHA-256 is {0}..., that of {1} is {2}....</source>
+            <translation>Das Urteil gilt einer anderen Datei: Ihr SHA-256 ist {0}..., der von {1} ist {2}....</translation>
+        </message>
+        <message>
+            <source>The verdict rests on something that is not the claim of a run.</source>
+            <translation>Das Urteil beruht auf etwas, das nicht die Erklärung eines Laufs ist.</translation>
+        </message>
+        <message>
+            <source>The verdict says that all segments were chosen, and lists fewer.</source>
+            <translation>Das Urteil sagt, dass alle Segmente gewählt wurden, und nennt weniger.</translation>
+        </message>
+        <message>
+            <source>The verdict states another probability than its sample has.</source>
+            <translation>Das Urteil nennt eine andere Wahrscheinlichkeit, als seine Stichprobe hat.</translation>
+        </message>
+        <message>
+            <source>The verdict was not made by Counterfoil.</source>
+            <translation>Das Urteil stammt nicht von Counterfoil.</translation>
+        </message>
+        <message>
+            <source>The verdict's comparisons do not begin at the run root.</source>
+            <translation>Die Vergleiche des Urteils beginnen nicht bei der Laufwurzel.</translation>
+        </message>
+        <message>
+            <source>The verdict's dispute names an operator although what the step read differs already.</source>
+            <translation>Der Streitfall des Urteils nennt einen Operator, obwohl schon verschieden ist, was der Schritt las.</translation>
+        </message>
+        <message>
+            <source>The verdict's dispute names tensors that it did not compare.</source>
+            <translation>Der Streitfall des Urteils nennt Tensoren, die es nicht verglichen hat.</translation>
+        </message>
+        <message>
+            <source>The verdict's dispute was compared at a step that cannot be.</source>
+            <translation>Der Streitfall des Urteils wurde bei einem unmöglichen Schritt verglichen.</translation>
+        </message>
+        <message>
+            <source>The verdict's finding is about more elements than were recomputed, or than there are.</source>
+            <translation>Der Befund des Urteils gilt mehr Elementen, als nachgerechnet wurden oder als es gibt.</translation>
+        </message>
+        <message>
+            <source>The verdict's sample is incomplete, or says more than its selection allows.</source>
+            <translation>Die Stichprobe des Urteils ist unvollständig oder sagt mehr, als ihre Auswahl erlaubt.</translation>
+        </message>
+        <message>
+            <source>The verdict's sample is not the one that its nonce and the run root draw.</source>
+            <translation>Die Stichprobe des Urteils ist nicht die, die seine Nonce und die Laufwurzel ziehen.</translation>
+        </message>
+        <message>
+            <source>The verdict's sample was drawn from a run root that the verdict does not name.</source>
+            <translation>Die Stichprobe des Urteils wurde aus einer Laufwurzel gezogen, die das Urteil nicht nennt.</translation>
+        </message>
+        <message>
+            <source>The verdict's second subject is not the run.</source>
+            <translation>Der zweite Gegenstand des Urteils ist nicht der Lauf.</translation>
+        </message>
+        <message>
+            <source>The verdict's steering of {0} has a part that is larger than the whole.</source>
+            <translation>In der Steuerbarkeit des Urteils ist bei {0} ein Teil größer als das Ganze.</translation>
+        </message>
+        <message>
+            <source>The verdict's subjects should be the bundle file and the run.</source>
+            <translation>Gegenstände des Urteils sollten die Bündeldatei und der Lauf sein.</translation>
+        </message>
+        <message>
+            <source>The verdict's {0} are not in order.</source>
+            <translation>Im Urteil nicht geordnet: {0}.</translation>
+        </message>
+        <message>
+            <source>The verdict's {0} are not ranges of 1 to {1}.</source>
+            <translation>Im Urteil keine Bereiche von 1 bis {1}: {0}.</translation>
+        </message>
+        <message>
+            <source>The window cannot be shown, because the system library libxcb-cursor is missing.</source>
+            <translation>Das Fenster kann nicht gezeigt werden, weil die Systembibliothek libxcb-cursor fehlt.</translation>
+        </message>
+        <message>
+            <source>The window cannot be shown, because this session has no display.</source>
+            <translation>Das Fenster kann nicht gezeigt werden, weil diese Sitzung keinen Bildschirm hat.</translation>
+        </message>
+        <message>
+            <source>The window cannot show any text, because no font is installed.</source>
+            <translation>Das Fenster kann keinen Text zeigen, weil keine Schrift installiert ist.</translation>
         </message>
         <message>
             <source>The work was cancelled; nothing was concluded.</source>
             <translation>Die Arbeit wurde abgebrochen; es wurde nichts geschlossen.</translation>
         </message>
         <message>
+            <source>The {0} contradicts itself: {1}.</source>
+            <translation>Die Aussage ({0}) widerspricht sich: {1}.</translation>
+        </message>
+        <message>
             <source>The {0} has format {1}; this Counterfoil reads format {2}.</source>
             <translation>Die Datei ({0}) hat das Format {1}; dieses Counterfoil liest Format {2}.</translation>
+        </message>
+        <message>
+            <source>The {0} has the dtype {1}; supported are {2}.</source>
+            <translation>Der Typ ist {1}; unterstützt werden {2}. Es geht um: {0}.</translation>
+        </message>
+        <message>
+            <source>The {0} has the unknown field {1}.</source>
+            <translation>Das Feld {1} ist unbekannt ({0}).</translation>
+        </message>
+        <message>
+            <source>The {0} holds {1}, which its format and its order do not know.</source>
+            <translation>Die Datei ({0}) enthält {1}, was ihr Format und ihr Auftrag nicht kennen.</translation>
+        </message>
+        <message>
+            <source>The {0} in the file is empty.</source>
+            <translation>In der Datei ist leer: {0}.</translation>
+        </message>
+        <message>
+            <source>The {0} is not a JSON object.</source>
+            <translation>Das ist kein JSON-Objekt: {0}.</translation>
+        </message>
+        <message>
+            <source>The {0} is not a SHA-256 digest.</source>
+            <translation>Das ist kein SHA-256-Digest: {0}.</translation>
+        </message>
+        <message>
+            <source>The {0} lacks the field {1}.</source>
+            <translation>Das Feld {1} fehlt ({0}).</translation>
+        </message>
+        <message>
+            <source>The {0} lacks {1}.</source>
+            <translation>In der Datei ({0}) fehlt {1}.</translation>
         </message>
         <message>
             <source>The {0} of {1} were chosen by the auditor; nothing follows for the others.</source>
@@ -3353,6 +4237,14 @@
             <translation>Die {0} Schritte haben die unterschriebene Laufwurzel {1}.</translation>
         </message>
         <message>
+            <source>There are {0} bytes to sign; the signer takes {1}.</source>
+            <translation>Zu unterschreiben sind {0} Bytes; der unterschreibende Prozess nimmt {1} an.</translation>
+        </message>
+        <message>
+            <source>There is no consistency proof from {0} to {1} leaves.</source>
+            <translation>Es gibt keinen Konsistenzbeweis von {0} zu {1} Blättern.</translation>
+        </message>
+        <message>
             <source>There is no exact value to hold the operator {0} against, because {1}, so neither side can be shown to be wrong.</source>
             <translation>Zum Operator {0} gibt es keinen exakten Wert zum Vergleich ({1}), daher lässt sich keiner Seite ein Fehler nachweisen.</translation>
         </message>
@@ -3363,6 +4255,22 @@
         <message>
             <source>There is no room for {0} in {1}: it needs {2}, and {3} are free.</source>
             <translation>Zu wenig Platz in {1} ({0}): gebraucht werden {2}, frei sind {3}.</translation>
+        </message>
+        <message>
+            <source>There is no terminal to ask for the passphrase on.</source>
+            <translation>Es gibt kein Terminal, um nach dem Passwort zu fragen.</translation>
+        </message>
+        <message>
+            <source>There is no verdict to sign: the bundle file could not be read, or changed while it was read.</source>
+            <translation>Es gibt kein Urteil zu unterschreiben: Die Bündeldatei konnte nicht gelesen werden oder änderte sich, während sie gelesen wurde.</translation>
+        </message>
+        <message>
+            <source>There is no verdict to sign: the run was replayed on imitated hardware.</source>
+            <translation>Es gibt kein Urteil zu unterschreiben: Der Lauf wurde auf nachgeahmter Hardware nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>There is nothing to sign: the capsule could not be read, or changed while it was read.</source>
+            <translation>Es gibt nichts zu unterschreiben: Die Kapsel konnte nicht gelesen werden oder änderte sich, während sie gelesen wurde.</translation>
         </message>
         <message>
             <source>These are all {0}.</source>
@@ -3397,11 +4305,11 @@
             <translation>Dieser Rechner hat zu wenig freien Speicher für die Aufgabe.</translation>
         </message>
         <message>
-            <source>This machine's values at the operator {0} are off the exact ones by up to {1} times the error bound, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
-            <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+            <source>This machine's values at the operator {0} are off the exact ones by up to {1:.3g} times the error bound, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
+            <translation>Die Werte dieses Rechners beim Operator {0} liegen um bis zu das {1:.3g}-Fache der Fehlerschranke neben den exakten; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
-            <source>This signer has signed already what it was started for.</source>
+            <source>This signer has already signed what it was started to sign.</source>
             <translation>Dieser Prozess hat schon unterschrieben, wofür er gestartet wurde.</translation>
         </message>
         <message>
@@ -3409,8 +4317,28 @@
             <translation>Dieser Prozess unterschreibt {0} und sonst nichts.</translation>
         </message>
         <message>
+            <source>Try again.</source>
+            <translation>Versuchen Sie es noch einmal.</translation>
+        </message>
+        <message>
+            <source>Two Merkle trees of the same size have different roots.</source>
+            <translation>Zwei gleich große Merkle-Bäume haben verschiedene Wurzeln.</translation>
+        </message>
+        <message>
+            <source>Two inputs of the program have the same name.</source>
+            <translation>Zwei Eingaben des Programms haben denselben Namen.</translation>
+        </message>
+        <message>
             <source>Two parts of the file share the same place, byte {0}, which is not allowed.</source>
             <translation>Zwei Teile der Datei teilen sich dieselbe Stelle, Byte {0}, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
+            <source>Two per-step scalars have the same name.</source>
+            <translation>Zwei Skalare der Schritte haben denselben Namen.</translation>
+        </message>
+        <message>
+            <source>Until then keys are not compared with those met before.</source>
+            <translation>Bis dahin werden Schlüssel nicht mit früheren verglichen.</translation>
         </message>
         <message>
             <source>Use a Counterfoil of the version that wrote it.</source>
@@ -3433,20 +4361,52 @@
             <translation>Benutzen Sie das Gerät cpu.</translation>
         </message>
         <message>
+            <source>Use {0}.</source>
+            <translation>Benutzen Sie {0}.</translation>
+        </message>
+        <message>
+            <source>What came through the signer's pipe is not a frame.</source>
+            <translation>Was durch die Pipe des unterschreibenden Prozesses kam, ist keine Nachricht.</translation>
+        </message>
+        <message>
             <source>What is signed is not a tree head.</source>
             <translation>Was unterschrieben wurde, ist kein Baumkopf.</translation>
+        </message>
+        <message>
+            <source>What is signed is not a verdict of Counterfoil.</source>
+            <translation>Was unterschrieben wurde, ist kein Urteil von Counterfoil.</translation>
+        </message>
+        <message>
+            <source>What is signed is not an adjudication of Counterfoil.</source>
+            <translation>Was unterschrieben wurde, ist kein Schiedsspruch von Counterfoil.</translation>
         </message>
         <message>
             <source>What is signed is not the claim of a run.</source>
             <translation>Was unterschrieben wurde, ist nicht die Erklärung eines Laufs.</translation>
         </message>
         <message>
-            <source>With these values the steps come out as the trainer signed them.</source>
-            <translation>Mit diesen Werten kommen die Schritte so heraus, wie der Trainer sie unterschrieben hat.</translation>
+            <source>What was given as the passphrase is too long for one.</source>
+            <translation>Was als Passwort angegeben wurde, ist zu lang dafür.</translation>
+        </message>
+        <message>
+            <source>What {0} holds is too long for a passphrase.</source>
+            <translation>Was in {0} steht, ist zu lang für ein Passwort.</translation>
+        </message>
+        <message>
+            <source>Where masks are large negative numbers, use minus infinity in their place. {0}</source>
+            <translation>Wo Masken große negative Zahlen sind, benutzen Sie statt ihrer minus unendlich. {0}</translation>
+        </message>
+        <message>
+            <source>a check is not finished</source>
+            <translation>eine Prüfung ist nicht beendet</translation>
         </message>
         <message>
             <source>a device</source>
             <translation>ein Gerät</translation>
+        </message>
+        <message>
+            <source>a file of Counterfoil's</source>
+            <translation>eine Counterfoil-Datei</translation>
         </message>
         <message>
             <source>a folder</source>
@@ -3457,6 +4417,10 @@
             <translation>ein Schlüssel</translation>
         </message>
         <message>
+            <source>a key that the file itself names; compare it with the trainer's</source>
+            <translation>einem Schlüssel, den die Datei selbst nennt; vergleichen Sie ihn mit dem des Trainers</translation>
+        </message>
+        <message>
             <source>a part of it</source>
             <translation>ein Teil von ihr</translation>
         </message>
@@ -3465,8 +4429,16 @@
             <translation>eine Pipe</translation>
         </message>
         <message>
+            <source>a rounded training step</source>
+            <translation>einen gerundeten Trainingsschritt</translation>
+        </message>
+        <message>
             <source>a socket</source>
             <translation>ein Socket</translation>
+        </message>
+        <message>
+            <source>a step differs, and check 8 passed</source>
+            <translation>ein Schritt weicht ab, und Prüfung 8 ist bestanden</translation>
         </message>
         <message>
             <source>a tree head</source>
@@ -3477,8 +4449,100 @@
             <translation>ein Urteil</translation>
         </message>
         <message>
-            <source>a verdict or an adjudication</source>
-            <translation>ein Urteil oder ein Schiedsspruch</translation>
+            <source>adjudication</source>
+            <translation>Schiedsspruch</translation>
+        </message>
+        <message>
+            <source>all</source>
+            <translation>alle</translation>
+        </message>
+        <message>
+            <source>an adjudication</source>
+            <translation>ein Schiedsspruch</translation>
+        </message>
+        <message>
+            <source>an index is {0}, outside of {1} to {2}</source>
+            <translation>ein Index ist {0}, außerhalb von {1} bis {2}</translation>
+        </message>
+        <message>
+            <source>beyond float32's range</source>
+            <translation>jenseits des Bereichs von float32</translation>
+        </message>
+        <message>
+            <source>bundle</source>
+            <translation>Bündel</translation>
+        </message>
+        <message>
+            <source>cannot be given</source>
+            <translation>darf nicht angegeben werden</translation>
+        </message>
+        <message>
+            <source>capsule</source>
+            <translation>Kapsel</translation>
+        </message>
+        <message>
+            <source>check 10 was passed, but not every step was replayed</source>
+            <translation>Prüfung 10 ist bestanden, aber nicht jeder Schritt wurde nachgerechnet</translation>
+        </message>
+        <message>
+            <source>check 2 warns with the client's order</source>
+            <translation>Prüfung 2 warnt trotz des Auftrags des Auftraggebers</translation>
+        </message>
+        <message>
+            <source>check 2 was passed without an order</source>
+            <translation>Prüfung 2 ist ohne Auftrag bestanden</translation>
+        </message>
+        <message>
+            <source>check 2 was passed without the client's order</source>
+            <translation>Prüfung 2 ist ohne den Auftrag des Auftraggebers bestanden</translation>
+        </message>
+        <message>
+            <source>check 5 was passed without a run root</source>
+            <translation>Prüfung 5 ist ohne Laufwurzel bestanden</translation>
+        </message>
+        <message>
+            <source>check 8 is not what the differing steps say</source>
+            <translation>Prüfung 8 passt nicht zu den abweichenden Schritten</translation>
+        </message>
+        <message>
+            <source>check 8 was passed without a replay</source>
+            <translation>Prüfung 8 ist ohne Nachrechnung bestanden</translation>
+        </message>
+        <message>
+            <source>checkpoint_every must be a multiple of commit_every, so that every stored state is committed.</source>
+            <translation>checkpoint_every muss ein Vielfaches von commit_every sein, damit jeder gespeicherte Zustand festgelegt ist.</translation>
+        </message>
+        <message>
+            <source>chosen segments</source>
+            <translation>gewählte Segmente</translation>
+        </message>
+        <message>
+            <source>compares a rounded product with its threshold, and jumps there</source>
+            <translation>vergleicht ein gerundetes Produkt mit seiner Schwelle und springt dort</translation>
+        </message>
+        <message>
+            <source>compares integers with a number that is not an integer, for which both are converted</source>
+            <translation>vergleicht ganze Zahlen mit einer, die keine ist, wofür beide umgewandelt werden</translation>
+        </message>
+        <message>
+            <source>counts in steps that are not integers, which the library adds up in an order that depends on the number of threads</source>
+            <translation>zählt in Schritten, die keine ganzen Zahlen sind und die die Bibliothek je nach Anzahl der Threads aufaddiert</translation>
+        </message>
+        <message>
+            <source>data file</source>
+            <translation>Datendatei</translation>
+        </message>
+        <message>
+            <source>divides without saying how the quotient becomes an integer</source>
+            <translation>teilt, ohne zu sagen, wie der Quotient eine ganze Zahl wird</translation>
+        </message>
+        <message>
+            <source>ended</source>
+            <translation>endete</translation>
+        </message>
+        <message>
+            <source>ended with code {0}</source>
+            <translation>endete mit dem Code {0}</translation>
         </message>
         <message>
             <source>fingerprints</source>
@@ -3489,6 +4553,278 @@
             <translation>float64 mit halber Geschwindigkeit von float32</translation>
         </message>
         <message>
+            <source>followed by bits that are not zero</source>
+            <translation>gefolgt von Bits, die nicht null sind</translation>
+        </message>
+        <message>
+            <source>gave a value beyond float32's range</source>
+            <translation>ergab einen Wert jenseits des Bereichs von float32</translation>
+        </message>
+        <message>
+            <source>gave a value that is not a number</source>
+            <translation>ergab einen Wert, der keine Zahl ist</translation>
+        </message>
+        <message>
+            <source>gave an infinite value, and no argument of it is infinite</source>
+            <translation>ergab einen unendlichen Wert, und keines seiner Argumente ist unendlich</translation>
+        </message>
+        <message>
+            <source>has a comment, which is not allowed.</source>
+            <translation>hat einen Kommentar, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
+            <source>has a fill value of the old form, which is not allowed.</source>
+            <translation>hat einen Füllwert der alten Form, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
+            <source>has a layout of an unknown kind.</source>
+            <translation>hat eine Anordnung unbekannter Art.</translation>
+        </message>
+        <message>
+            <source>has a second name, or is a second name for another object, which is not allowed.</source>
+            <translation>hat einen zweiten Namen oder ist ein zweiter Name für ein anderes Objekt, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
+            <source>has an argument {0} that {1}</source>
+            <translation>hat ein Argument {0}: Es {1}</translation>
+        </message>
+        <message>
+            <source>has an attribute, and only the root of a file may have one.</source>
+            <translation>hat ein Attribut, und nur die Wurzel einer Datei darf eines haben.</translation>
+        </message>
+        <message>
+            <source>has an output that is not computed, where there is no other</source>
+            <translation>hat eine nicht berechnete Ausgabe, obwohl es keine andere gibt</translation>
+        </message>
+        <message>
+            <source>has no definition for {0}</source>
+            <translation>hat keine Definition für {0}</translation>
+        </message>
+        <message>
+            <source>has nothing as its argument {0}</source>
+            <translation>hat nichts als Argument {0}</translation>
+        </message>
+        <message>
+            <source>has shared messages, which is not allowed.</source>
+            <translation>hat geteilte Nachrichten, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
+            <source>has the argument {0} by name, not by position</source>
+            <translation>hat das Argument {0} mit Namen, nicht an seiner Stelle</translation>
+        </message>
+        <message>
+            <source>has the argument {0} by name, which it lacks</source>
+            <translation>hat das benannte Argument {0}, das es bei ihm nicht gibt</translation>
+        </message>
+        <message>
+            <source>has {0} arguments; it takes {1} at most</source>
+            <translation>hat {0} Argumente; er nimmt höchstens {1}</translation>
+        </message>
+        <message>
+            <source>has {0} integers; it takes {1} to {2}</source>
+            <translation>hat {0} ganze Zahlen; erlaubt sind {1} bis {2}</translation>
+        </message>
+        <message>
+            <source>has {0} outputs, not {1}</source>
+            <translation>hat {0} Ausgaben, nicht {1}</translation>
+        </message>
+        <message>
+            <source>holds {0}, which its format does not know</source>
+            <translation>enthält {0}, was ihr Format nicht kennt</translation>
+        </message>
+        <message>
+            <source>infinite or not a number</source>
+            <translation>unendlich oder keine Zahl</translation>
+        </message>
+        <message>
+            <source>is a group of the old form, without checksums, which is not allowed.</source>
+            <translation>ist eine Gruppe der alten Form ohne Prüfsummen, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
+            <source>is a truth value, not a number</source>
+            <translation>ist ein Wahrheitswert, keine Zahl</translation>
+        </message>
+        <message>
+            <source>is about this machine</source>
+            <translation>betrifft diesen Rechner</translation>
+        </message>
+        <message>
+            <source>is infinite</source>
+            <translation>ist unendlich</translation>
+        </message>
+        <message>
+            <source>is not a list of indices</source>
+            <translation>ist keine Liste von Indizes</translation>
+        </message>
+        <message>
+            <source>is not a list of integers</source>
+            <translation>ist keine Liste ganzer Zahlen</translation>
+        </message>
+        <message>
+            <source>is not a list of tensors</source>
+            <translation>ist keine Liste von Tensoren</translation>
+        </message>
+        <message>
+            <source>is not a list of {0} truth values</source>
+            <translation>ist keine Liste von {0} Wahrheitswerten</translation>
+        </message>
+        <message>
+            <source>is not a number</source>
+            <translation>ist keine Zahl</translation>
+        </message>
+        <message>
+            <source>is not a tensor</source>
+            <translation>ist kein Tensor</translation>
+        </message>
+        <message>
+            <source>is not a truth value</source>
+            <translation>ist kein Wahrheitswert</translation>
+        </message>
+        <message>
+            <source>is not a {0}</source>
+            <translation>ist nicht von der Art {0}</translation>
+        </message>
+        <message>
+            <source>is not an integer</source>
+            <translation>ist keine ganze Zahl</translation>
+        </message>
+        <message>
+            <source>is not one of {0}</source>
+            <translation>ist keines von {0}</translation>
+        </message>
+        <message>
+            <source>is put together from other datasets or files, which is not allowed.</source>
+            <translation>ist aus anderen Datensätzen oder Dateien zusammengesetzt; das ist nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>is {0}, which 64 bits do not hold</source>
+            <translation>ist {0}, was nicht in 64 Bits passt</translation>
+        </message>
+        <message>
+            <source>is {0}; it must lie in {1} to {2}</source>
+            <translation>ist {0}; es muss in {1} bis {2} liegen</translation>
+        </message>
+        <message>
+            <source>it disputes a step that is not among those that differ</source>
+            <translation>sie bestreitet einen Schritt, der nicht unter den abweichenden ist</translation>
+        </message>
+        <message>
+            <source>it disputes a step that was not replayed</source>
+            <translation>sie bestreitet einen Schritt, der nicht nachgerechnet wurde</translation>
+        </message>
+        <message>
+            <source>it knows a run and no order</source>
+            <translation>sie kennt einen Lauf und keinen Auftrag</translation>
+        </message>
+        <message>
+            <source>it refuses the file, and disputes a step of it</source>
+            <translation>sie weist die Datei zurück und bestreitet einen Schritt daraus</translation>
+        </message>
+        <message>
+            <source>it says CONFIRMED, but check 8 did not fail</source>
+            <translation>sie sagt CONFIRMED, aber Prüfung 8 ist nicht durchgefallen</translation>
+        </message>
+        <message>
+            <source>it says DISPUTED, but names no step</source>
+            <translation>sie sagt DISPUTED, nennt aber keinen Schritt</translation>
+        </message>
+        <message>
+            <source>it says REJECTED, and disputes a step</source>
+            <translation>sie sagt REJECTED und bestreitet einen Schritt</translation>
+        </message>
+        <message>
+            <source>it says REJECTED, but did not replay every step</source>
+            <translation>sie sagt REJECTED, aber nicht jeder Schritt wurde nachgerechnet</translation>
+        </message>
+        <message>
+            <source>it says REJECTED, but its checks do not</source>
+            <translation>sie sagt REJECTED, ihre Prüfungen aber nicht</translation>
+        </message>
+        <message>
+            <source>it says REJECTED, but the log is at fault</source>
+            <translation>sie sagt REJECTED, aber das Protokoll ist fehlerhaft</translation>
+        </message>
+        <message>
+            <source>it says VERIFIED, but a check warns that must be passed</source>
+            <translation>sie sagt VERIFIED, aber eine Prüfung warnt, die bestanden sein muss</translation>
+        </message>
+        <message>
+            <source>it says VERIFIED, but a check was not passed</source>
+            <translation>sie sagt VERIFIED, aber eine Prüfung ist nicht bestanden</translation>
+        </message>
+        <message>
+            <source>it says VERIFIED, but a step differs</source>
+            <translation>sie sagt VERIFIED, aber ein Schritt weicht ab</translation>
+        </message>
+        <message>
+            <source>it says VERIFIED, but check 10 warns of a whole replay</source>
+            <translation>sie sagt VERIFIED, aber Prüfung 10 warnt bei einer vollständigen Nachrechnung</translation>
+        </message>
+        <message>
+            <source>it says VERIFIED, but directions of the log look chosen</source>
+            <translation>sie sagt VERIFIED, aber Richtungen im Protokoll sehen gewählt aus</translation>
+        </message>
+        <message>
+            <source>it says VERIFIED, but names no run and no order</source>
+            <translation>sie sagt VERIFIED, nennt aber keinen Lauf und keinen Auftrag</translation>
+        </message>
+        <message>
+            <source>it says VERIFIED, but not every chosen step was replayed</source>
+            <translation>sie sagt VERIFIED, aber nicht jeder gewählte Schritt wurde nachgerechnet</translation>
+        </message>
+        <message>
+            <source>it says VERIFIED, but the log is at fault</source>
+            <translation>sie sagt VERIFIED, aber das Protokoll ist fehlerhaft</translation>
+        </message>
+        <message>
+            <source>it went on after a confirmed dispute</source>
+            <translation>nach einem bestätigten Streitfall ging es weiter</translation>
+        </message>
+        <message>
+            <source>its account of the log does not add up to its rounded values</source>
+            <translation>ihre Zählung des Protokolls ergibt nicht ihre gerundeten Werte</translation>
+        </message>
+        <message>
+            <source>its account of the log does not belong to the replayed steps</source>
+            <translation>ihre Zählung des Protokolls gehört nicht zu den nachgerechneten Schritten</translation>
+        </message>
+        <message>
+            <source>its account of the log has more values than were rounded</source>
+            <translation>ihre Zählung des Protokolls hat mehr Werte, als gerundet wurden</translation>
+        </message>
+        <message>
+            <source>its data array {0}</source>
+            <translation>Datenfeld {0}</translation>
+        </message>
+        <message>
+            <source>its data arrays {0}</source>
+            <translation>Datenfelder {0}</translation>
+        </message>
+        <message>
+            <source>its log is at fault, and check 9 passed</source>
+            <translation>ihr Protokoll ist fehlerhaft, und Prüfung 9 ist bestanden</translation>
+        </message>
+        <message>
+            <source>its operators without a bound are not among those that it counted</source>
+            <translation>ihre Operatoren ohne Schranke sind nicht unter den gezählten</translation>
+        </message>
+        <message>
+            <source>its order is known, and its steps are not</source>
+            <translation>ihr Auftrag ist bekannt, ihre Schritte nicht</translation>
+        </message>
+        <message>
+            <source>its outcome is not what its dispute says</source>
+            <translation>ihr Ergebnis passt nicht zu ihrem Streitfall</translation>
+        </message>
+        <message>
+            <source>its run root and the key that signed it do not come together</source>
+            <translation>Laufwurzel und Schlüssel, der sie unterschrieb, treten nicht gemeinsam auf</translation>
+        </message>
+        <message>
+            <source>its sample does not have the planned steps</source>
+            <translation>ihre Stichprobe hat nicht die geplanten Schritte</translation>
+        </message>
+        <message>
             <source>its size, its time or a part of it</source>
             <translation>ihre Größe, ihre Zeit oder ein Teil von ihr</translation>
         </message>
@@ -3497,40 +4833,96 @@
             <translation>ihr Aufbau</translation>
         </message>
         <message>
+            <source>keeps its data in another file, which is not allowed.</source>
+            <translation>hat seine Daten in einer anderen Datei; das ist nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>keeps its data in chunks; a bundle's lie in one piece.</source>
+            <translation>hält seine Daten in Blöcken; die eines Bündels liegen in einem Stück.</translation>
+        </message>
+        <message>
+            <source>keeps its data within its header, which is not allowed.</source>
+            <translation>hält seine Daten in seinem Kopf, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
+            <source>lacks the argument {0}</source>
+            <translation>hat das Argument {0} nicht</translation>
+        </message>
+        <message>
+            <source>lacks {0}</source>
+            <translation>enthält {0} nicht</translation>
+        </message>
+        <message>
             <source>little float64: expect a slow replay</source>
             <translation>wenig float64: Das Nachrechnen wird langsam</translation>
+        </message>
+        <message>
+            <source>log</source>
+            <translation>Protokoll</translation>
         </message>
         <message>
             <source>loss</source>
             <translation>Verlust</translation>
         </message>
         <message>
-            <source>loss and fingerprints</source>
-            <translation>Verlust und Fingerabdrücke</translation>
+            <source>mismatched steps</source>
+            <translation>abweichende Schritte</translation>
+        </message>
+        <message>
+            <source>more steps differ than were replayed</source>
+            <translation>mehr Schritte weichen ab, als nachgerechnet wurden</translation>
+        </message>
+        <message>
+            <source>need not keep the order of equal elements, which then differs between machines</source>
+            <translation>muss die Reihenfolge gleicher Elemente nicht erhalten, die dann von Rechner zu Rechner verschieden ist</translation>
+        </message>
+        <message>
+            <source>no file</source>
+            <translation>keine Datei</translation>
+        </message>
+        <message>
+            <source>out of range</source>
+            <translation>außerhalb des Bereichs</translation>
+        </message>
+        <message>
+            <source>overwrites elements; with repeated indices the last write wins, and which is last differs</source>
+            <translation>überschreibt Elemente; bei wiederholten Indizes gilt das letzte Schreiben, und welches das letzte ist, ist verschieden</translation>
+        </message>
+        <message>
+            <source>puts a number into {0} that it cannot hold</source>
+            <translation>schreibt eine Zahl in {0}, die nicht hineinpasst</translation>
+        </message>
+        <message>
+            <source>puts a value that is not a number, or has a fraction, into an integer</source>
+            <translation>schreibt etwas, das keine Zahl ist oder einen Bruchteil hat, in eine ganze Zahl</translation>
         </message>
         <message>
             <source>state</source>
             <translation>Zustand</translation>
         </message>
         <message>
-            <source>state and fingerprints</source>
-            <translation>Zustand und Fingerabdrücke</translation>
+            <source>steps were replayed although a check before that was not passed</source>
+            <translation>Schritte wurden nachgerechnet, obwohl eine Prüfung davor nicht bestanden ist</translation>
         </message>
         <message>
-            <source>state and loss</source>
-            <translation>Zustand und Verlust</translation>
+            <source>steps were replayed of no run</source>
+            <translation>es wurden Schritte nachgerechnet, aber von keinem Lauf</translation>
         </message>
         <message>
-            <source>state, loss and fingerprints</source>
-            <translation>Zustand, Verlust und Fingerabdrücke</translation>
+            <source>stores the times of its changes, which no bundle does.</source>
+            <translation>hält die Zeiten seiner Änderungen fest, was kein Bündel tut.</translation>
         </message>
         <message>
             <source>that is a folder</source>
             <translation>das ist ein Ordner</translation>
         </message>
         <message>
-            <source>that is no ordinary file</source>
+            <source>that is not a regular file</source>
             <translation>das ist keine gewöhnliche Datei</translation>
+        </message>
+        <message>
+            <source>the Philox generator</source>
+            <translation>den Philox-Generator</translation>
         </message>
         <message>
             <source>the bundle</source>
@@ -3541,24 +4933,36 @@
             <translation>die Kapsel</translation>
         </message>
         <message>
+            <source>the claim of a run</source>
+            <translation>die Erklärung eines Laufs</translation>
+        </message>
+        <message>
+            <source>the data array {0}</source>
+            <translation>das Datenfeld {0}</translation>
+        </message>
+        <message>
             <source>the data file</source>
             <translation>die Datendatei</translation>
+        </message>
+        <message>
+            <source>the default</source>
+            <translation>Voreinstellung</translation>
         </message>
         <message>
             <source>the device</source>
             <translation>das Gerät</translation>
         </message>
         <message>
-            <source>the disk can only be read</source>
+            <source>the disk is full</source>
+            <translation>der Datenträger ist voll</translation>
+        </message>
+        <message>
+            <source>the disk is read-only</source>
             <translation>der Datenträger kann nur gelesen werden</translation>
         </message>
         <message>
-            <source>the disk does not work as it should</source>
+            <source>the disk reports an error</source>
             <translation>der Datenträger arbeitet nicht, wie er soll</translation>
-        </message>
-        <message>
-            <source>the disk is full</source>
-            <translation>der Datenträger ist voll</translation>
         </message>
         <message>
             <source>the file</source>
@@ -3577,6 +4981,14 @@
             <translation>der Anfangszustand</translation>
         </message>
         <message>
+            <source>the key file</source>
+            <translation>die Schlüsseldatei</translation>
+        </message>
+        <message>
+            <source>the key you gave</source>
+            <translation>dem Schlüssel, den Sie angegeben haben</translation>
+        </message>
+        <message>
             <source>the list of trainers</source>
             <translation>die Liste der Trainer</translation>
         </message>
@@ -3585,12 +4997,28 @@
             <translation>der Name ist zu lang</translation>
         </message>
         <message>
+            <source>the order</source>
+            <translation>der Auftrag</translation>
+        </message>
+        <message>
             <source>the per-step scalars</source>
             <translation>die Skalare der Schritte</translation>
         </message>
         <message>
+            <source>the picture</source>
+            <translation>das Bild</translation>
+        </message>
+        <message>
             <source>the program</source>
             <translation>das Programm</translation>
+        </message>
+        <message>
+            <source>the progress of the audit</source>
+            <translation>der Fortschritt der Prüfung</translation>
+        </message>
+        <message>
+            <source>the replay of a training step</source>
+            <translation>die Nachrechnung eines Trainingsschritts</translation>
         </message>
         <message>
             <source>the report</source>
@@ -3601,8 +5029,16 @@
             <translation>das Rundungsprotokoll von Schritt {0}</translation>
         </message>
         <message>
+            <source>the run</source>
+            <translation>der Lauf</translation>
+        </message>
+        <message>
             <source>the schedule</source>
             <translation>der Ablauf</translation>
+        </message>
+        <message>
+            <source>the segments that are asked for</source>
+            <translation>die verlangten Segmente</translation>
         </message>
         <message>
             <source>the stored state of step {0}</source>
@@ -3645,12 +5081,100 @@
             <translation>diesen Ordner gibt es nicht</translation>
         </message>
         <message>
-            <source>you may not write there</source>
+            <source>torch does not accept the switch for deterministic algorithms.</source>
+            <translation>torch nimmt den Schalter für deterministische Algorithmen nicht an.</translation>
+        </message>
+        <message>
+            <source>truncated</source>
+            <translation>abgeschnitten</translation>
+        </message>
+        <message>
+            <source>uses HDF5 filters, which is not allowed.</source>
+            <translation>benutzt HDF5-Filter, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
+            <source>verdict</source>
+            <translation>Urteil</translation>
+        </message>
+        <message>
+            <source>was ended by signal {0}</source>
+            <translation>wurde durch das Signal {0} beendet</translation>
+        </message>
+        <message>
+            <source>whether it goes on after a dispute</source>
+            <translation>ob sie nach einem Streitfall weitergeht</translation>
+        </message>
+        <message>
+            <source>writes numbers of one type into a tensor of another</source>
+            <translation>schreibt Zahlen eines Typs in einen Tensor eines anderen</translation>
+        </message>
+        <message>
+            <source>you do not have permission to write there</source>
             <translation>Sie dürfen dort nicht schreiben</translation>
         </message>
         <message>
-            <source>your share of the disk is used up</source>
+            <source>your quota of the disk is used up</source>
             <translation>Ihr Anteil am Datenträger ist aufgebraucht</translation>
+        </message>
+        <message>
+            <source>{0:capital} cannot be written to {1}: there is a file of this name.</source>
+            <translation>{0:capital} lässt sich nicht nach {1} schreiben: es gibt schon eine Datei dieses Namens.</translation>
+        </message>
+        <message>
+            <source>{0:capital} cannot be written to {1}: {2}.</source>
+            <translation>{0:capital} lässt sich nicht nach {1} schreiben: {2}.</translation>
+        </message>
+        <message>
+            <source>{0:capital} in the bundle differs from what the order commits to.</source>
+            <translation>{0:capital} im Bündel ist nicht, worauf sich der Auftrag festlegt.</translation>
+        </message>
+        <message>
+            <source>{0} All {1} stored states have the state roots of their steps.</source>
+            <translation>{0} Alle {1} gespeicherten Zustände haben die Zustandswurzeln ihrer Schritte.</translation>
+        </message>
+        <message>
+            <source>{0} An earlier difference could be rounding on other hardware; this one cannot.</source>
+            <translation>{0} Ein früherer Unterschied könnte Rundung auf anderer Hardware sein; dieser nicht.</translation>
+        </message>
+        <message>
+            <source>{0} Before that, step {1} came out different from the trainer's; a verdict would name a file that is no more, but the dispute capsule of that step stands by itself.</source>
+            <translation>{0} Davor kam Schritt {1} anders heraus als beim Trainer; ein Urteil würde eine Datei nennen, die es nicht mehr gibt, aber die Streitfallkapsel dieses Schritts steht für sich.</translation>
+        </message>
+        <message>
+            <source>{0} Nobody is to blame for what such a file says.</source>
+            <translation>{0} Was eine solche Datei sagt, wird niemandem vorgeworfen.</translation>
+        </message>
+        <message>
+            <source>{0} Nothing can be concluded about the training.</source>
+            <translation>{0} Über das Training lässt sich nichts schließen.</translation>
+        </message>
+        <message>
+            <source>{0} Nothing was concluded about the dispute.</source>
+            <translation>{0} Über den Streitfall wurde nichts geschlossen.</translation>
+        </message>
+        <message>
+            <source>{0} Nothing was concluded about the training.</source>
+            <translation>{0} Über das Training wurde nichts geschlossen.</translation>
+        </message>
+        <message>
+            <source>{0} The bundle was damaged or altered after it was signed.</source>
+            <translation>{0} Das Bündel wurde nach der Unterschrift beschädigt oder verändert.</translation>
+        </message>
+        <message>
+            <source>{0} With these values the steps come out as the trainer signed them.</source>
+            <translation>{0} Mit diesen Werten kommen die Schritte so heraus, wie der Trainer sie unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>{0} and {1}</source>
+            <translation>{0} und {1}</translation>
+        </message>
+        <message>
+            <source>{0} are</source>
+            <translation>nur {0}</translation>
+        </message>
+        <message>
+            <source>{0} bytes</source>
+            <translation>{0} Bytes</translation>
         </message>
         <message>
             <source>{0} can grow, which no dataset of a bundle can.</source>
@@ -3659,14 +5183,6 @@
         <message>
             <source>{0} cannot be read as {1}: {2}.</source>
             <translation>{0} kann nicht als {1} gelesen werden: {2}.</translation>
-        </message>
-        <message>
-            <source>{0} cannot be written to {1}: there is a file of this name.</source>
-            <translation>{0} lässt sich nicht nach {1} schreiben: es gibt schon eine Datei dieses Namens.</translation>
-        </message>
-        <message>
-            <source>{0} cannot be written to {1}: {2}.</source>
-            <translation>{0} lässt sich nicht nach {1} schreiben: {2}.</translation>
         </message>
         <message>
             <source>{0} could not be removed: {1}.</source>
@@ -3685,36 +5201,40 @@
             <translation>{0} gibt {1} Bytes Daten an und enthält nicht so viele.</translation>
         </message>
         <message>
+            <source>{0} does not cut the {1} bytes of {2} into steps.</source>
+            <translation>{0} teilt die {1} Bytes von {2} nicht in Schritte.</translation>
+        </message>
+        <message>
+            <source>{0} does not cut {1} into steps.</source>
+            <translation>{0} teilt {1} nicht in Schritte.</translation>
+        </message>
+        <message>
+            <source>{0} does not hold the bytes and the proofs of the chunks that it names.</source>
+            <translation>{0} enthält nicht die Bytes und die Beweise der Stücke, die es nennt.</translation>
+        </message>
+        <message>
             <source>{0} entries for {1} rounded values: {2} corrections, {3} contradictions, {4} omissions.</source>
             <translation>{0} Einträge für {1} gerundete Werte: {2} Korrekturen, {3} Widersprüche, {4} Auslassungen.</translation>
+        </message>
+        <message>
+            <source>{0} entries in matching steps: {1} corrections, {2} contradictions, {3} omissions.</source>
+            <translation>{0} Einträge in übereinstimmenden Schritten: {1} Korrekturen, {2} Widersprüche, {3} Auslassungen.</translation>
         </message>
         <message>
             <source>{0} exists already; a key is never overwritten.</source>
             <translation>{0} gibt es schon; ein Schlüssel wird nie überschrieben.</translation>
         </message>
         <message>
-            <source>{0} has a comment, which is not allowed.</source>
-            <translation>{0} hat einen Kommentar, was nicht erlaubt ist.</translation>
+            <source>{0} guard bits are not supported with {1}; 0 to {2} are.</source>
+            <translation>{0} Schutzbits werden mit {1} nicht unterstützt; erlaubt sind 0 bis {2}.</translation>
         </message>
         <message>
             <source>{0} has a data type that a bundle does not know.</source>
             <translation>{0} hat einen Datentyp, den ein Bündel nicht kennt.</translation>
         </message>
         <message>
-            <source>{0} has a fill value of the old form, which is not allowed.</source>
-            <translation>{0} hat einen Füllwert der alten Form, was nicht erlaubt ist.</translation>
-        </message>
-        <message>
             <source>{0} has a layout of a form that no bundle has.</source>
             <translation>{0} hat eine Anordnung einer Form, die kein Bündel hat.</translation>
-        </message>
-        <message>
-            <source>{0} has a layout of an unknown kind.</source>
-            <translation>{0} hat eine Anordnung unbekannter Art.</translation>
-        </message>
-        <message>
-            <source>{0} has a second name, or is a second name for another object, which is not allowed.</source>
-            <translation>{0} hat einen zweiten Namen oder ist ein zweiter Name für ein anderes Objekt, was nicht erlaubt ist.</translation>
         </message>
         <message>
             <source>{0} has a shape of a form that no bundle has.</source>
@@ -3769,12 +5289,24 @@
             <translation>{0} hat keine Form.</translation>
         </message>
         <message>
-            <source>{0} has shared messages, which is not allowed.</source>
-            <translation>{0} hat geteilte Nachrichten, was nicht erlaubt ist.</translation>
+            <source>{0} has the dtype {1} and the shape {2}; it should have {3} and [{4}].</source>
+            <translation>{0} hat den Typ {1} und die Form {2}; es sollten {3} und [{4}] sein.</translation>
+        </message>
+        <message>
+            <source>{0} has {1} rows, and not those from {2} to {3}.</source>
+            <translation>{0} hat {1} Zeilen und nicht die von {2} bis {3}.</translation>
+        </message>
+        <message>
+            <source>{0} holds a chunk that its array does not have.</source>
+            <translation>{0} enthält ein Stück, das sein Feld nicht hat.</translation>
         </message>
         <message>
             <source>{0} holds a private key; a public one is needed.</source>
             <translation>{0} enthält einen privaten Schlüssel; gebraucht wird ein öffentlicher.</translation>
+        </message>
+        <message>
+            <source>{0} holds a truth value that is neither 0 nor 1.</source>
+            <translation>{0} enthält einen Wahrheitswert, der weder 0 noch 1 ist.</translation>
         </message>
         <message>
             <source>{0} holds an object with the name {1}, which is not allowed in a bundle.</source>
@@ -3789,6 +5321,10 @@
             <translation>{0} enthält keinen privaten Schlüssel in PEM-Form.</translation>
         </message>
         <message>
+            <source>{0} holds nothing to replay.</source>
+            <translation>{0} enthält nichts zum Nachrechnen.</translation>
+        </message>
+        <message>
             <source>{0} holds two objects of the same name.</source>
             <translation>{0} enthält zwei Objekte desselben Namens.</translation>
         </message>
@@ -3797,12 +5333,12 @@
             <translation>{0} in {1} ist eine Verknüpfung nach anderswo; ein Bündel enthält nur feste Verknüpfungen.</translation>
         </message>
         <message>
-            <source>{0} is a group of the old form, without checksums, which is not allowed.</source>
-            <translation>{0} ist eine Gruppe der alten Form ohne Prüfsummen, was nicht erlaubt ist.</translation>
-        </message>
-        <message>
             <source>{0} is larger than {1}, too large for {2}.</source>
             <translation>{0} ist größer als {1}, zu groß für {2}.</translation>
+        </message>
+        <message>
+            <source>{0} is longer than {1} bytes.</source>
+            <translation>{0} ist länger als {1} Bytes.</translation>
         </message>
         <message>
             <source>{0} is neither a group nor a dataset.</source>
@@ -3817,44 +5353,52 @@
             <translation>{0} ist kein Name eines Geräts.</translation>
         </message>
         <message>
-            <source>{0} is put together from other datasets or files, which is not allowed.</source>
-            <translation>{0} ist aus anderen Datensätzen oder Dateien zusammengesetzt; das ist nicht erlaubt.</translation>
+            <source>{0} is the name of another key, {1}, met since {2}.</source>
+            <translation>{0} ist der Name eines anderen Schlüssels, {1}, bekannt seit {2}.</translation>
         </message>
         <message>
             <source>{0} is too large for the progress of an audit.</source>
             <translation>{0} ist zu groß für den Fortschritt einer Prüfung.</translation>
         </message>
         <message>
+            <source>{0} is {1}, and not a file that a verdict could be about.</source>
+            <translation>{0} ist {1} und keine Datei, um die es in einem Urteil gehen könnte.</translation>
+        </message>
+        <message>
             <source>{0} is {1}, where {2} should be.</source>
             <translation>{0} ist {1}, wo {2} stehen sollte.</translation>
         </message>
         <message>
-            <source>{0} keeps its data in another file, which is not allowed.</source>
-            <translation>{0} hat seine Daten in einer anderen Datei; das ist nicht erlaubt.</translation>
+            <source>{0} of</source>
+            <translation>{0} von</translation>
         </message>
         <message>
-            <source>{0} keeps its data in chunks; a bundle's lie in one piece.</source>
-            <translation>{0} hält seine Daten in Blöcken; die eines Bündels liegen in einem Stück.</translation>
+            <source>{0} of {1} replayed steps match.</source>
+            <translation>{0} von {1} nachgerechneten Schritten stimmen überein.</translation>
         </message>
         <message>
-            <source>{0} keeps its data within its header, which is not allowed.</source>
-            <translation>{0} hält seine Daten in seinem Kopf, was nicht erlaubt ist.</translation>
-        </message>
-        <message>
-            <source>{0} keeps the order of its attributes, or is damaged.</source>
-            <translation>{0} hält die Reihenfolge seiner Attribute fest oder ist beschädigt.</translation>
-        </message>
-        <message>
-            <source>{0} keeps the times of its changes, which no bundle does.</source>
-            <translation>{0} hält die Zeiten seiner Änderungen fest, was kein Bündel tut.</translation>
+            <source>{0} of {1} replayed steps match; step {2} does not.</source>
+            <translation>{0} von {1} nachgerechneten Schritten stimmen überein; Schritt {2} nicht.</translation>
         </message>
         <message>
             <source>{0} of {1} steps were replayed and judged.</source>
             <translation>{0} von {1} Schritten wurden nachgerechnet und beurteilt.</translation>
         </message>
         <message>
-            <source>{0} of {1} steps were replayed, and every one has the trainer's Merkle leaf bit for bit.</source>
-            <translation>{0} von {1} Schritten wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers.</translation>
+            <source>{0} of {1} steps were replayed, and every one has the trainer's Merkle leaf bit for bit. {2}</source>
+            <translation>{0} von {1} Schritten wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers. {2}</translation>
+        </message>
+        <message>
+            <source>{0} of {1} steps were replayed: a capsule is about one step, from the last committed state before it.</source>
+            <translation>{0} von {1} Schritten wurden nachgerechnet: Eine Kapsel gilt einem Schritt, vom letzten festgelegten Zustand davor an.</translation>
+        </message>
+        <message>
+            <source>{0} or {1}</source>
+            <translation>{0} oder {1}</translation>
+        </message>
+        <message>
+            <source>{0} published tree heads agree</source>
+            <translation>{0} veröffentlichte Baumköpfe stimmen</translation>
         </message>
         <message>
             <source>{0} segment</source>
@@ -3869,16 +5413,36 @@
             <translation>{0} teilt einen Teil seines Kopfs mit einem anderen Objekt, was nicht erlaubt ist.</translation>
         </message>
         <message>
+            <source>{0} should have the dtype {1} and the shape {2}; it has {3} and {4}.</source>
+            <translation>{0} sollte den Typ {1} und die Form {2} haben; es sind {3} und {4}.</translation>
+        </message>
+        <message>
+            <source>{0} significand bits are not supported with {1}; {2}.</source>
+            <translation>{0} Bits Signifikand werden mit {1} nicht unterstützt; {2}.</translation>
+        </message>
+        <message>
+            <source>{0} stores the times of its changes, which no bundle does.</source>
+            <translation>{0} hält die Zeiten seiner Änderungen fest, was kein Bündel tut.</translation>
+        </message>
+        <message>
             <source>{0} threads cannot be used.</source>
             <translation>{0} Threads sind nicht benutzbar.</translation>
         </message>
         <message>
-            <source>{0} uses HDF5 filters, which is not allowed.</source>
-            <translation>{0} benutzt HDF5-Filter, was nicht erlaubt ist.</translation>
+            <source>{0} to {1} are</source>
+            <translation>erlaubt sind {0} bis {1}</translation>
+        </message>
+        <message>
+            <source>{0} tracks the order of its attributes, or is damaged.</source>
+            <translation>{0} hält die Reihenfolge seiner Attribute fest oder ist beschädigt.</translation>
         </message>
         <message>
             <source>{0} uses the HDF5 filter number {1}, which is not allowed.</source>
             <translation>{0} benutzt den HDF5-Filter Nummer {1}, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
+            <source>{0} with it, from step {1} on ({2}).</source>
+            <translation>{0} damit überein, von Schritt {1} an ({2}).</translation>
         </message>
     </context>
     <context>
@@ -4365,7 +5929,7 @@
         </message>
         <message>
             <source>log</source>
-            <translation>Rundungsprotokoll</translation>
+            <translation>Protokoll</translation>
         </message>
         <message>
             <source>loss</source>

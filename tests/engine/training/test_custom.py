@@ -222,7 +222,7 @@ def named(name: str) -> dict[str, Any]:
         ({"batch_size": 0}, "batch_size is 0"),
         ({"micro_batches": 0}, "micro_batches is 0"),
         ({"micro_batches": 3}, "into 3 equal parts"),
-        ({"commit_every": 3, "checkpoint_every": 10}, "no multiple of its commit_every (3)"),
+        ({"commit_every": 3, "checkpoint_every": 10}, "not a multiple of its commit_every (3)"),
         ({"batch_size": 21}, "20 rows, too few for a batch of 21"),
         ({"seed": -1}, "seed -1 does not fit"),
         ({"data": {}}, "no data"),

@@ -153,7 +153,7 @@ def put(name: str, change: Callable[[Tensor], Tensor]) -> Callable[[dict[str, Te
 BAD_WEIGHTS: dict[str, tuple[Callable[[dict[str, Tensor]], dict[str, Tensor]], list[str]]] = {
     "a tensor is missing": (without("h.1.mlp.c_fc.bias"), ["no tensor 'h.1.mlp.c_fc.bias'"]),
     "nothing": (lambda tensors: {}, ["no tensor 'h.0.attn.c_attn.bias' and 27 more"]),
-    "another layer": (put("h.2.ln_1.weight", lambda t: t[0].clone()), ["has not: 'h.2.ln_1.weight'"]),
+    "another layer": (put("h.2.ln_1.weight", lambda t: t[0].clone()), ["lacks: 'h.2.ln_1.weight'"]),
     "another vocabulary": (put("wte.weight", lambda t: t[:-1].clone()), ["'wte.weight'", "(255, 8)", "(256, 8)"]),
     "transposed": (put("h.0.mlp.c_fc.weight", lambda t: torch.zeros(32, 8)), ["(32, 8)", "(8, 32)"]),
     "not a number": (put("h.0.ln_1.bias", lambda t: torch.full((8,), torch.nan)), ["'h.0.ln_1.bias'", "not a number"]),

@@ -63,7 +63,7 @@ class Frozen:
 @pytest.mark.parametrize(
     ("factory", "words"),
     [
-        (schedulers.ReduceLROnPlateau, "ReduceLROnPlateau sets the learning rate by how training goes"),
+        (schedulers.ReduceLROnPlateau, "ReduceLROnPlateau sets the learning rate from the losses of the training"),
         (lambda o: schedulers.OneCycleLR(o, 0.3, STEPS), "moves the momentum"),
         (lambda o: schedulers.OneCycleLR(o, 0.3, 5, cycle_momentum=False), "OneCycleLR fails after step 6 of 12"),
         (lambda o: schedulers.LambdaLR(o, lambda step: 1.0 - step), "learning rate of step 3 is -0.1"),

@@ -20,6 +20,7 @@ from counterfoil.bundle.schema import MAX_STEPS
 from counterfoil.canonical import CanonicalError, float_text
 from counterfoil.errors import SignatureError
 from counterfoil.program.limits import MAX_OPERATORS
+from counterfoil.sentence import say
 
 VERIFIER_ID = "urn:counterfoil"
 """What makes statements; the version stands beside it."""
@@ -370,7 +371,7 @@ def read_statement(statement: dict[str, Any], kind: type[StatementT]) -> Stateme
     except msgspec.ValidationError as error:
         words = str(error).replace("`", "'")
         words = words if len(words) <= MOST_QUOTED else f"{words[: MOST_QUOTED // 2]}...{words[-MOST_QUOTED // 2 :]}"
-        raise SignatureError(f"The statement is not in the form of {_NAMES[kind]}: {words}.") from error
+        raise SignatureError(say("The statement is not in the form of {0}: {1}.", _NAMES[kind], words)) from error
 
 
 def json_of(value: Strict) -> Any:
@@ -382,7 +383,7 @@ def json_of(value: Strict) -> Any:
     try:
         return msgspec.json.decode(msgspec.json.encode(value, enc_hook=str, order="sorted"))
     except UnicodeEncodeError as error:
-        raise CanonicalError("A text holds a character that has no UTF-8 form.") from error
+        raise CanonicalError(say("A text holds a character that has no UTF-8 form.")) from error
 
 
 def _read(kind: type[Any], value: object) -> Any:
@@ -391,4 +392,7 @@ def _read(kind: type[Any], value: object) -> Any:
     raise NotImplementedError(kind)
 
 
-_NAMES: dict[type[Any], str] = {VerdictStatement: "a verdict", AdjudicationStatement: "an adjudication"}
+_NAMES: dict[type[Any], str] = {
+    VerdictStatement: say("a verdict"),
+    AdjudicationStatement: say("an adjudication"),
+}

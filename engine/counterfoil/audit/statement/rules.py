@@ -23,11 +23,12 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import verify_inclusion
 from counterfoil.errors import ProofError, SignatureError
 from counterfoil.intoto import RUN_PREDICATE
+from counterfoil.sentence import say
 
 _DONE = (CheckState.PASSED, CheckState.WARNING)
 _UNFINISHED = (CheckState.PENDING, CheckState.RUNNING)
 _BEFORE_REPLAY = tuple(number for number in CheckNumber if number < CheckNumber.REPLAY)
-_REMEDY = "Rely on nothing that it says, and tell whoever signed it."
+_REMEDY = say("Rely on nothing that it says, and tell whoever signed it.")
 
 Broken = Iterator[str]
 """Sentences that say what is broken; none when the rule is kept."""
@@ -65,30 +66,30 @@ def judge(said: Signed) -> None:
 def maker(said: Signed) -> Broken:
     """Rule 1: a statement of another program means something else by the same fields."""
     if said.statement.predicate.verifier.id != VERIFIER_ID:
-        yield "The verdict was not made by Counterfoil."
+        yield say("The verdict was not made by Counterfoil.")
 
 
 def subjects(said: Signed) -> Broken:
     """Rule 2: a verdict is about one file, and about one run when that was read."""
     file, *runs = said.statement.subject
     if file.digest.keys() != {"sha256"}:
-        yield "The verdict's subjects should be the bundle file and the run."
+        yield say("The verdict's subjects should be the bundle file and the run.")
     for run in runs:
         if run.name != "run" or run.digest.keys() != {"rfc9162Sha256"}:
-            yield "The verdict's second subject is not the run."
+            yield say("The verdict's second subject is not the run.")
 
 
 def claim(said: Signed) -> Broken:
     """Rule 3: what it rests on is the claim of a run, which the trainer signed."""
     for attestation in said.statement.predicate.input_attestations:
         if attestation.predicate_type != RUN_PREDICATE:
-            yield "The verdict rests on something that is not the claim of a run."
+            yield say("The verdict rests on something that is not the claim of a run.")
 
 
 def ten_checks(said: Signed) -> Broken:
     """Rule 4: the checks are all there, each once."""
     if [check.number for check in said.statement.predicate.checks] != list(CheckNumber):
-        yield "The verdict does not list every check once and in order."
+        yield say("The verdict does not list every check once and in order.")
 
 
 def coverage(verdict: Verdict) -> Broken:
@@ -96,7 +97,7 @@ def coverage(verdict: Verdict) -> Broken:
     said = verdict.statement.predicate.coverage
     yield from _outside("stepsPlanned", "verdict's coverage", said.steps_planned, 0, said.steps_ordered)
     yield from _outside("stepsReplayed", "verdict's coverage", said.steps_replayed, 0, said.steps_planned)
-    yield from _not_spans(said.mismatched_steps, said.steps_ordered, "mismatched steps")
+    yield from _not_spans(said.mismatched_steps, said.steps_ordered, say("mismatched steps"))
 
 
 def capsule_steps(adjudication: Adjudication) -> Broken:
@@ -113,7 +114,7 @@ def sample(verdict: Verdict) -> Broken:
     if fields is None or chosen is None:
         return
     yield from _outside("segments", "verdict's sample", fields.segments, 1, max(verdict.steps_ordered, 1))
-    yield from _not_spans(fields.chosen, fields.segments, "chosen segments")
+    yield from _not_spans(fields.chosen, fields.segments, say("chosen segments"))
     yield from _outside("badSegments", "verdict's sample", fields.bad_segments, 0, fields.segments)
     random = fields.selection is Selection.RANDOM
     if (
@@ -122,16 +123,16 @@ def sample(verdict: Verdict) -> Broken:
         or random != bool(fields.bad_segments)
         or (fields.nonce and not random)
     ):
-        yield "The verdict's sample is incomplete, or says more than its selection allows."
+        yield say("The verdict's sample is incomplete, or says more than its selection allows.")
     if fields.selection is Selection.ALL and not chosen.whole:
-        yield "The verdict says that all segments were chosen, and lists fewer."
+        yield say("The verdict says that all segments were chosen, and lists fewer.")
     if random:
         if verdict.run_root is None:
-            yield "The verdict's sample was drawn from a run root that the verdict does not name."
+            yield say("The verdict's sample was drawn from a run root that the verdict does not name.")
         elif tuple(ranges(draw_segments(chosen.total, chosen.count, chosen.nonce, verdict.run_root))) != chosen.spans:
-            yield "The verdict's sample is not the one that its nonce and the run root draw."
+            yield say("The verdict's sample is not the one that its nonce and the run root draw.")
     if float_text(chosen.passing) != fields.passing_probability.hex:
-        yield "The verdict states another probability than its sample has."
+        yield say("The verdict states another probability than its sample has.")
 
 
 def account(verdict: Verdict) -> Broken:
@@ -141,7 +142,7 @@ def account(verdict: Verdict) -> Broken:
         yield from _wrong_account(predicate.steering, predicate.counts.log_entries, predicate.counts.corrections)
     kinds = predicate.without_bound
     if kinds is not None and list(kinds) != sorted(set(kinds)):
-        yield "The operators without a bound of the verdict are not a sorted list of names."
+        yield say("The operators without a bound of the verdict are not a sorted list of names.")
 
 
 def _wrong_account(steering: SteeringFields, entries: int, corrections: int) -> Broken:
@@ -151,13 +152,13 @@ def _wrong_account(steering: SteeringFields, entries: int, corrections: int) -> 
             row.steered <= min(row.steerable, row.corrections)
             and max(row.steerable, row.corrections) <= row.entries <= row.values
         ):
-            yield f"The verdict's steering of {row.kind!r} has a part that is larger than the whole."
+            yield say("The verdict's steering of {0} has a part that is larger than the whole.", repr(row.kind))
     if len(steering.suspects) > max(NAMED_SITES, len({row.kind for row in rows})) or any(
         one.kind >= other.kind for one, other in pairwise(rows)
     ):
-        yield "The operators of the verdict's steering are not in order, or it has too many suspects."
+        yield say("The operators of the verdict's steering are not in order, or it has too many suspects.")
     if (sum(row.entries for row in rows), sum(row.corrections for row in rows)) != (entries, corrections):
-        yield "The operators of the verdict's steering do not add up to its log entries."
+        yield say("The operators of the verdict's steering do not add up to its log entries.")
 
 
 def dispute(said: Signed) -> Broken:
@@ -168,11 +169,11 @@ def dispute(said: Signed) -> Broken:
     steps = said.steps_ordered
     yield from _outside("step", "verdict's dispute", fields.step, 1, steps)
     if fields.compared_at is not None and not fields.step <= fields.compared_at <= steps:
-        yield "The verdict's dispute was compared at a step that cannot be."
+        yield say("The verdict's dispute was compared at a step that cannot be.")
     if fields.tensors and fields.compared_at is None:
-        yield "The verdict's dispute names tensors that it did not compare."
+        yield say("The verdict's dispute names tensors that it did not compare.")
     if fields.inputs and fields.operator is not None:
-        yield "The verdict's dispute names an operator although what the step read differs already."
+        yield say("The verdict's dispute names an operator although what the step read differs already.")
     if fields.operator is not None:
         yield from _outside("number", "verdict's operator", fields.operator.number, 1, fields.operator.total)
         differing = fields.operator.differing_operators
@@ -182,14 +183,14 @@ def dispute(said: Signed) -> Broken:
     right = None if fields.finding is None else fields.finding.right
     unread = fields.replay_leaf is None
     if unread != (fields.parts == ("log",)) or unread != (right is Right.UNREADABLE):
-        yield "The verdict disputes a step without a replay, or its log although it was replayed."
+        yield say("The verdict disputes a step without a replay, or its log although it was replayed.")
     if fields.trainer_leaf == fields.replay_leaf:
-        yield "The verdict disputes a step whose Merkle leaves are equal."
+        yield say("The verdict disputes a step whose Merkle leaves are equal.")
 
 
 def _wrong_finding(finding: FindingFields) -> Broken:
     if not len(finding.elements) <= finding.recomputed <= finding.total:
-        yield "The verdict's finding is about more elements than were recomputed, or than there are."
+        yield say("The verdict's finding is about more elements than were recomputed, or than there are.")
 
 
 def leaf_in_run(said: Signed) -> Broken:
@@ -199,13 +200,13 @@ def leaf_in_run(said: Signed) -> Broken:
         return
     yield from _wrong_comparisons(fields, said.steps_ordered, run_root)
     if run_root is None:
-        yield "The verdict disputes a step of a run that it does not name."
+        yield say("The verdict disputes a step of a run that it does not name.")
         return
     proof = [Digest.from_hex(text) for text in fields.inclusion_proof]
     try:
         verify_inclusion(Digest.from_hex(fields.trainer_leaf), fields.step, said.steps_ordered + 1, proof, run_root)
     except ProofError:
-        yield f"The verdict does not prove that the run contains the trainer's leaf of step {fields.step}."
+        yield say("The verdict does not prove that the run contains the trainer's leaf of step {0}.", fields.step)
 
 
 def _wrong_comparisons(fields: DisputeFields, steps: int, run_root: Digest | None) -> Broken:
@@ -214,7 +215,7 @@ def _wrong_comparisons(fields: DisputeFields, steps: int, run_root: Digest | Non
         yield from _outside("lastLeaf", "verdict's comparison", node.last_leaf, node.first_leaf, steps)
         root = None if run_root is None else run_root.hex
         if number == 0 and (node.first_leaf, node.last_leaf, node.trainer) != (0, steps, root):
-            yield "The verdict's comparisons do not begin at the run root."
+            yield say("The verdict's comparisons do not begin at the run root.")
 
 
 def checks(said: Signed) -> Broken:
@@ -223,23 +224,23 @@ def checks(said: Signed) -> Broken:
     order, signature = states[CheckNumber.ORDER], states[CheckNumber.SIGNATURE]
     attested = bool(said.statement.predicate.input_attestations)
     if any(state in _UNFINISHED for state in states.values()):
-        yield _contradiction(said, "a check is not finished")
+        yield _contradiction(said, say("a check is not finished"))
     if (said.order_digest is None) != (said.steps_ordered == 0):
-        yield _contradiction(said, "its order is known, and its steps are not")
+        yield _contradiction(said, say("its order is known, and its steps are not"))
     if order in _DONE and said.order_digest is None:
-        yield _contradiction(said, "check 2 was passed without an order")
+        yield _contradiction(said, say("check 2 was passed without an order"))
     if order is CheckState.PASSED and said.order_source != "client":
-        yield _contradiction(said, "check 2 was passed without the client's order")
+        yield _contradiction(said, say("check 2 was passed without the client's order"))
     if order is CheckState.WARNING and said.order_source == "client":
-        yield _contradiction(said, "check 2 warns with the client's order")
+        yield _contradiction(said, say("check 2 warns with the client's order"))
     if signature in _DONE and said.run_root is None:
-        yield _contradiction(said, "check 5 was passed without a run root")
+        yield _contradiction(said, say("check 5 was passed without a run root"))
     if (said.run_root is not None) != attested:
-        yield _contradiction(said, "its run root and the key that signed it do not come together")
+        yield _contradiction(said, say("its run root and the key that signed it do not come together"))
     if said.run_root is not None and said.order_digest is None:
-        yield _contradiction(said, "it knows a run and no order")
+        yield _contradiction(said, say("it knows a run and no order"))
     if said.steps_replayed and any(states[number] not in _DONE for number in _BEFORE_REPLAY):
-        yield _contradiction(said, "steps were replayed although a check before that was not passed")
+        yield _contradiction(said, say("steps were replayed although a check before that was not passed"))
 
 
 def replayed(verdict: Verdict) -> Broken:
@@ -251,34 +252,34 @@ def replayed(verdict: Verdict) -> Broken:
     differing = _length(covered.mismatched_steps)
     rounded = 0 if steering is None else sum(row.values for row in steering.operators)
     if bool(steps) != (steering is not None):
-        yield _contradiction(verdict, "its account of the log does not belong to the replayed steps")
+        yield _contradiction(verdict, say("its account of the log does not belong to the replayed steps"))
     if steps and (verdict.run_root is None or chosen is None):
-        yield _contradiction(verdict, "steps were replayed of no run")
+        yield _contradiction(verdict, say("steps were replayed of no run"))
     if differing > steps:
-        yield _contradiction(verdict, "more steps differ than were replayed")
+        yield _contradiction(verdict, say("more steps differ than were replayed"))
     if bool(differing) != (replay is CheckState.FAILED):
-        yield _contradiction(verdict, "check 8 is not what the differing steps say")
+        yield _contradiction(verdict, say("check 8 is not what the differing steps say"))
     if replay is CheckState.PASSED and not steps:
-        yield _contradiction(verdict, "check 8 was passed without a replay")
+        yield _contradiction(verdict, say("check 8 was passed without a replay"))
     if log is CheckState.PASSED and (_faulty_log(verdict) or (steering is not None and steering.suspects)):
-        yield _contradiction(verdict, "its log is at fault, and check 9 passed")
+        yield _contradiction(verdict, say("its log is at fault, and check 9 passed"))
     if states[CheckNumber.COVERAGE] is CheckState.PASSED and steps != covered.steps_ordered:
-        yield _contradiction(verdict, "check 10 was passed, but not every step was replayed")
+        yield _contradiction(verdict, say("check 10 was passed, but not every step was replayed"))
     if steering is not None and (
         predicate.without_bound is None or not set(predicate.without_bound) <= {row.kind for row in steering.operators}
     ):
-        yield _contradiction(verdict, "its operators without a bound are not among those that it counted")
+        yield _contradiction(verdict, say("its operators without a bound are not among those that it counted"))
     if rounded > counts.rounded_values:
-        yield _contradiction(verdict, "its account of the log has more values than were rounded")
+        yield _contradiction(verdict, say("its account of the log has more values than were rounded"))
     if steps and not differing and rounded != counts.rounded_values:
-        yield _contradiction(verdict, "its account of the log does not add up to its rounded values")
+        yield _contradiction(verdict, say("its account of the log does not add up to its rounded values"))
     if chosen is not None and (
         chosen.total > covered.steps_ordered
         or chosen.count > covered.steps_planned
         or chosen.total - chosen.count > covered.steps_ordered - covered.steps_planned
         or chosen.whole != (covered.steps_planned == covered.steps_ordered)
     ):
-        yield _contradiction(verdict, "its sample does not have the planned steps")
+        yield _contradiction(verdict, say("its sample does not have the planned steps"))
 
 
 def disputed(verdict: Verdict) -> Broken:
@@ -286,13 +287,13 @@ def disputed(verdict: Verdict) -> Broken:
     step, outcome = verdict.disputed_step, verdict.outcome
     differing = verdict.statement.predicate.coverage.mismatched_steps
     if outcome is Outcome.DISPUTED and step is None:
-        yield _contradiction(verdict, "it says DISPUTED, but names no step")
+        yield _contradiction(verdict, say("it says DISPUTED, but names no step"))
     if (outcome is Outcome.DISPUTED) != verdict.accuses:
-        yield _contradiction(verdict, "its outcome is not what its dispute says")
+        yield _contradiction(verdict, say("its outcome is not what its dispute says"))
     if step is not None and not any(first <= step <= last for first, last in differing):
-        yield _contradiction(verdict, "it disputes a step that is not among those that differ")
+        yield _contradiction(verdict, say("it disputes a step that is not among those that differ"))
     if outcome is Outcome.REFUSED and step is not None:
-        yield _contradiction(verdict, "it refuses the file, and disputes a step of it")
+        yield _contradiction(verdict, say("it refuses the file, and disputes a step of it"))
 
 
 def verified(verdict: Verdict) -> Broken:
@@ -303,21 +304,21 @@ def verified(verdict: Verdict) -> Broken:
     covered = predicate.coverage
     warned = {number for number, state in states.items() if state is CheckState.WARNING}
     if any(state not in _DONE for state in states.values()):
-        yield _contradiction(verdict, "it says VERIFIED, but a check was not passed")
+        yield _contradiction(verdict, say("it says VERIFIED, but a check was not passed"))
     if warned - {CheckNumber.ORDER, CheckNumber.COVERAGE}:
-        yield _contradiction(verdict, "it says VERIFIED, but a check warns that must be passed")
+        yield _contradiction(verdict, say("it says VERIFIED, but a check warns that must be passed"))
     if CheckNumber.COVERAGE in warned and covered.steps_replayed == covered.steps_ordered:
-        yield _contradiction(verdict, "it says VERIFIED, but check 10 warns of a whole replay")
+        yield _contradiction(verdict, say("it says VERIFIED, but check 10 warns of a whole replay"))
     if verdict.run_root is None or verdict.order_digest is None:
-        yield _contradiction(verdict, "it says VERIFIED, but names no run and no order")
+        yield _contradiction(verdict, say("it says VERIFIED, but names no run and no order"))
     if not covered.steps_replayed or covered.steps_replayed != covered.steps_planned:
-        yield _contradiction(verdict, "it says VERIFIED, but not every chosen step was replayed")
+        yield _contradiction(verdict, say("it says VERIFIED, but not every chosen step was replayed"))
     if covered.mismatched_steps or predicate.dispute is not None:
-        yield _contradiction(verdict, "it says VERIFIED, but a step differs")
+        yield _contradiction(verdict, say("it says VERIFIED, but a step differs"))
     if _faulty_log(verdict):
-        yield _contradiction(verdict, "it says VERIFIED, but the log is at fault")
+        yield _contradiction(verdict, say("it says VERIFIED, but the log is at fault"))
     if predicate.steering is None or predicate.steering.suspects:
-        yield _contradiction(verdict, "it says VERIFIED, but directions of the log look chosen")
+        yield _contradiction(verdict, say("it says VERIFIED, but directions of the log look chosen"))
 
 
 def adjudicated(said: Adjudication) -> Broken:
@@ -325,17 +326,17 @@ def adjudicated(said: Adjudication) -> Broken:
     first, last = said.agreed_step + 1, said.agreed_step + said.steps_replayed
     found, states = said.disputed_step, said.states
     if (said.outcome is AdjudicationOutcome.CONFIRMED) != said.accuses:
-        yield _contradiction(said, "its outcome is not what its dispute says")
+        yield _contradiction(said, say("its outcome is not what its dispute says"))
     if found is not None and not first <= found <= last:
-        yield _contradiction(said, "it disputes a step that was not replayed")
+        yield _contradiction(said, say("it disputes a step that was not replayed"))
     if said.accuses and found != last:
-        yield _contradiction(said, "it went on after a confirmed dispute")
+        yield _contradiction(said, say("it went on after a confirmed dispute"))
     if found is not None and states[CheckNumber.REPLAY] is CheckState.PASSED:
-        yield _contradiction(said, "a step differs, and check 8 passed")
+        yield _contradiction(said, say("a step differs, and check 8 passed"))
     if _faulty_log(said) and states[CheckNumber.LOG] is CheckState.PASSED:
-        yield _contradiction(said, "its log is at fault, and check 9 passed")
+        yield _contradiction(said, say("its log is at fault, and check 9 passed"))
     if said.outcome is AdjudicationOutcome.CONFIRMED and states[CheckNumber.REPLAY] is not CheckState.FAILED:
-        yield _contradiction(said, "it says CONFIRMED, but check 8 did not fail")
+        yield _contradiction(said, say("it says CONFIRMED, but check 8 did not fail"))
 
 
 def rejected(said: Adjudication) -> Broken:
@@ -344,13 +345,13 @@ def rejected(said: Adjudication) -> Broken:
         return
     needed = said.step - said.agreed_step
     if said.disputed_step is not None:
-        yield _contradiction(said, "it says REJECTED, and disputes a step")
+        yield _contradiction(said, say("it says REJECTED, and disputes a step"))
     if not needed or said.steps_replayed != needed:
-        yield _contradiction(said, "it says REJECTED, but did not replay every step")
+        yield _contradiction(said, say("it says REJECTED, but did not replay every step"))
     if _faulty_log(said):
-        yield _contradiction(said, "it says REJECTED, but the log is at fault")
+        yield _contradiction(said, say("it says REJECTED, but the log is at fault"))
     if any(state not in _DONE for state in said.states.values()):
-        yield _contradiction(said, "it says REJECTED, but its checks do not")
+        yield _contradiction(said, say("it says REJECTED, but its checks do not"))
 
 
 _BOTH = (Verdict, Adjudication)
@@ -376,7 +377,7 @@ RULES = (
 
 
 def _contradiction(said: Signed, words: str) -> str:
-    return f"The {said.kind} contradicts itself: {words}."
+    return say("The {0} contradicts itself: {1}.", said.kind, words)
 
 
 def _faulty_log(said: Verdict | Adjudication) -> bool:
@@ -386,14 +387,14 @@ def _faulty_log(said: Verdict | Adjudication) -> bool:
 
 def _outside(field: str, what: str, number: int, low: int, high: int) -> Broken:
     if not low <= number <= high:
-        yield f"The field {field!r} of the {what} is {number}; it must lie in {low} to {high}."
+        yield say("The field {0} of the {1} is {2}; it must lie in {3} to {4}.", repr(field), what, number, low, high)
 
 
 def _not_spans(spans: Sequence[tuple[int, int]], high: int, what: str) -> Broken:
     if not all(1 <= first <= last <= high for first, last in spans):
-        yield f"The verdict's {what} are not ranges of 1 to {high}."
+        yield say("The verdict's {0} are not ranges of 1 to {1}.", what, high)
     if any(later[0] <= earlier[1] + 1 for earlier, later in pairwise(spans)):
-        yield f"The verdict's {what} are not in order."
+        yield say("The verdict's {0} are not in order.", what)
 
 
 def _length(spans: Sequence[tuple[int, int]]) -> int:

@@ -16,6 +16,7 @@ from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Out
 from counterfoil.audit.values.report import Steering, SteeringRow
 from counterfoil.audit.values.sampling import Sample, headline
 from counterfoil.commit.digest import Digest
+from counterfoil.sentence import say
 
 _SHARED = (
     "outcome", "reason", "bundle_name", "bundle_digest", "run_root", "order_digest", "order_source", "checks",
@@ -129,7 +130,7 @@ class Verdict(Signed):
 
     statement: VerdictStatement
 
-    kind = "verdict"
+    kind = say("verdict")
     facts = (
         *_SHARED, "steps_replayed", "sample", "disputed_step", "steering", "without_bound", "signed_at", "key_id",
         "predicate",
@@ -187,7 +188,7 @@ class Adjudication(Signed):
 
     statement: AdjudicationStatement
 
-    kind = "adjudication"
+    kind = say("adjudication")
     facts = (
         *_SHARED, "agreed_step", "step", "steps_replayed", "disputed_step", "signed_at", "key_id", "predicate",
     )  # fmt: skip

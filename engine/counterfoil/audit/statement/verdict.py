@@ -22,6 +22,7 @@ from counterfoil.commit.digest import Digest
 from counterfoil.errors import BundleError, SignatureError
 from counterfoil.inputs import NotAFileError
 from counterfoil.intoto import ADJUDICATION_PREDICATE, VERDICT_PREDICATE
+from counterfoil.sentence import say
 from counterfoil.signing import PublicKey, SigningKey, open_statement, sign_statement
 
 
@@ -118,7 +119,7 @@ def verify_signed(envelope: bytes, key: PublicKey) -> Verdict | Adjudication:
 
 def _verdict(statement: dict[str, Any], key: PublicKey) -> Verdict:
     if statement["predicateType"] != VERDICT_PREDICATE:
-        raise SignatureError("What is signed is not a verdict of Counterfoil.")
+        raise SignatureError(say("What is signed is not a verdict of Counterfoil."))
     verdict = Verdict(read_statement(statement, VerdictStatement), key.key_id)
     judge(verdict)
     return verdict
@@ -126,7 +127,7 @@ def _verdict(statement: dict[str, Any], key: PublicKey) -> Verdict:
 
 def _adjudication(statement: dict[str, Any], key: PublicKey) -> Adjudication:
     if statement["predicateType"] != ADJUDICATION_PREDICATE:
-        raise SignatureError("What is signed is not an adjudication of Counterfoil.")
+        raise SignatureError(say("What is signed is not an adjudication of Counterfoil."))
     adjudication = Adjudication(read_statement(statement, AdjudicationStatement), key.key_id)
     judge(adjudication)
     return adjudication
@@ -155,12 +156,16 @@ def check_bundle_file(
         digest = Digest.of_file(path, cancel, progress)
     except NotAFileError as error:
         raise BundleError(
-            f"{os.fspath(path)} is {error.strerror}, and not a file that a verdict could be about."
+            say("{0} is {1}, and not a file that a verdict could be about.", os.fspath(path), error.strerror)
         ) from error
     except (OSError, ValueError) as error:
-        raise BundleError(f"The file {os.fspath(path)} cannot be read.", detail=str(error)) from error
+        raise BundleError(say("The file {0} cannot be read.", os.fspath(path)), detail=str(error)) from error
     if digest != verdict.bundle_digest:
         raise SignatureError(
-            f"The verdict is about another file: its SHA-256 is {verdict.bundle_digest.short}..., "
-            f"that of {os.path.basename(path)} is {digest.short}...."
+            say(
+                "The verdict is about another file: its SHA-256 is {0}..., that of {1} is {2}....",
+                verdict.bundle_digest.short,
+                os.path.basename(path),
+                digest.short,
+            )
         )

@@ -53,6 +53,7 @@ from counterfoil.audit.values.sampling import Sample, ranges
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import SignatureError
 from counterfoil.intoto import ADJUDICATION_PREDICATE, RUN_PREDICATE, STATEMENT_TYPE, VERDICT_PREDICATE
+from counterfoil.sentence import say
 from counterfoil.timestamps import timestamp
 
 
@@ -60,13 +61,13 @@ def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any
     """Return the in-toto Statement v1 that says what ``report`` says; raises SignatureError as sign_verdict does."""
     if report.bundle_digest is None:
         raise SignatureError(
-            "There is no verdict to sign: the bundle file could not be read, or changed while it was read.",
-            remedy="Look at the reason that the audit gave.",
+            say("There is no verdict to sign: the bundle file could not be read, or changed while it was read."),
+            remedy=say("Look at the reason that the audit gave."),
         )
     if IMITATION in dict(report.environment):
         raise SignatureError(
-            "There is no verdict to sign: the run was replayed on imitated hardware.",
-            remedy="Audit it on the hardware that there is.",
+            say("There is no verdict to sign: the run was replayed on imitated hardware."),
+            remedy=say("Audit it without imitated hardware."),
         )
     return _json(
         VerdictStatement(
@@ -102,8 +103,8 @@ def adjudication_statement(report: AdjudicationReport, signed_at: datetime) -> d
     """Return the in-toto Statement v1 of an adjudication; raises SignatureError when the capsule could not be read."""
     if report.capsule_digest is None:
         raise SignatureError(
-            "There is nothing to sign: the capsule could not be read, or changed while it was read.",
-            remedy="Look at the reason that the adjudication gave.",
+            say("There is nothing to sign: the capsule could not be read, or changed while it was read."),
+            remedy=say("Look at the reason that the adjudication gave."),
         )
     return _json(
         AdjudicationStatement(

@@ -21,6 +21,7 @@ from counterfoil.exact.numbers import MP
 from counterfoil.program.graph import Node
 from counterfoil.rounding.grid import SMALLEST_EXPONENT, Grid
 from counterfoil.rounding.neighbours import neighbours
+from counterfoil.sentence import Sentence
 
 SHOWN_ELEMENTS = 8
 _PRECISION = 400
@@ -161,7 +162,7 @@ class Elements:
         ranges = (rounded_between(exact, self.bound, self.grid) for exact in self.exact)
         return all(low <= value <= high for value, (low, high) in zip(self.trainer.tolist(), ranges, strict=True))
 
-    def finding(self, right: Right, sentence: str) -> Finding:
+    def finding(self, right: Right, sentence: Sentence) -> Finding:
         """Return a finding that shows the most telling of these elements."""
         # Where it is not known which elements differ, the worst of this machine's own come first.
         order = range(len(self.indices))

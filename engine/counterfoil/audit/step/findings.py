@@ -9,6 +9,7 @@ from counterfoil.audit.step.elements import Elements
 from counterfoil.audit.values.dispute import Finding, Right
 from counterfoil.exact import NotExactError
 from counterfoil.program.graph import Node
+from counterfoil.sentence import enumeration, say
 
 MOST_STEPS = 3
 """Steps whose log lacks decisions that every conforming recorder writes down: as many accuse."""
@@ -21,9 +22,11 @@ def does_not_follow() -> Finding:
     """No fingerprint differs, but the result does."""
     return Finding(
         Right.REPLAY,
-        "Every fingerprint that the trainer signed for this step agrees with the replay, and what follows the last of "
-        "them is arithmetic that is exact on all hardware: the result that it signed does not follow from what it "
-        "signed on the way.",
+        say(
+            "Every fingerprint that the trainer signed for this step agrees with the replay, and what follows the "
+            "last of them is arithmetic that is exact on all hardware: the result that it signed does not follow "
+            "from what it signed on the way."
+        ),
     )
 
 
@@ -31,8 +34,11 @@ def nothing_can_differ(node: Node) -> Finding:
     """The output has no elements."""
     return Finding(
         Right.REPLAY,
-        f"The output of the operator {node.where} has no elements, so its fingerprint can only be 0, and the trainer "
-        "signed another.",
+        say(
+            "The output of the operator {0} has no elements, so its fingerprint can only be 0, and the trainer "
+            "signed another.",
+            node.where,
+        ),
     )
 
 
@@ -40,8 +46,12 @@ def no_exact_value(node: Node, error: NotExactError) -> Finding:
     """There is nothing to hold the values against."""
     return Finding(
         Right.UNKNOWN,
-        f"There is no exact value to hold the operator {node.where} against, because {error}, so neither side can be "
-        "shown to be wrong.",
+        say(
+            "There is no exact value to hold the operator {0} against, because {1}, so neither side can be shown "
+            "to be wrong.",
+            node.where,
+            error,
+        ),
     )
 
 
@@ -49,8 +59,11 @@ def no_bound(node: Node) -> Finding:
     """It is not known how far hardware may differ."""
     return Finding(
         Right.UNKNOWN,
-        f"No error bound is known for the operator {node.where}, so how far hardware may honestly differ there is not "
-        "known, and neither side can be shown to be wrong.",
+        say(
+            "No error bound is known for the operator {0}, so how far hardware may honestly differ there is not "
+            "known, and neither side can be shown to be wrong.",
+            node.where,
+        ),
     )
 
 
@@ -58,8 +71,12 @@ def unreadable_log(step: int, problem: str) -> Finding:
     """The trainer signed a log that cannot be decoded."""
     return Finding(
         Right.UNREADABLE,
-        f"The rounding log of step {step} cannot be read, although its digest is part of what the trainer signed. "
-        f"{problem} A trainer answers for what it signed.",
+        say(
+            "The rounding log of step {0} cannot be read, although its digest is part of what the trainer signed. "
+            "{1} A trainer answers for what it signed.",
+            step,
+            problem,
+        ),
     )
 
 
@@ -67,8 +84,12 @@ def other_rows(name: str, step: int) -> Finding:
     """The trainer read another batch."""
     return Finding(
         Right.REPLAY,
-        f"The rows of {name!r} that the trainer used at step {step} are not the ordered ones. The order commits to its "
-        "data and to the rows of every step, so no arithmetic is needed to tell.",
+        say(
+            "The rows of {0} that the trainer used at step {1} are not the ordered ones. The order commits to its "
+            "data and to the rows of every step, so no arithmetic is needed to tell.",
+            repr(name),
+            step,
+        ),
     )
 
 
@@ -76,8 +97,12 @@ def other_draws(node: Node, step: int) -> Finding:
     """The trainer drew other random numbers."""
     return Finding(
         Right.REPLAY,
-        f"The random numbers that the trainer used at step {step} at the operator {node.where} are not those that the "
-        "order's seed gives. They follow from integer arithmetic, which is the same on every machine.",
+        say(
+            "The random numbers that the trainer used at step {0} at the operator {1} are not those that the "
+            "order's seed gives. They follow from integer arithmetic, which is the same on every machine.",
+            step,
+            node.where,
+        ),
     )
 
 
@@ -85,8 +110,11 @@ def not_as_defined(node: Node) -> Finding:
     """The trainer's result of an operator is not what the operator is defined to be."""
     return Finding(
         Right.REPLAY,
-        f"The operator {node.where}, whose inputs agree, has one defined result, the same on every machine. This "
-        "machine's is that result, and the trainer's fingerprint belongs to others.",
+        say(
+            "The operator {0}, whose inputs agree, has one defined result, the same on every machine. This "
+            "machine's is that result, and the trainer's fingerprint belongs to others.",
+            node.where,
+        ),
     )
 
 
@@ -94,8 +122,11 @@ def machine_is_not_as_defined(node: Node) -> Finding:
     """This machine's result of an operator is not what the operator is defined to be."""
     return Finding(
         Right.NOBODY_KNOWN,
-        f"The operator {node.where} has one defined result, the same on every machine, and this machine's is another, "
-        "so nothing that it computes can accuse anybody. Replay the run on another machine.",
+        say(
+            "The operator {0} has one defined result, the same on every machine, and this machine's is another, so "
+            "nothing that it computes can accuse anybody. Replay the run on another machine.",
+            node.where,
+        ),
     )
 
 
@@ -106,8 +137,10 @@ def machine_wavers() -> Finding:
     """The same step gave two results."""
     return Finding(
         Right.NOBODY_KNOWN,
-        "This machine does not give the same values again when it replays the step, so nothing that it computes can "
-        "accuse anybody. Replay the run on another machine.",
+        say(
+            "This machine does not give the same values again when it replays the step, so nothing that it "
+            "computes can accuse anybody. Replay the run on another machine."
+        ),
     )
 
 
@@ -117,14 +150,22 @@ def machine_is_off(elements: Elements) -> Finding:
     if elements.conforming:
         return elements.finding(
             Right.TRAINER,
-            f"The trainer's values at the operator {operator} are right. This machine's are off the exact ones by up "
-            f"to {worst:.3g} times the error bound, so nothing that it computes can accuse anybody. Replay the run on "
-            "another machine.",
+            say(
+                "The trainer's values at the operator {0} are right. This machine's are off the exact ones by up "
+                "to {1:.3g} times the error bound, so nothing that it computes can accuse anybody. Replay the run "
+                "on another machine.",
+                operator,
+                worst,
+            ),
         )
     return elements.finding(
         Right.NOBODY_KNOWN,
-        f"This machine's values at the operator {operator} are off the exact ones by up to {worst:.3g} times the error "
-        "bound, so nothing that it computes can accuse anybody. Replay the run on another machine.",
+        say(
+            "This machine's values at the operator {0} are off the exact ones by up to {1:.3g} times the error "
+            "bound, so nothing that it computes can accuse anybody. Replay the run on another machine.",
+            operator,
+            worst,
+        ),
     )
 
 
@@ -135,19 +176,29 @@ def wrong_scale(elements: Elements) -> Finding:
     """The trainer's log gives a scale exponent that no machine computes from these inputs."""
     return elements.finding(
         Right.REPLAY,
-        f"At the operator {elements.node.where}, whose inputs agree, the trainer's log gives a scale that no hardware "
-        "computes from these inputs, and its fingerprint belongs to other values.",
+        say(
+            "At the operator {0}, whose inputs agree, the trainer's log gives a scale that no hardware computes "
+            "from these inputs, and its fingerprint belongs to other values.",
+            elements.node.where,
+        ),
     )
 
 
 def other_values(elements: Elements) -> Finding:
     """It is not known which values differ, but none may."""
-    checked = "all" if len(elements.indices) == elements.total else f"{len(elements.indices)} of"
+    whole = len(elements.indices) == elements.total
+    checked = say("all") if whole else say("{0} of", len(elements.indices))
     return elements.finding(
         Right.REPLAY,
-        f"At the operator {elements.node.where}, whose inputs agree, {checked} {elements.total} elements were "
-        f"recomputed exactly, and this machine's values are right, to {max(elements.errors):.2g} of the error bound. "
-        "The trainer's fingerprint belongs to other values, and no rounding on conforming hardware explains it.",
+        say(
+            "At the operator {0}, whose inputs agree, {1} {2} elements were recomputed exactly, and this machine's "
+            "values are right, to {3:.2g} of the error bound. The trainer's fingerprint belongs to other values, "
+            "and no rounding on conforming hardware explains it.",
+            elements.node.where,
+            checked,
+            elements.total,
+            max(elements.errors),
+        ),
     )
 
 
@@ -156,8 +207,14 @@ def wrong_values(elements: Elements) -> Finding:
     count = len(elements.indices)
     return elements.finding(
         Right.REPLAY,
-        f"At the operator {elements.node.where}, whose inputs agree, the trainer's fingerprint shows {count} other "
-        f"value{'s' * (count > 1)} than the exact one{'s' * (count > 1)}, which no conforming hardware gives.",
+        say(
+            "At the operator {0}, whose inputs agree, the trainer's fingerprint shows {1} other value{2} than the "
+            "exact one{3}, which no conforming hardware gives.",
+            elements.node.where,
+            count,
+            "s" * (count > 1),
+            "s" * (count > 1),
+        ),
     )
 
 
@@ -165,8 +222,11 @@ def contradiction(elements: Elements) -> Finding:
     """Log and fingerprint contradict each other."""
     return elements.finding(
         Right.REPLAY,
-        f"At the operator {elements.node.where} the trainer's log says that a value was rounded one way, and its "
-        "fingerprint that it was rounded the other way: what it signed contradicts itself.",
+        say(
+            "At the operator {0} the trainer's log says that a value was rounded one way, and its fingerprint that "
+            "it was rounded the other way: what it signed contradicts itself.",
+            elements.node.where,
+        ),
     )
 
 
@@ -174,10 +234,14 @@ def undecided(elements: Elements) -> Finding:
     """It is not known which values differ, and some may."""
     return elements.finding(
         Right.UNKNOWN,
-        f"At the operator {elements.node.where}, whose inputs agree, the trainer's fingerprint belongs to other "
-        f"values, and does not tell to which. {elements.open} elements lie so close to a midpoint between two grid "
-        "points that conforming hardware may round them to either side, and the calibrated margin is too small for all "
-        "of them to be in the log. Nobody is accused; order the job with proven margins.",
+        say(
+            "At the operator {0}, whose inputs agree, the trainer's fingerprint belongs to other values, and does "
+            "not tell to which. {1} elements lie so close to a midpoint between two grid points that conforming "
+            "hardware may round them to either side, and the calibrated margin is too small for all of them to be "
+            "in the log. Nobody is accused; order the job with proven margins.",
+            elements.node.where,
+            elements.open,
+        ),
     )
 
 
@@ -191,7 +255,9 @@ def after(finding: Finding, rounded: Sequence[Elements]) -> Finding:
     if finding.right is Right.REPLAY:
         finding = replace(
             finding,
-            sentence=f"{finding.sentence} An earlier difference could be rounding on other hardware; this one cannot.",
+            sentence=say(
+                "{0} An earlier difference could be rounding on other hardware; this one cannot.", finding.sentence
+            ),
         )
     return finding if finding.elements else rounded[0].finding(finding.right, finding.sentence)
 
@@ -200,8 +266,10 @@ def leads_elsewhere(rounded: Sequence[Elements]) -> Finding:
     """Rounding to the other side does not lead to what the trainer signed."""
     return rounded[0].finding(
         Right.REPLAY,
-        "Some values lie close enough to a midpoint for hardware to round them differently, but rounding them to the "
-        "other side does not lead to what the trainer signed.",
+        say(
+            "Some values lie close enough to a midpoint for hardware to round them differently, but rounding them "
+            "to the other side does not lead to what the trainer signed."
+        ),
     )
 
 
@@ -210,8 +278,11 @@ def too_many_omissions(rounded: Sequence[Elements]) -> Finding:
     missing = [elements for elements in rounded if elements.proven]
     return missing[0].finding(
         Right.REPLAY,
-        f"At {len(missing)} operators of this step the trainer rounded values to the other side of a midpoint and left "
-        "these decisions out of its log, which no conforming recorder does.",
+        say(
+            "At {0} operators of this step the trainer rounded values to the other side of a midpoint and left "
+            "these decisions out of its log, which no conforming recorder does.",
+            len(missing),
+        ),
     )
 
 
@@ -222,18 +293,27 @@ def explained(rounded: Sequence[Elements]) -> Finding:
         count = sum(len(elements.indices) for elements in missing)
         return missing[0].finding(
             Right.OMISSION,
-            f"At the operator {missing[0].node.where} and later {count} element{'s' * (count > 1)} were rounded to the "
-            "other side of a midpoint than here, which conforming hardware may do; but the trainer left that out of "
-            "its log, in which a conforming recorder writes down every such decision. With these values the step comes "
-            "out as the trainer signed it. For a single step nobody is accused.",
+            say(
+                "At the operator {0} and later {1} element{2} were rounded to the other side of a midpoint than "
+                "here, which conforming hardware may do; but the trainer left that out of its log, in which a "
+                "conforming recorder writes down every such decision. With these values the step comes out as the "
+                "trainer signed it. For a single step nobody is accused.",
+                missing[0].node.where,
+                count,
+                "s" * (count > 1),
+            ),
         )
     count = sum(len(elements.indices) for elements in rounded)
     return rounded[0].finding(
         Right.MARGIN,
-        f"The exact values of {count} element{'s' * (count > 1)} lie so close to a midpoint between two grid points "
-        "that conforming hardware may round them to either side; rounded to the other side there, the step comes out "
-        "as the trainer signed it. The calibrated margin was too small for one of the two machines. Nobody is accused; "
-        "order the job with proven margins.",
+        say(
+            "The exact values of {0} element{1} lie so close to a midpoint between two grid points that conforming "
+            "hardware may round them to either side; rounded to the other side there, the step comes out as the "
+            "trainer signed it. The calibrated margin was too small for one of the two machines. Nobody is "
+            "accused; order the job with proven margins.",
+            count,
+            "s" * (count > 1),
+        ),
     )
 
 
@@ -241,12 +321,13 @@ def repeated_omissions(finding: Finding, steps: Sequence[int]) -> Finding:
     """What a finding of omissions becomes when the steps in which there were some are as many as accuse."""
     if len(steps) < MOST_STEPS:
         return finding
-    *before, last = map(str, steps)
     return replace(
         finding,
         right=Right.OMISSIONS,
-        sentence=(
-            "Rounding decisions that lie within the error bound of a midpoint were left out of the log in "
-            f"{len(steps)} steps ({', '.join(before)} and {last}), which no conforming recorder does."
+        sentence=say(
+            "Rounding decisions that lie within the error bound of a midpoint were left out of the log in {0} "
+            "steps ({1}), which no conforming recorder does.",
+            len(steps),
+            enumeration(list(map(str, steps))),
         ),
     )

@@ -33,6 +33,7 @@ from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.guaranteed import own_log_margins
 from counterfoil.rounding.log import SiteLog, decode
 from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, Values, Watched, step_key
+from counterfoil.sentence import say
 
 State = Mapping[str, Tensor]
 Arrays = dict[str, npt.NDArray[Any]]
@@ -223,8 +224,8 @@ def read_log(program: Program, claimed: StepRecord, log: bytes) -> Logs:
     """
     if Digest.of(log) != claimed.log:
         raise FileChangedError(
-            f"The rounding log of step {claimed.step} is no longer the one that was checked.",
-            remedy="Audit a copy of the file that nobody else can write to.",
+            say("The rounding log of step {0} is no longer the one that was checked.", claimed.step),
+            remedy=say("Audit a copy of the file that nobody else can write to."),
         )
     return decode(log, [site.elements for site in program.sites])
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison
+from counterfoil.sentence import Sentence, enumeration, say
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,14 @@ class DisputedOperator:
         return f"{self.name} ({self.phase}{f' of {self.module}' if self.module else ''})"
 
 
+_PARTS = {"state": say("state"), "loss": say("loss"), "fingerprints": say("fingerprints"), "log": say("log")}
+
+
+def named_parts(parts: Sequence[str]) -> Sentence:
+    """Name the parts of a leaf in a sentence, one or more: ``state, loss and fingerprints``."""
+    return enumeration([_PARTS.get(part, part) for part in parts])
+
+
 class Right(Enum):
     """Who is right about a step that differs, as far as it can be proven."""
 
@@ -206,7 +216,7 @@ class Finding:
     """
 
     right: Right
-    sentence: str
+    sentence: Sentence
     elements: tuple[DisputedElement, ...] = ()
     recomputed: int = 0
     total: int = 0

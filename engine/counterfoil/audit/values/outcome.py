@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
+from counterfoil.sentence import say
+
 
 class Outcome(Enum):
     """What an audit concludes. "Could not check" is never "wrong"."""
@@ -50,16 +52,16 @@ class CheckNumber(IntEnum):
 
 
 _TITLES = {
-    CheckNumber.FORMAT: "The file is a well-formed bundle",
-    CheckNumber.ORDER: "The run was made for this order",
-    CheckNumber.ORDER_CONTENTS: "Program, data, schedule and initial state match the order",
-    CheckNumber.PROGRAM: "Every operator of the program is supported",
-    CheckNumber.SIGNATURE: "The trainer's signature holds",
-    CheckNumber.COMMITMENTS: "The recorded steps match the signed run root",
-    CheckNumber.SELF_TEST: "This machine computes as it should",
-    CheckNumber.REPLAY: "Every replayed step has the trainer's Merkle leaf",
-    CheckNumber.LOG: "The rounding log is honest",
-    CheckNumber.COVERAGE: "Every step was replayed",
+    CheckNumber.FORMAT: say("The file is a well-formed bundle"),
+    CheckNumber.ORDER: say("The run was made for this order"),
+    CheckNumber.ORDER_CONTENTS: say("Program, data, schedule and initial state match the order"),
+    CheckNumber.PROGRAM: say("Every operator of the program is supported"),
+    CheckNumber.SIGNATURE: say("The trainer's signature holds"),
+    CheckNumber.COMMITMENTS: say("The recorded steps match the signed run root"),
+    CheckNumber.SELF_TEST: say("This machine computes as it should"),
+    CheckNumber.REPLAY: say("Every replayed step has the trainer's Merkle leaf"),
+    CheckNumber.LOG: say("The rounding log is honest"),
+    CheckNumber.COVERAGE: say("Every step was replayed"),
 }
 
 

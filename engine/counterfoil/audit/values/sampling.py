@@ -26,12 +26,13 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DataError
+from counterfoil.sentence import say
 
 NONCE = re.compile(r"[0-9a-f]{64}")
 """What a nonce looks like: 32 bytes."""
 _DOMAIN = b"counterfoil segment sample v1"
 _LIST = re.compile(r"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
-_FEW = "Choose numbers as in 1,4,7-9, or a count, or all."
+_FEW = say("Choose numbers as in 1,4,7-9, or a count, or all.")
 
 
 class Selection(Enum):
@@ -119,20 +120,26 @@ class Sample:
     def describe(self) -> str:
         """How the segments were chosen, and what follows from finding nothing in them, as a sentence."""
         if self.whole:
-            return f"These are all {_segments(self.total)}."
+            return say("These are all {0}.", _segments(self.total))
         if self.selection is Selection.RANDOM:
-            return (
-                f"The {self.count} of {_segments(self.total)} were drawn at random after the run was signed; a run "
-                f"with at least {self.bad} bad segment{'s' * (self.bad > 1)} would have passed with probability "
-                f"{probability_text(self.passing)}."
+            return say(
+                "The {0} of {1} were drawn at random after the run was signed; a run with at least {2} bad "
+                "segment{3} would have passed with probability {4}.",
+                self.count,
+                _segments(self.total),
+                self.bad,
+                "s" * (self.bad > 1),
+                probability_text(self.passing),
             )
-        return (
-            f"The {self.count} of {_segments(self.total)} were chosen by the auditor; nothing follows for the others."
+        return say(
+            "The {0} of {1} were chosen by the auditor; nothing follows for the others.",
+            self.count,
+            _segments(self.total),
         )
 
 
 def _segments(count: int) -> str:
-    return f"{count} segment{'s' * (count > 1)}"
+    return say("{0} segments", count) if count > 1 else say("{0} segment", count)
 
 
 @dataclass(frozen=True)
@@ -160,22 +167,25 @@ class SegmentRequest:
 
     def __post_init__(self) -> None:
         if bool(self.numbers) + (self.count is not None) + (self.confidence is not None) > 1:
-            raise DataError("Segments are chosen by number, by count, or by confidence; only one of them.")
+            raise DataError(say("Segments are chosen by number, by count, or by confidence; only one of them."))
         if self.count is not None and self.count < 1:
-            raise DataError("A sample has at least one segment.", remedy=_FEW)
+            raise DataError(say("A sample has at least one segment."), remedy=_FEW)
         if self.confidence is not None and not 0 < self.confidence < 1:
             raise DataError(
-                f"A confidence lies between 0 and 1; {self.confidence} does not.", remedy="Choose one such as 0.99."
+                say("A confidence lies between 0 and 1; {0} does not.", self.confidence),
+                remedy=say("Choose one such as 0.99."),
             )
         if not 0 < self.bad_fraction <= 1:
             raise DataError(
-                f"A bad fraction is more than 0 and at most 1; {self.bad_fraction} is not.",
-                remedy="Choose one such as 0.01.",
+                say("A bad fraction is more than 0 and at most 1; {0} is not.", self.bad_fraction),
+                remedy=say("Choose one such as 0.01."),
             )
         if self.nonce and not NONCE.fullmatch(self.nonce):
-            raise DataError("A nonce is 64 lower-case hexadecimal digits.", remedy="Leave it out to have one drawn.")
+            raise DataError(
+                say("A nonce is 64 lower-case hexadecimal digits."), remedy=say("Leave it out to have one drawn.")
+            )
         if self.nonce and self.count is None and self.confidence is None:
-            raise DataError("A nonce draws a sample.", remedy="Choose a count or a confidence too.")
+            raise DataError(say("A nonce draws a sample."), remedy=say("Choose a count or a confidence too."))
 
     @classmethod
     def parse(
@@ -199,7 +209,7 @@ class SegmentRequest:
         elif text not in (None, "all"):
             numbers = tuple(_listed(text or ""))
         if text is not None and confidence is not None:
-            raise DataError("Segments are chosen by --segments or by --confidence, not by both.")
+            raise DataError(say("Segments are chosen by --segments or by --confidence, not by both."))
         return cls(numbers, count, confidence, bad_fraction, nonce or "")
 
     def resolve(self, manifest: OrderManifest, run_root: Digest) -> Sample:
@@ -212,7 +222,7 @@ class SegmentRequest:
         if self.numbers:
             numbers = tuple(sorted(set(self.numbers)))
             if not 1 <= numbers[0] <= numbers[-1] <= total:
-                raise DataError(f"The run has the segments 1 to {total}.", remedy=_FEW)
+                raise DataError(say("The run has the segments 1 to {0}.", total), remedy=_FEW)
             return Sample(total, tuple(ranges(numbers)), Selection.LISTED)
         if self.count is None and self.confidence is None:
             return Sample(total, ((1, total),), Selection.ALL)
@@ -222,7 +232,9 @@ class SegmentRequest:
             assert self.confidence is not None
             count = sample_size(total, bad, self.confidence)
         if count > total:
-            raise DataError(f"The run has {total} segments; {count} were asked for.", remedy="Ask for fewer, or all.")
+            raise DataError(
+                say("The run has {0} segments; {1} were asked for.", total, count), remedy=say("Ask for fewer, or all.")
+            )
         nonce = self.nonce or secrets.token_hex(32)
         return Sample(total, tuple(ranges(draw_segments(total, count, nonce, run_root))), Selection.RANDOM, nonce, bad)
 
@@ -234,12 +246,12 @@ def planned_steps(manifest: OrderManifest, sample: Sample) -> int:
 
 def _listed(text: str) -> Iterator[int]:
     if len(text) > 10_000 or not _LIST.fullmatch(text):
-        raise DataError(f"The segments {text[:40]!r} cannot be read.", remedy=_FEW)
+        raise DataError(say("The segments {0} cannot be read.", repr(text[:40])), remedy=_FEW)
     for part in text.split(","):
         first, _, last = part.partition("-")
         low, high = int(first), int(last or first)
         if not 1 <= low <= high < 10**9 or high - low >= 10**7:
-            raise DataError(f"{part!r} is not a range of segments.", remedy=_FEW)
+            raise DataError(say("{0} is not a range of segments.", repr(part)), remedy=_FEW)
         yield from range(low, high + 1)
 
 
@@ -304,8 +316,8 @@ def sample_size(total: int, bad: int, confidence: float) -> int:
 def probability_text(probability: float) -> str:
     """Write a probability with three significant digits, never as plain 0 or 1 unless it is."""
     if probability in (0.0, 1.0):
-        return f"{probability:.0f}"
-    return f"{probability:.3g}" if probability < 0.9995 else f"1 - {1 - probability:.2g}"
+        return say("{0:.0f}", probability)
+    return say("{0:.3g}", probability) if probability < 0.9995 else say("1 - {0:.2g}", 1 - probability)
 
 
 def ranges(numbers: Iterable[int]) -> list[tuple[int, int]]:

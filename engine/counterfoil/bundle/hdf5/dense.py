@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from counterfoil.bundle.hdf5.names import Link, Names
 from counterfoil.bundle.hdf5.source import CHECKSUM_BYTES, UNDEFINED, Source, check_sums, check_values
 from counterfoil.errors import BundleError
+from counterfoil.sentence import say
 
 # The B-tree.
 _TREE_HEADER = struct.Struct("<4sBBIHHBBQHQ")
@@ -101,7 +102,7 @@ def read_members(source: Source, names: Names, groups: Sequence[tuple[str, int, 
     found = [_Group(path, heap) for path, heap, _ in groups]
     _read_headers(source, found, [tree for _, _, tree in groups])
     if sum(group.members for group in found) > most:
-        raise BundleError(f"The file's large groups hold more objects than the {most} that are still allowed.")
+        raise BundleError(say("The file's large groups hold more objects than the {0} that are still allowed.", most))
     _read_trees(source, found)
     _read_blocks(source, found)
     return _cut(names, found)
@@ -115,7 +116,7 @@ def _read_headers(source: Source, groups: Sequence[_Group], trees: Sequence[int]
         *settings, root, records, total = _TREE_HEADER.unpack_from(header)
         signature, version, kind, node, record, depth, split, merge = settings
         if (signature, version, kind, node, record, split, merge) != _TREE_SETTINGS or depth > _MAX_DEPTH:
-            raise BundleError(f"The B-tree of the group {group.path} has settings that no bundle has.")
+            raise BundleError(say("The B-tree of the group {0} has settings that no bundle has.", group.path))
         group.members = total
         group.tree = [_Node(root, records, depth)]
         group.root = _heap_root(heap, group)
@@ -129,11 +130,11 @@ def _heap_root(header: bytes, group: _Group) -> _Block:
     width, first, last, bits, start_rows, root, rows = values[18:]
     settings = (signature, version, id_bytes, filter_bytes, flags, max_object, width, first, last, bits, start_rows)
     if settings != (b"FRHP", 0, 7, 0, 2, _MAX_OBJECT, _WIDTH, _FIRST_BLOCK, _LAST_BLOCK, _HEAP_BITS, 1):
-        raise BundleError(f"The heap of the group {group.path} has settings that no bundle has.")
+        raise BundleError(say("The heap of the group {0} has settings that no bundle has.", group.path))
     if (huge_tree, huge_size, huge, tiny_size, tiny) != (UNDEFINED, 0, 0, 0, 0):
-        raise BundleError(f"The heap of the group {group.path} has objects outside its blocks.")
+        raise BundleError(say("The heap of the group {0} has objects outside its blocks.", group.path))
     if objects != group.members or rows > _MAX_ROWS:
-        raise BundleError(f"The heap of the group {group.path} does not fit its B-tree.")
+        raise BundleError(say("The heap of the group {0} does not fit its B-tree.", group.path))
     return _Block(root, 0, _FIRST_BLOCK, rows)
 
 
@@ -141,12 +142,14 @@ def _read_trees(source: Source, groups: Sequence[_Group]) -> None:
     """Replace every node by its records and children, level by level, until records are left, in their order."""
     while nodes := [(group, node) for group in groups for node in group.tree if isinstance(node, _Node)]:
         if sum(node.records for _, node in nodes) > sum(group.members for group in groups):
-            raise BundleError("A B-tree of the file has more records than it says.")
+            raise BundleError(say("A B-tree of the file has more records than it says."))
         blocks = []
         for group, node in nodes:
             most, count_bytes, total_bytes = _LEVELS[node.depth]
             if not 0 < node.records <= most:
-                raise BundleError(f"The B-tree of the group {group.path} has a node of {node.records} records.")
+                raise BundleError(
+                    say("The B-tree of the group {0} has a node of {1} records.", group.path, node.records)
+                )
             pointers = (node.records + 1) * (8 + count_bytes + total_bytes) if node.depth else 0
             used = _NODE_START + node.records * _RECORD_BYTES + pointers + CHECKSUM_BYTES
             blocks.append(source.take(node.address, _NODE_BYTES)[:used])
@@ -165,7 +168,7 @@ def _read_trees(source: Source, groups: Sequence[_Group]) -> None:
 def _expand(block: bytes, node: _Node, group: _Group) -> list[bytes | _Node]:
     """Return the records of a node, with its children between them."""
     if block[:_NODE_START] != (b"BTIN" if node.depth else b"BTLF") + b"\0\x05":
-        raise BundleError(f"The B-tree of the group {group.path} is damaged: a node has the wrong mark.")
+        raise BundleError(say("The B-tree of the group {0} is damaged: a node has the wrong mark.", group.path))
     end = _NODE_START + node.records * _RECORD_BYTES
     if not node.depth:
         return [block[_NODE_START:end]]
@@ -212,7 +215,7 @@ def _read_blocks(source: Source, groups: Sequence[_Group]) -> None:
 
 def _check_block(data: bytes, signature: bytes, block: _Block, group: _Group) -> None:
     if _BLOCK_START.unpack_from(data) != (signature, 0, group.heap, block.offset):
-        raise BundleError(f"The heap of the group {group.path} is damaged: a block has the wrong mark.")
+        raise BundleError(say("The heap of the group {0} is damaged: a block has the wrong mark.", group.path))
 
 
 def _children(block: _Block, table: bytes) -> list[_Block]:
@@ -241,14 +244,14 @@ def _cut(names: Names, groups: Sequence[_Group]) -> list[list[Link]]:
         last = 0
         records = b"".join(item for item in group.tree if isinstance(item, bytes))
         if len(records) != group.members * _RECORD_BYTES:
-            raise BundleError(f"The B-tree of the group {group.path} does not have as many records as it says.")
+            raise BundleError(say("The B-tree of the group {0} does not have as many records as it says.", group.path))
         for hash_value, kind, offset, length in _RECORD.iter_unpack(records):
             place = bisect_right(starts, offset) - 1
             start = starts[place] if place >= 0 else offset + 1
             block = group.blocks[start] if place >= 0 else b""
             inside = offset - start
             if kind or inside < _BLOCK_START.size + CHECKSUM_BYTES or inside + length > len(block) or hash_value < last:
-                raise BundleError(f"The B-tree of the group {group.path} is damaged: a record names no member.")
+                raise BundleError(say("The B-tree of the group {0} is damaged: a record names no member.", group.path))
             last = hash_value
             members.append(names.read(block[inside : inside + length], group.path))
             hashes.append(hash_value)

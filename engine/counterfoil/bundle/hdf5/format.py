@@ -17,6 +17,7 @@ import numpy as np
 from counterfoil.bundle.hdf5.source import CHECKSUM_BYTES, UNDEFINED
 from counterfoil.dtypes import CODES
 from counterfoil.errors import BundleError
+from counterfoil.sentence import say
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 """First bytes of every HDF5 file."""
@@ -53,16 +54,16 @@ NIL, SPACE, LINK_INFO, TYPE, OLD_FILL, FILL, LINK, EXTERNAL, LAYOUT = range(9)
 GROUP_INFO, FILTERS, ATTRIBUTE, CONTINUATION, OLD_GROUP = 0x0A, 0x0B, 0x0C, 0x10, 0x11
 ATTRIBUTE_INFO, REFERENCES = 0x15, 0x16
 _FOREIGN = {
-    OLD_FILL: "{0} has a fill value of the old form, which is not allowed.",
-    EXTERNAL: "{0} keeps its data in another file, which is not allowed.",
-    FILTERS: "{0} uses HDF5 filters, which is not allowed.",
-    ATTRIBUTE: "{0} has an attribute, and only the root of a file may have one.",
-    OLD_GROUP: "{0} is a group of the old form, without checksums, which is not allowed.",
-    REFERENCES: "{0} has a second name, or is a second name for another object, which is not allowed.",
-    0x0D: "{0} has a comment, which is not allowed.",
-    0x0E: "{0} keeps the times of its changes, which no bundle does.",
-    0x0F: "{0} has shared messages, which is not allowed.",
-    0x12: "{0} keeps the times of its changes, which no bundle does.",
+    OLD_FILL: say("has a fill value of the old form, which is not allowed."),
+    EXTERNAL: say("keeps its data in another file, which is not allowed."),
+    FILTERS: say("uses HDF5 filters, which is not allowed."),
+    ATTRIBUTE: say("has an attribute, and only the root of a file may have one."),
+    OLD_GROUP: say("is a group of the old form, without checksums, which is not allowed."),
+    REFERENCES: say("has a second name, or is a second name for another object, which is not allowed."),
+    0x0D: say("has a comment, which is not allowed."),
+    0x0E: say("stores the times of its changes, which no bundle does."),
+    0x0F: say("has shared messages, which is not allowed."),
+    0x12: say("stores the times of its changes, which no bundle does."),
 }
 """What is said of messages that some HDF5 programs write and Counterfoil does not."""
 _SHARED = 0x02
@@ -71,9 +72,9 @@ _TIMES = 0x20
 _KNOWN_FLAGS = 0x05
 """Of a message: it does not change, it is never shared. Both only concern programs that write."""
 _LAYOUTS = {
-    0: "{0} keeps its data within its header, which is not allowed.",
-    2: "{0} keeps its data in chunks; a bundle's lie in one piece.",
-    3: "{0} is put together from other datasets or files, which is not allowed.",
+    0: say("keeps its data within its header, which is not allowed."),
+    2: say("keeps its data in chunks; a bundle's lie in one piece."),
+    3: say("is put together from other datasets or files, which is not allowed."),
 }
 
 
@@ -150,12 +151,15 @@ def parse_superblock(data: bytes, file_bytes: int) -> int:
     """
     widths, flags, base, extension, end, root = struct.unpack_from("<HBQQQQ", data, 9)
     if widths != 0x0808 or base != 0 or extension != UNDEFINED:
-        raise BundleError("The HDF5 superblock has settings that no bundle has.")
+        raise BundleError(say("The HDF5 superblock has settings that no bundle has."))
     if flags:
-        raise BundleError("The file was not closed by the program that wrote it.", remedy="Ask for the file again.")
+        raise BundleError(
+            say("The file was not closed by the program that wrote it."), remedy=say("Ask for the file again.")
+        )
     if end != file_bytes:
         raise BundleError(
-            f"The file has {file_bytes} bytes; it says that it has {end}.", remedy="Ask for the whole file."
+            say("The file has {0} bytes; it says that it has {1}.", file_bytes, end),
+            remedy=say("Ask for the whole file."),
         )
     return int(root)
 
@@ -172,22 +176,22 @@ def header_lengths(start: bytes, path: str) -> tuple[int, int]:
     """
     if start[:5] != b"OHDR\x02" or len(start) < 10:
         if start[:1] == b"\x01":
-            raise BundleError(f"{path} has an old object header without a checksum.")
-        raise BundleError(f"{path} has no object header of version 2.")
+            raise BundleError(say("{0} has an old object header without a checksum.", path))
+        raise BundleError(say("{0} has no object header of version 2.", path))
     if start[5] & ~(0x03 | _TIMES):
-        raise BundleError(f"{path} has an object header with settings that no bundle has.")
+        raise BundleError(say("{0} has an object header with settings that no bundle has.", path))
     width = 1 << (start[5] & 0x03)
     prefix = 6 + (16 if start[5] & _TIMES else 0) + width
     total = prefix + int.from_bytes(start[prefix - width : prefix], "little") + CHECKSUM_BYTES
     if total > MAX_HEADER_BYTES:
-        raise BundleError(f"{path} has an object header longer than {MAX_HEADER_BYTES} bytes.")
+        raise BundleError(say("{0} has an object header longer than {1} bytes.", path, MAX_HEADER_BYTES))
     return prefix, total
 
 
 def check_times(block: bytes, path: str) -> None:
     """Refuse times in an object header, given its first block; raises BundleError."""
     if block[5] & _TIMES:
-        raise BundleError(f"{path} keeps the times of its changes, which no bundle does.")
+        raise BundleError(say("{0} stores the times of its changes, which no bundle does.", path))
 
 
 def parse_messages(block: bytes, first: int, path: str) -> list[Message]:
@@ -208,13 +212,13 @@ def parse_messages(block: bytes, first: int, path: str) -> list[Message]:
         kind, size, flags = struct.unpack_from("<BHB", block, at)
         at += 4
         if at + size > end:
-            raise BundleError(f"The object header of {path} is damaged: a message does not end within it.")
+            raise BundleError(say("The object header of {0} is damaged: a message does not end within it.", path))
         if flags & ~(_KNOWN_FLAGS | _SHARED):
-            raise BundleError(f"The object header of {path} has a message with flags that no bundle has.")
+            raise BundleError(say("The object header of {0} has a message with flags that no bundle has.", path))
         messages.append(Message(kind, block[at : at + size], at, bool(flags & _SHARED)))
         at += size
         if len(messages) > MAX_MESSAGES:
-            raise BundleError(f"{path} has an object header of more than {MAX_MESSAGES} messages.")
+            raise BundleError(say("{0} has an object header of more than {1} messages.", path, MAX_MESSAGES))
     return messages
 
 
@@ -224,7 +228,7 @@ def parse_continuation(body: bytes, path: str) -> tuple[int, int]:
         _damaged(path, "continuation")
     address, length = struct.unpack("<QQ", body)
     if not 8 <= length <= MAX_HEADER_BYTES:
-        raise BundleError(f"{path} has an object header with a block of {length} bytes, which no bundle has.")
+        raise BundleError(say("{0} has an object header with a block of {1} bytes, which no bundle has.", path, length))
     return address, length
 
 
@@ -240,7 +244,7 @@ def parse_object(messages: Sequence[Message], path: str) -> GroupHeader | Datase
         return _group(messages, path)
     if {SPACE, LAYOUT} & kinds:
         return _dataset(messages, path)
-    raise BundleError(f"{path} is neither a group nor a dataset.")
+    raise BundleError(say("{0} is neither a group nor a dataset.", path))
 
 
 def _group(messages: Sequence[Message], path: str) -> GroupHeader:
@@ -259,14 +263,14 @@ def _group(messages: Sequence[Message], path: str) -> GroupHeader:
         else:
             _foreign(path, message)
     if single.get(GROUP_INFO) != b"\0\0":
-        raise BundleError(f"The group {path} has settings that no bundle has.")
+        raise BundleError(say("The group {0} has settings that no bundle has.", path))
     info = single.get(LINK_INFO, b"")
     if len(info) != 18 or info[:2] != b"\0\0":
-        raise BundleError(f"The group {path} keeps the order of its members, or is damaged.")
+        raise BundleError(say("The group {0} tracks the order of its members, or is damaged.", path))
     heap, tree = struct.unpack("<QQ", info[2:])
     dense = None if heap == tree == UNDEFINED else (heap, tree)
     if dense and links:
-        raise BundleError(f"The group {path} names its members in two places.")
+        raise BundleError(say("The group {0} names its members in two places.", path))
     return GroupHeader(tuple(links), dense, tuple(attributes), _attributes_elsewhere(single.get(ATTRIBUTE_INFO), path))
 
 
@@ -274,47 +278,47 @@ def _dataset(messages: Sequence[Message], path: str) -> DatasetHeader:
     single: dict[int, Message] = {}
     for message in messages:
         if message.kind in single and message.kind not in _FOREIGN:
-            raise BundleError(f"The object header of {path} says something twice.")
+            raise BundleError(say("The object header of {0} says something twice.", path))
         single[message.kind] = message
     kind = single.get(TYPE)
     dtype = None if kind is None or kind.shared else _TYPES.get(kind.body)
     if dtype is None:
-        raise BundleError(f"{path} has a data type that a bundle does not know.")
+        raise BundleError(say("{0} has a data type that a bundle does not know.", path))
     for number in sorted(single):
         if number not in (SPACE, TYPE, FILL, LAYOUT, ATTRIBUTE_INFO) or single[number].shared:
             _foreign(path, single[number])
     if ATTRIBUTE_INFO in single and _attributes_elsewhere(single[ATTRIBUTE_INFO].body, path):
-        raise BundleError(f"{path} has an attribute, and only the root of a file may have one.")
+        raise BundleError(say("{0} has an attribute, and only the root of a file may have one.", path))
     if SPACE not in single or LAYOUT not in single:
-        raise BundleError(f"{path} has no shape, or no place for its data.")
+        raise BundleError(say("{0} has no shape, or no place for its data.", path))
     layout = single[LAYOUT].body
     _check_layout(layout, path)
     shape = parse_space(single[SPACE].body, path)
     info = DatasetInfo(dtype, shape)
     if math.prod(length or 1 for length in shape) * DTYPES[dtype].itemsize > MAX_DATA_BYTES:
-        raise BundleError(f"{path} declares the shape {list(shape)}, which is larger than any file.")
+        raise BundleError(say("{0} declares the shape {1}, which is larger than any file.", path, list(shape)))
     address, data_bytes = struct.unpack_from("<QQ", layout, 2)
     if data_bytes != info.data_bytes or (data_bytes and address == UNDEFINED):
-        raise BundleError(f"{path} declares {info.data_bytes} bytes of data and does not hold as many.")
+        raise BundleError(say("{0} declares {1} bytes of data and does not hold as many.", path, info.data_bytes))
     # A value for elements that were never written: there are none, and a bundle declares none.
     fill = single[FILL].body if FILL in single else b""
     if len(fill) != 2 or fill[0] != 3 or fill[1] & 0xE0:
-        raise BundleError(f"{path} declares a fill value, or none as a bundle does.")
+        raise BundleError(say("{0} declares a fill value, or none as a bundle does.", path))
     return DatasetHeader(info, address, single[LAYOUT].place + 2)
 
 
 def parse_space(body: bytes, path: str) -> tuple[int, ...]:
     """Return the shape that a dataspace message gives (section IV.A.2.b); raises BundleError when it gives none."""
     if len(body) < 4 or body[0] != 2 or body[1] > MAX_RANK or body[2] > 1:
-        raise BundleError(f"{path} has a shape of a form that no bundle has.")
+        raise BundleError(say("{0} has a shape of a form that no bundle has.", path))
     _, rank, with_most, kind = body[:4]
     if kind > 1 or (kind == 0) != (rank == 0):
-        raise BundleError(f"{path} has no shape.")
+        raise BundleError(say("{0} has no shape.", path))
     if len(body) != 4 + 8 * rank * (1 + with_most):
         _damaged(path, "dataspace")
     lengths = struct.unpack_from(f"<{rank}Q", body, 4)
     if with_most and struct.unpack_from(f"<{rank}Q", body, 4 + 8 * rank) != lengths:
-        raise BundleError(f"{path} can grow, which no dataset of a bundle can.")
+        raise BundleError(say("{0} can grow, which no dataset of a bundle can.", path))
     return lengths
 
 
@@ -330,7 +334,7 @@ def parse_link(body: bytes, path: str) -> bytes:
     """
     # Creation orders (flag 4) are never kept, and names are at most 200 bytes long, so their length is one byte.
     if len(body) < 4 or body[0] != 1 or body[1] & ~0x18:
-        raise BundleError(f"The group {path} has a link of a form that no bundle has.")
+        raise BundleError(say("The group {0} has a link of a form that no bundle has.", path))
     at = 2
     kind = 0
     if body[1] & 0x08:
@@ -341,7 +345,9 @@ def parse_link(body: bytes, path: str) -> bytes:
     name = body[at + 1 : at + 1 + length]
     if kind:
         shown = name.decode("ascii", "backslashreplace")
-        raise BundleError(f"{shown!r} in {path} is a link to somewhere else; a bundle holds hard links only.")
+        raise BundleError(
+            say("{0} in {1} is a link to somewhere else; a bundle holds hard links only.", repr(shown), path)
+        )
     if len(body) != at + 1 + length + ADDRESS_BYTES:
         _damaged(path, "link")
     return name
@@ -370,9 +376,9 @@ def parse_text_attribute(body: bytes, length: int) -> tuple[bytes, bytes] | None
 def _check_layout(body: bytes, path: str) -> None:
     """Refuse every layout but the contiguous one (section IV.A.2.i)."""
     if len(body) < 2 or body[0] not in (3, 4) or (body[1] == 1 and body[0] != 3):
-        raise BundleError(f"{path} has a layout of a form that no bundle has.")
+        raise BundleError(say("{0} has a layout of a form that no bundle has.", path))
     if body[1] != 1:
-        raise BundleError(_LAYOUTS.get(body[1], "{0} has a layout of an unknown kind.").format(path))
+        raise BundleError(say("{0} {1}", path, _LAYOUTS.get(body[1]) or say("has a layout of an unknown kind.")))
     if len(body) != 18:
         _damaged(path, "layout")
 
@@ -381,23 +387,23 @@ def _attributes_elsewhere(body: bytes | None, path: str) -> bool:
     if body is None:
         return False
     if len(body) != 18 or body[:2] != b"\0\0":
-        raise BundleError(f"{path} keeps the order of its attributes, or is damaged.")
+        raise BundleError(say("{0} tracks the order of its attributes, or is damaged.", path))
     return body[2:] != b"\xff" * 16
 
 
 def _foreign(path: str, message: Message) -> NoReturn:
     if message.shared:
-        raise BundleError(f"{path} shares a part of its header with another object, which is not allowed.")
+        raise BundleError(say("{0} shares a part of its header with another object, which is not allowed.", path))
     if message.kind == FILTERS and message.body[:1] == b"\x02":
         number = int.from_bytes(message.body[2:4], "little")
-        raise BundleError(f"{path} uses the HDF5 filter number {number}, which is not allowed.")
+        raise BundleError(say("{0} uses the HDF5 filter number {1}, which is not allowed.", path, number))
     if message.kind in _FOREIGN:
-        raise BundleError(_FOREIGN[message.kind].format(path))
-    raise BundleError(f"{path} has an HDF5 message of the type {message.kind}, which no bundle has.")
+        raise BundleError(say("{0} {1}", path, _FOREIGN[message.kind]))
+    raise BundleError(say("{0} has an HDF5 message of the type {1}, which no bundle has.", path, message.kind))
 
 
 def _damaged(path: str, what: str) -> NoReturn:
-    raise BundleError(f"The object header of {path} is damaged: its {what} message has the wrong length.")
+    raise BundleError(say("The object header of {0} is damaged: its {1} message has the wrong length.", path, what))
 
 
 def check_start(start: bytes, name: str) -> None:
@@ -411,7 +417,7 @@ def check_start(start: bytes, name: str) -> None:
         BundleError: It is no HDF5 file, has a user block, or has an old superblock without checksums.
     """
     if not start.startswith(SIGNATURE):
-        raise BundleError(f"The file is not a Counterfoil {name}: it is not an HDF5 file.")
+        raise BundleError(say("The file is not a Counterfoil {0}: it is not an HDF5 file.", name))
     version = start[len(SIGNATURE)] if len(start) > len(SIGNATURE) else -1
     if version not in (2, 3):
-        raise BundleError(f"The file has an HDF5 superblock of version {version}; a {name}'s is 2 or 3.")
+        raise BundleError(say("The file has an HDF5 superblock of version {0}; a {1}'s is 2 or 3.", version, name))

@@ -8,6 +8,7 @@ from counterfoil.bundle.hdf5.checksum import lookup3_all
 from counterfoil.bundle.hdf5.format import ADDRESS_BYTES, parse_link
 from counterfoil.bundle.schema import NAME_PATTERN
 from counterfoil.errors import BundleError
+from counterfoil.sentence import say
 
 Link = tuple[str, int]
 """Name of an object, and where its header lies."""
@@ -38,11 +39,13 @@ class Names:
         new = [name for name in set(names) if name not in self._hashes]
         self._hashes.update(zip(new, lookup3_all([name.encode() for name in new]), strict=True))
         if [self._hashes[name] for name in names] != hashes:
-            raise BundleError("The file is damaged: a name does not have the hash by which it is found.")
+            raise BundleError(say("The file is damaged: a name does not have the hash by which it is found."))
 
 
 def _name(name: bytes, path: str) -> str:
     shown = name.decode("ascii", "backslashreplace")
     if not NAME_PATTERN.fullmatch(shown) or shown in (".", ".."):
-        raise BundleError(f"{path} holds an object with the name {shown!r}, which is not allowed in a bundle.")
+        raise BundleError(
+            say("{0} holds an object with the name {1}, which is not allowed in a bundle.", path, repr(shown))
+        )
     return shown

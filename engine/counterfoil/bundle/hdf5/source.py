@@ -9,6 +9,7 @@ import numpy as np
 
 from counterfoil.bundle.hdf5.checksum import lookup3_all
 from counterfoil.errors import BundleError
+from counterfoil.sentence import say
 
 UNDEFINED = 2**64 - 1
 """The address that says that there is nothing."""
@@ -37,7 +38,7 @@ class Source:
     def peek(self, address: int, count: int) -> bytes:
         """Return up to ``count`` bytes from an address, without taking them."""
         if not 0 <= address < self.size:
-            raise BundleError(f"The file's structure names the byte {address}, which lies outside the file.")
+            raise BundleError(say("The file's structure names the byte {0}, which lies outside the file.", address))
         return self._read_at(address, count)
 
     def take(self, address: int, count: int) -> bytes:
@@ -49,7 +50,7 @@ class Source:
         self.claim_metadata([address], [count])
         data = self._read_at(address, count)
         if len(data) != count:
-            raise BundleError("The file became shorter while it was read.")
+            raise BundleError(say("The file became shorter while it was read."))
         return data
 
     def claim_metadata(self, addresses: Sequence[int], counts: Sequence[int]) -> None:
@@ -57,12 +58,17 @@ class Source:
         outside = self.claim(addresses, counts)
         if outside is not None:
             raise BundleError(
-                f"The structure of the file names {counts[outside]} bytes from byte {addresses[outside]}, "
-                "which lie outside the file."
+                say(
+                    "The structure of the file names {0} bytes from byte {1}, which lie outside the file.",
+                    counts[outside],
+                    addresses[outside],
+                )
             )
         self._metadata_bytes += sum(counts)
         if self._metadata_bytes > min(self.size, MAX_METADATA_BYTES):
-            raise BundleError("The structure of the file is larger than that of any bundle, or names a place twice.")
+            raise BundleError(
+                say("The structure of the file is larger than that of any bundle, or names a place twice.")
+            )
 
     def claim(self, addresses: Sequence[int], counts: Sequence[int]) -> int | None:
         """Note that bytes belong to one thing each and to nothing else; :meth:`check_disjoint` compares.
@@ -93,8 +99,10 @@ class Source:
         shared = np.flatnonzero(starts[order][1:] < ends[:-1])
         if shared.size:
             raise BundleError(
-                f"Two parts of the file share the same place, byte {starts[order][1 + int(shared[0])]}, "
-                "which is not allowed."
+                say(
+                    "Two parts of the file share the same place, byte {0}, which is not allowed.",
+                    starts[order][1 + int(shared[0])],
+                )
             )
 
 
@@ -114,5 +122,6 @@ def check_values(strings: Sequence[bytes], wanted: Sequence[int]) -> None:
     """Check the lookup3 of each of some strings of bytes; raises BundleError when one is another."""
     if lookup3_all(strings) != wanted:
         raise BundleError(
-            "The file is damaged: a checksum of its structure does not hold.", remedy="Ask for the file again."
+            say("The file is damaged: a checksum of its structure does not hold."),
+            remedy=say("Ask for the file again."),
         )

@@ -31,6 +31,7 @@ from counterfoil.bundle.hdf5.format import (
 from counterfoil.bundle.hdf5.names import Link, Names
 from counterfoil.bundle.hdf5.source import Source, check_sums
 from counterfoil.errors import BundleError
+from counterfoil.sentence import say
 
 _PEEK_BYTES = 512
 """What is read of an object header at first; most are shorter."""
@@ -140,7 +141,7 @@ class _Walk:
             for path, header in groups:
                 links = next(more) if header.dense else [self._names.read(body, path) for body in header.links]
                 if links and depth > self._limits.depth:
-                    raise BundleError(f"The file's groups are nested more than {self._limits.depth} deep.")
+                    raise BundleError(say("The file's groups are nested more than {0} deep.", self._limits.depth))
                 level += self._members(links, path)
         self._source.check_disjoint()
         groups_found = {path: {name: found[name] for name in sorted(found)} for path, found in self._groups.items()}
@@ -152,15 +153,15 @@ class _Walk:
         before = len(self._addresses)
         self._addresses.update([address for _, address in links])
         if len(self._addresses) != before + len(links):
-            raise BundleError(f"Something in {path} is a second name for another object, which is not allowed.")
+            raise BundleError(say("Something in {0} is a second name for another object, which is not allowed.", path))
         if len({name for name, _ in links}) != len(links):
-            raise BundleError(f"{path} holds two objects of the same name.")
+            raise BundleError(say("{0} holds two objects of the same name.", path))
         parent = path if path != "/" else ""
         return [(parent, name, address) for name, address in links]
 
     def _check_count(self, objects: int) -> None:
         if objects > self._limits.objects:
-            raise BundleError(f"The file holds more than {self._limits.objects} objects.")
+            raise BundleError(say("The file holds more than {0} objects.", self._limits.objects))
 
     def _read_objects(self, objects: Sequence[_Object]) -> list[tuple[str, GroupHeader]]:
         """Read the headers of some objects: note the datasets, return the groups."""
@@ -216,7 +217,7 @@ class _Walk:
             lengths.append(length)
         self._source.claim_metadata([address for _, _, address in objects], lengths)
         if list(map(len, blocks)) != lengths:
-            raise BundleError("The file became shorter while it was read.")
+            raise BundleError(say("The file became shorter while it was read."))
         return blocks
 
     def _continue(self, objects: Sequence[tuple[str, list[Message]]]) -> list[list[Message]]:
@@ -235,13 +236,13 @@ class _Walk:
                     else:
                         found[number].append(message)
                 if counts[number] > MAX_BLOCKS:
-                    raise BundleError(f"{path} has an object header of more than {MAX_BLOCKS} blocks.")
+                    raise BundleError(say("{0} has an object header of more than {1} blocks.", path, MAX_BLOCKS))
                 if len(found[number]) > MAX_MESSAGES:
-                    raise BundleError(f"{path} has an object header of more than {MAX_MESSAGES} messages.")
+                    raise BundleError(say("{0} has an object header of more than {1} messages.", path, MAX_MESSAGES))
             blocks = [self._source.take(address, length) for _, address, length in ahead]
             check_sums(blocks)
             if any(not block.startswith(b"OCHK") for block in blocks):
-                raise BundleError("The file is damaged: a block of an object header lacks its mark.")
+                raise BundleError(say("The file is damaged: a block of an object header lacks its mark."))
             pending = [
                 (number, parse_messages(block, 4, objects[number][0]))
                 for (number, _, _), block in zip(ahead, blocks, strict=True)
@@ -253,17 +254,17 @@ class _Walk:
         if path == "/":
             self._attributes = () if header.more_attributes else header.attributes
         elif header.attributes or header.more_attributes:
-            raise BundleError(f"{path} has an attribute, and only the root of a file may have one.")
+            raise BundleError(say("{0} has an attribute, and only the root of a file may have one.", path))
 
     def _note_datasets(self, datasets: Sequence[tuple[_Object, StoredDataset]]) -> None:
         if "/" not in self._groups:
-            raise BundleError("The root of the file is not a group.")
+            raise BundleError(say("The root of the file is not a group."))
         held = [(item, stored) for item, stored in datasets if stored.info.data_bytes]
         outside = self._source.claim(
             [stored.offset for _, stored in held], [stored.info.data_bytes for _, stored in held]
         )
         if outside is not None:
-            raise BundleError(f"{_path(held[outside][0])} has its data outside the file.")
+            raise BundleError(say("{0} has its data outside the file.", _path(held[outside][0])))
         for (group, name, _), stored in datasets:
             self._groups[group or "/"][name] = stored
 
