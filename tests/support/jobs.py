@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,15 +43,43 @@ TEXT = bytes(range(32, 127)) * 8 + b"All work and no play makes a dull trainer. 
 
 def digits_order(**settings: Any) -> OrderDraft:
     """The digits recipe with 4 channels: about 1,500 weights."""
-    images, labels = load_digits()
     chosen = {"steps": 6, "batch_size": 8, "width": 4, "checkpoint_every": 2, "seed": 11} | settings
-    return order_digits(images[:200], labels[:200], **chosen)
+    return _fresh(_digits_draft(**chosen))
 
 
 def gpt2_order(**settings: Any) -> OrderDraft:
     """The GPT-2 recipe with one layer of width 16: about 8,000 weights, half of them in the tied embedding."""
     chosen = {"size": TINY_GPT2, "steps": 6, "batch_size": 4, "warmup": 2, "checkpoint_every": 2, "seed": 5} | settings
-    return order_gpt2(TEXT, **chosen)
+    return _fresh(_gpt2_draft(**chosen))
+
+
+# A capture takes longer than the recording of its run: each is made once in a process.
+
+
+@cache
+def _digits_draft(**settings: Any) -> OrderDraft:
+    images, labels = load_digits()
+    return order_digits(images[:200], labels[:200], **settings)
+
+
+@cache
+def _gpt2_draft(**settings: Any) -> OrderDraft:
+    return order_gpt2(TEXT, **settings)
+
+
+def _fresh(draft: OrderDraft) -> OrderDraft:
+    """The same draft with arrays of its own, so that no test can change another's."""
+
+    def copies(arrays: Mapping[str, Array]) -> dict[str, Array]:
+        return {name: array.copy() for name, array in arrays.items()}
+
+    return replace(
+        draft,
+        schedule=draft.schedule.copy(),
+        scalars=draft.scalars.copy(),
+        data=copies(draft.data),
+        initial=copies(draft.initial),
+    )
 
 
 def draw(shape: tuple[int, ...], number: int) -> Array:
