@@ -8,6 +8,8 @@ import pytest
 
 # Before Qt is imported by anything: the tests draw off screen unless told otherwise.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+# Torch's threads sleep while they wait for work; by default they spin, and take the processor from other workers.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # Audits keep their progress there, and not in the folder of who runs the tests.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="counterfoil-tests-")
 
