@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,10 @@ from counterfoil.audit.values.report import AuditReport
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import StepRecord, run_tree
 from counterfoil.cancel import CancelToken
+from counterfoil.execution.admission import read_program
 from counterfoil.execution.philox import uniform
 from counterfoil.program.capture import CapturedStep, Objective, capture
-from counterfoil.program.graph import TensorType
+from counterfoil.program.graph import Program, TensorType
 from counterfoil.program.update import Sgd, UpdateRule
 from counterfoil.signing import SigningKey, open_claim, sign_claim
 from counterfoil.training.initial import fan_in_uniform
@@ -148,8 +149,15 @@ def record_job(folder: Path, draft: OrderDraft, key: SigningKey, **settings: Any
     """Write an order, without the trial that recording is anyhow, and record a run of it."""
     job = Job(folder / "job.cfoil", folder / "run.cfoil")
     draft.write(job.order, trial=False)
+    _hold(draft.program.to_bytes(), draft.manifest.precision.compute)
     record_run(job.order, job.run, key, **settings)
     return job
+
+
+@lru_cache(maxsize=32)
+def _hold(program: bytes, compute: str) -> Program:
+    """Keep a program in use, so that recording and the audits of its runs need not read and check it each anew."""
+    return read_program(program, compute)
 
 
 def record_run(order: Path, run: Path, key: SigningKey, **settings: Any) -> Path:
