@@ -3,17 +3,62 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 import pytest
 
 # Before Qt is imported by anything: the tests draw off screen unless told otherwise.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+# Torch's threads sleep while they wait for work; by default they spin, and take the processor from other workers.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # Audits keep their progress there, and not in the folder of who runs the tests.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="counterfoil-tests-")
 
 
+LONGEST_FIRST = (
+    "app/test_real_flow.py",
+    "engine/exact/test_definitions.py",
+    "app/test_resuming.py",
+    "attacks/test_large_program.py",
+    "attacks/test_killed_recording.py",
+    "attacks/test_shifted_exponent.py",
+    "app/test_views.py",
+    "engine/test_cli_order.py",
+    "engine/audit/test_replay_custom.py",
+    "attacks/test_changed_after_check.py",
+    "attacks/test_omitted_decisions.py",
+    "test_bring_your_own_model.py",
+    "app/test_engine_process.py",
+    "attacks/test_no_false_accusation.py",
+    "test_fuzz.py",
+    "engine/training/test_recipes_gpt2.py",
+    "engine/audit/test_panel.py",
+    "benchmarks/test_accuracy.py",
+    "engine/rounding/test_log.py",
+    "engine/audit/test_killed_audit.py",
+    "engine/signer/test_terminal.py",
+    "attacks/test_key_in_memory.py",
+    "attacks/test_machine_trouble.py",
+    "attacks/test_capsule_swapped_row.py",
+    "test_readme.py",
+    "app/test_flow.py",
+    "app/test_queue.py",
+    "app/test_flood.py",
+    "app/test_demo.py",
+    "app/test_xvfb.py",
+    "engine/rounding/test_guaranteed.py",
+    "engine/training/test_recipes_images.py",
+    "engine/audit/test_arbiter.py",
+    "engine/test_cli.py",
+)
+"""Files that take longest: begun first, so that no worker is left with one of them when the others are done."""
+HERE = Path(__file__).parent
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what cannot run here, and say why."""
+    """Put the longest files first; skip what cannot run here, and say why."""
+    places = {HERE / name: place for place, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
     reasons = {"gpu": _no_gpu(), "xvfb": None if shutil.which("Xvfb") else "Xvfb is not installed"}
     for item in items:
         for marker, reason in reasons.items():
