@@ -28,7 +28,7 @@ from counterfoil.execution.interpreter import (
 from counterfoil.program.graph import Node
 from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import RecordingRounder, _directed
+from counterfoil.rounding.rounder import RecordingRounder, directed
 from counterfoil.signing import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.order import LoadedOrder, prepare_order
@@ -143,7 +143,7 @@ class _Rounder(RecordingRounder):
             where = taken.indices
             rounded = flat.numpy()
             old = rounded[where].astype(np.float64)
-            new, _ = _directed(own[where].astype(np.float64), old, taken.ups, self._grid(node, exponent))
+            new, _ = directed(own[where].astype(np.float64), old, taken.ups, self._grid(node, exponent))
             rounded[where] = new
             key = np.uint64(self._site_key)
             fingerprint += int(mix_values(new, where, key)) - int(mix_values(old, where, key))

@@ -39,6 +39,8 @@ def read_program(data: bytes, compute: str, limits: Limits | None = None, cancel
     key = (Digest.of(data), compute, limits)
     known = _admitted.get(key)
     if known is not None:
+        if cancel is not None:
+            cancel.check()
         return known
     # Tables over all operators take a second each, and the first fake tensor an import of three.
     with cancel.at_once() if cancel is not None else nullcontext():

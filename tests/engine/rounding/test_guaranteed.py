@@ -18,7 +18,7 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import PROFILES, OrderManifest, Precision
 from counterfoil.cli import main
 from counterfoil.errors import BundleError
-from counterfoil.execution.interpreter import _operation, native
+from counterfoil.execution.interpreter import make_operation, native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.program import sums
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
@@ -872,7 +872,7 @@ def test_gelu_and_logit_stay_within_the_margin_of_every_mode(name: str, where: s
     kind = TensorType("float32", (400,))
     node = Node(f"aten.{name}.default", (Value(0),), (), (kind,), 1, "", "forward")
     (margin,) = site_margins(Program((Input("x", "state", kind),), (node,), {}, Value(1)), Precision(proven=proven))
-    (output,) = listed(native(_operation(node), [x], {}))
+    (output,) = listed(native(make_operation(node), [x], {}))
     error = max(each(lambda a, b: abs(a - b), exact(output), each(UNARY[name][0], exact(x))))
     arguments = {"self": x}
     for rule, holds in ((rule_for(node.entry), True), (scale.rule("output"), False)):
