@@ -7,9 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from counterfoil import CancelToken, CheckChanged, DisputeLocated, Event, LabelFlip, OperatorDone, StepReplayed
+from counterfoil import (
+    AuditRequest,
+    CancelToken,
+    CheckChanged,
+    DisputeLocated,
+    Event,
+    LabelFlip,
+    OperatorDone,
+    StepReplayed,
+)
 from counterfoil.signing import SigningKey
-from counterfoil_app.engine.port import ReplayPlan
 from support.fake_engine import FakeEngine
 from support.job_fixtures import trainer_key
 from support.jobs import audited, digits_order, record_job
@@ -44,4 +52,4 @@ def test_events_come_in_the_order_of_the_real_engine(
     job = record_job(tmp_path, draft, trainer_key, tamper=None if disputed is None else LabelFlip(disputed))
     real = story(audited(job.run, job.order).events)
     fake = FakeEngine(steps=STEPS, disputed=disputed)
-    assert story(fake.audit(ReplayPlan(job.run, job.order, "cpu"), CancelToken())) == real
+    assert story(fake.audit(AuditRequest(job.run, job.order), CancelToken())) == real
