@@ -21,7 +21,7 @@ from counterfoil.audit.values.outcome import Check, CheckNumber
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import StepRecord, run_tree
+from counterfoil.bundle.schema import Precision, StepRecord, run_tree
 from counterfoil.cancel import CancelToken
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.philox import uniform
@@ -46,16 +46,33 @@ TEXT = bytes(range(32, 127)) * 8 + b"All work and no play makes a dull trainer. 
 def digits_order(**settings: Any) -> OrderDraft:
     """The digits recipe with 4 channels: about 1,500 weights."""
     chosen = {"steps": 6, "batch_size": 8, "width": 4, "checkpoint_every": 2, "seed": 11} | settings
-    return _fresh(_digits_draft(**chosen))
+    return _drafted(_digits_draft, **chosen)
 
 
 def gpt2_order(**settings: Any) -> OrderDraft:
     """The GPT-2 recipe with one layer of width 16: about 8,000 weights, half of them in the tied embedding."""
     chosen = {"size": TINY_GPT2, "steps": 6, "batch_size": 4, "warmup": 2, "checkpoint_every": 2, "seed": 5} | settings
-    return _fresh(_gpt2_draft(**chosen))
+    return _drafted(_gpt2_draft, **chosen)
 
 
 # A capture takes longer than the recording of its run: each is made once in a process.
+
+
+def _drafted(draft: Callable[..., OrderDraft], *, precision: Precision | None = None, **settings: Any) -> OrderDraft:
+    """A draft with arrays of its own, so that no test can change another's; its precision is a word in the manifest."""
+
+    def copies(arrays: Mapping[str, Array]) -> dict[str, Array]:
+        return {name: array.copy() for name, array in arrays.items()}
+
+    made = draft(**settings)
+    return replace(
+        made,
+        manifest=replace(made.manifest, precision=precision or Precision()),
+        schedule=made.schedule.copy(),
+        scalars=made.scalars.copy(),
+        data=copies(made.data),
+        initial=copies(made.initial),
+    )
 
 
 @cache
@@ -67,21 +84,6 @@ def _digits_draft(**settings: Any) -> OrderDraft:
 @cache
 def _gpt2_draft(**settings: Any) -> OrderDraft:
     return order_gpt2(TEXT, **settings)
-
-
-def _fresh(draft: OrderDraft) -> OrderDraft:
-    """The same draft with arrays of its own, so that no test can change another's."""
-
-    def copies(arrays: Mapping[str, Array]) -> dict[str, Array]:
-        return {name: array.copy() for name, array in arrays.items()}
-
-    return replace(
-        draft,
-        schedule=draft.schedule.copy(),
-        scalars=draft.scalars.copy(),
-        data=copies(draft.data),
-        initial=copies(draft.initial),
-    )
 
 
 def draw(shape: tuple[int, ...], number: int) -> Array:
