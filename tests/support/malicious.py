@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from torch import Tensor
 
+from counterfoil import machine
 from counterfoil.cancel import CancelToken
 from counterfoil.execution.interpreter import (
     Compute,
@@ -97,7 +98,7 @@ def record_malicious(order: Path, run: Path, key: SigningKey, trainer: Trainer, 
 
     with ExitStack() as stack:
         stack.enter_context(replaced(recorder, "prepare_order", received))
-        stack.enter_context(replaced(recorder, "Interpreter", lambda *args: _Interpreter(trainer, *args)))
+        stack.enter_context(replaced(machine, "Interpreter", lambda *args: _Interpreter(trainer, *args)))
         stack.enter_context(replaced(recorder, "RecordingRounder", lambda *args: _Rounder(trainer, *args)))
         return record_run(order, run, key, **settings)
 
