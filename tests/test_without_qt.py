@@ -31,8 +31,15 @@ def run_without_qt(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def command(*arguments: str) -> str:
-    return f"from counterfoil.cli import main\nsys.exit(main({list(arguments)!r}))"
+def commands(*lines: tuple[str, ...]) -> str:
+    """Code that runs command lines one after another, up to the first that fails."""
+    return f"""
+from counterfoil.cli import main
+for line in {lines!r}:
+    code = main(list(line))
+    if code:
+        sys.exit(code)
+"""
 
 
 def test_the_blocker_blocks(tmp_path: Path) -> None:
@@ -51,25 +58,26 @@ for name in counterfoil.__all__:
 
 @pytest.mark.parametrize("name", ["order", "train", "inspect", "audit", "verify", "keygen", "gui", "demo"])
 def test_help(name: str, tmp_path: Path) -> None:
-    done = run_without_qt(command(name, "--help"), tmp_path)
+    done = run_without_qt(commands((name, "--help")), tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Usage" in done.stdout
 
 
 def test_order_train_and_audit(tmp_path: Path) -> None:
-    for arguments in (
-        ("order", "digits-cnn", "--out", "job.cfoil", "--steps", "2", "--width", "4", "--checkpoint-every", "1"),
+    code = commands(
+        ("order", "digits-cnn", "--out", "job.cfoil", "--steps", "1", "--width", "4", "--checkpoint-every", "1"),
         ("keygen", "key.pem", "--no-passphrase"),
         ("train", "job.cfoil", "--out", "run.cfoil", "--key", "key.pem"),
         ("audit", "run.cfoil", "--order", "job.cfoil"),
-    ):
-        done = run_without_qt(command(*arguments), tmp_path)
-        assert done.returncode == 0, done.stdout + done.stderr
+    )
+    done = run_without_qt(code, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "VERIFIED" in done.stdout
 
 
 @pytest.mark.parametrize("name", ["gui", "demo"])
 def test_the_window_is_missed_in_a_sentence(name: str, tmp_path: Path) -> None:
-    done = run_without_qt(command(name), tmp_path)
+    done = run_without_qt(commands((name,)), tmp_path)
     assert done.returncode == 4
     assert "is not installed" in done.stderr
     assert "pip install" in done.stderr

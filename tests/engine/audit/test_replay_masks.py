@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +21,42 @@ from counterfoil.program.update import Sgd
 from counterfoil.rounding.rounder import RecordingRounder
 from counterfoil.signing import SigningKey
 from counterfoil.training.custom import CustomJob, order_custom
-from support.jobs import audited, classify, record_job, replaced
+from support.jobs import Job, audited, classify, record_job, replaced
 from support.masked import INF, MASKED_DATA, PATHS, TIME, WIDTH, masked_order
+
+
+INFINITE: set[str] = set()
+"""Kinds of operators that rounded an output with an infinity, while the runs below were recorded."""
+
+
+def noting(self: RecordingRounder, node: Any, flat: Tensor, *rest: Any) -> Any:
+    if bool(torch.isinf(flat).any()):
+        INFINITE.add(node.entry.kind)
+    return CHECKED(self, node, flat, *rest)
+
+
+CHECKED = RecordingRounder._checked
+
+
+@pytest.fixture(scope="module")
+def recorded(trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Job]:
+    """A run of a path in a profile, each recorded once; the step is captured once, whatever its profile."""
+    drafts = cache(lambda path: masked_order(PATHS[path]))
+
+    @cache
+    def job(path: str, profile: str) -> Job:
+        draft = drafts(path)
+        draft = replace(draft, manifest=replace(draft.manifest, precision=PROFILES[profile]))
+        with replaced(RecordingRounder, "_checked", noting):
+            return record_job(tmp_path_factory.mktemp("masked"), draft, trainer_key)
+
+    return job
 
 
 @pytest.mark.parametrize("profile", ["float64-24", "float32-bfloat16"])
 @pytest.mark.parametrize("path", PATHS)
-def test_masks_of_minus_infinity_pass(path: str, profile: str, tmp_path: Path, trainer_key: SigningKey) -> None:
-    job = record_job(tmp_path, masked_order(PATHS[path], precision=PROFILES[profile]), trainer_key)
+def test_masks_of_minus_infinity_pass(path: str, profile: str, recorded: Callable[[str, str], Job]) -> None:
+    job = recorded(path, profile)
     found = audited(job.run, job.order)
     assert found.report.outcome is Outcome.VERIFIED
     assert all(found.check(CheckNumber(n)).state is not CheckState.FAILED for n in range(1, 11))
@@ -34,21 +65,11 @@ def test_masks_of_minus_infinity_pass(path: str, profile: str, tmp_path: Path, t
         assert np.isfinite(reader.losses()).all()
 
 
-def test_the_paths_bring_infinities_to_rounded_operators(tmp_path: Path, trainer_key: SigningKey) -> None:
+def test_the_paths_bring_infinities_to_rounded_operators(recorded: Callable[[str, str], Job]) -> None:
     """The tests above are about something: each path but softmax itself rounds an output that holds infinities."""
-    found: set[str] = set()
-
-    def checked(self: RecordingRounder, node: Any, flat: Tensor, *rest: Any) -> Any:
-        if bool(torch.isinf(flat).any()):
-            found.add(node.entry.kind)
-        return original(self, node, flat, *rest)
-
-    original = RecordingRounder._checked
-    with replaced(RecordingRounder, "_checked", checked):
-        for path in PATHS:
-            (tmp_path / path).mkdir()
-            record_job(tmp_path / path, masked_order(PATHS[path], steps=1), trainer_key)
-    assert found >= {"div", "baddbmm", "add", "_log_softmax", "addcmul", "sqrt"}
+    for path in PATHS:
+        recorded(path, "float64-24")
+    assert INFINITE >= {"div", "baddbmm", "add", "_log_softmax", "addcmul", "sqrt"}
 
 
 def test_control_an_overflow_of_its_own_is_refused_by_name(tmp_path: Path, trainer_key: SigningKey) -> None:

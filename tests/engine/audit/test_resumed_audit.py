@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -82,13 +84,19 @@ def files_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.fixture(scope="module")
+def uninterrupted() -> Callable[[Job], list[Event]]:
+    """The events of an audit of a job that nothing stops; each is audited once."""
+    return cache(lambda job: whole(request_of(job)))
+
+
 @pytest.mark.parametrize("steps", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("which", ["digits_job", "cheat"])
-def test_stopped_after_any_step(which, steps, tmp_path, request):
+def test_stopped_after_any_step(which, steps, tmp_path, request, uninterrupted):
     job = request.getfixturevalue(which)
     place = tmp_path / "kept"
     place.mkdir()
-    expected = whole(request_of(job))
+    expected = uninterrupted(job)
     assert ended(expected).report.outcome is (Outcome.DISPUTED if which == "cheat" else Outcome.VERIFIED)
     stopped = ended(stopped_after(request_of(job, place), steps))
     assert stopped.report.outcome is (Outcome.DISPUTED if which == "cheat" and steps > 3 else Outcome.INCONCLUSIVE)

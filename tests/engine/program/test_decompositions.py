@@ -91,18 +91,20 @@ def test_linear_interpolation(shape: tuple[int, ...], settings: dict[str, Any], 
 
 @pytest.mark.parametrize("mode", ["nearest", "nearest-exact"])
 @pytest.mark.parametrize(
-    ("shape", "settings"),
+    ("shape", "several"),
     [
-        *[((1, 1, length), {"size": size}) for length in (1, 3, 7, 10, 41) for size in (1, 2, 5, 7, 20, 49, 82, 97)],
-        ((2, 3, 5, 6), {"size": (7, 9)}),
-        ((2, 3, 8, 8), {"scale_factor": 2}),
-        ((2, 3, 9, 4), {"scale_factor": (0.5, 2.3)}),
-        ((1, 2, 3, 4, 5), {"size": (4, 3, 7)}),
+        *[((1, 1, length), [{"size": size} for size in (1, 2, 5, 7, 20, 49, 82, 97)]) for length in (1, 3, 7, 10, 41)],
+        ((2, 3, 5, 6), [{"size": (7, 9)}]),
+        ((2, 3, 8, 8), [{"scale_factor": 2}]),
+        ((2, 3, 9, 4), [{"scale_factor": (0.5, 2.3)}]),
+        ((1, 2, 3, 4, 5), [{"size": (4, 3, 7)}]),
     ],
 )
-def test_nearest_neighbours(shape: tuple[int, ...], settings: dict[str, Any], mode: str) -> None:
+def test_nearest_neighbours(shape: tuple[int, ...], several: list[dict[str, Any]], mode: str) -> None:
+    """A shape to every size in one step: each element has its own place in the result."""
+
     def function(x: Tensor) -> Tensor:
-        return functional.interpolate(x, mode=mode, **settings)
+        return torch.cat([functional.interpolate(x, mode=mode, **settings) for settings in several], -1)
 
     step = captured(function, *shape)
     for got, want in zip(executed(step), expected(function, *shape), strict=True):

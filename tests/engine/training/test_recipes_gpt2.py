@@ -22,6 +22,7 @@ from counterfoil.errors import DataError
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType
+from counterfoil.program.limits import MAX_OPERATORS
 from counterfoil.program.update import AdamW
 from counterfoil.training.recipes import gpt2
 from counterfoil.training.recipes.gpt2 import PREFIX, SIZES, Gpt2, Gpt2Size, initialise, order_gpt2, start_from
@@ -290,11 +291,19 @@ def test_the_public_size_has_124_million_parameters_and_is_captured():
     with torch.device("meta"):
         model = Gpt2(size)
     assert sum(parameter.numel() for parameter in model.parameters()) == 124_439_808
-    model.to_empty(device="cpu")  # memory that nothing touches
-    captured = capture(model, gpt2.objective, AdamW(clip_norm=1.0), {"tokens": TensorType("int32", (8, 65))})
-    Interpreter(captured.program, torch.device("cpu")).check_types()
-    draws = [node for node in captured.program.nodes if node.operator == "counterfoil.uniform"]
-    assert len(draws) == 1 + 3 * size.layers  # embeddings; attention, its output and the feed-forward's in each block
+    # Its blocks are all alike: two and three of them, at full width, tell what each adds.
+    operators = []
+    for layers in (2, 3):
+        with torch.device("meta"):
+            model = Gpt2(replace(size, layers=layers))
+        model.to_empty(device="cpu")  # memory that nothing touches
+        program = capture(model, gpt2.objective, AdamW(clip_norm=1.0), {"tokens": TensorType("int32", (8, 65))}).program
+        Interpreter(program, torch.device("cpu")).check_types()
+        draws = [node for node in program.nodes if node.operator == "counterfoil.uniform"]
+        assert len(draws) == 1 + 3 * layers  # embeddings; attention, its output and the feed-forward's in each block
+        operators.append(len(program.nodes))
+    of_a_block = operators[1] - operators[0]
+    assert operators[0] + (size.layers - 2) * of_a_block < MAX_OPERATORS
 
 
 def tokens(numbers: Any, vocabulary: int = 256) -> Tokens:
