@@ -19,7 +19,7 @@ from support.job_fixtures import trainer_key
 from support.jobs import Job, digits_order, record_job
 
 __all__ = ["trainer_key"]
-STEPS = 40
+STEPS = 16
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_kill_and_resume(job, key, tmp_path, capsys):
     process = started(command(job, cut, key, "--resume"))
     printed, _ = process.communicate()
     assert process.returncode == 0, printed
-    assert "Goes on from an earlier audit, which judged 1 of 20 segments, up to step 2." in printed
+    assert "Goes on from an earlier audit, which judged 1 of 8 segments, up to step 2." in printed
     assert statement(cut) == statement(whole)
     assert steps(cut) == steps(whole)
     assert len(steps(cut)) == STEPS
@@ -99,7 +99,7 @@ def test_kill_and_resume(job, key, tmp_path, capsys):
     # The same again from what lay there: --resume looks at nothing else.
     (cut / "progress").write_bytes(with_progress)
     assert main(command(job, cut, key)) == 0
-    assert "An earlier audit of this run judged 1 of 20 segments, up to step 2." in capsys.readouterr().out
+    assert "An earlier audit of this run judged 1 of 8 segments, up to step 2." in capsys.readouterr().out
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are of POSIX systems")

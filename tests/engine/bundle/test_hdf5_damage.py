@@ -30,7 +30,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 
 def chosen(data: bytes) -> list[Block]:
-    """Every structure of a file, but of those of one kind and length, as the headers of datasets, the first and last."""
+    """Every structure of a file; of those of one kind and length, such as headers of datasets, the first and last."""
     alike: dict[tuple[str, int], list[Block]] = {}
     for block in blocks_of(data):
         alike.setdefault((block.kind, block.end - block.start), []).append(block)
