@@ -31,6 +31,7 @@ from counterfoil.program.update import Sgd, UpdateRule
 from counterfoil.signing import SigningKey, open_claim, sign_claim
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order
+from counterfoil.training.recipes import digits, gpt2
 from counterfoil.training.recipes.digits import order_digits
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
 from counterfoil.training.recorder import record
@@ -78,12 +79,34 @@ def _drafted(draft: Callable[..., OrderDraft], *, precision: Precision | None = 
 @cache
 def _digits_draft(**settings: Any) -> OrderDraft:
     images, labels = load_digits()
-    return order_digits(images[:200], labels[:200], **settings)
+    with replaced(digits, "capture", _captured_once("digits", settings)):
+        return order_digits(images[:200], labels[:200], **settings)
 
 
 @cache
 def _gpt2_draft(**settings: Any) -> OrderDraft:
-    return order_gpt2(TEXT, **settings)
+    with replaced(gpt2, "capture", _captured_once("gpt2", settings)):
+        return order_gpt2(TEXT, **settings)
+
+
+_NO_OPERATORS = {"steps", "seed", "warmup", "learning_rate", "commit_every", "checkpoint_every"}
+"""Settings of these recipes that are data of an order; by the others the operators of a step may differ."""
+_CAPTURED: dict[tuple[Any, ...], CapturedStep] = {}
+
+
+def _captured_once(recipe: str, settings: Mapping[str, Any]) -> Callable[..., CapturedStep]:
+    """``capture``, which is asked once for the operators of a recipe's step; the first state is each model's own."""
+    key = (recipe, *sorted(item for item in settings.items() if item[0] not in _NO_OPERATORS))
+
+    def once(model: nn.Module, objective: Objective, rule: UpdateRule, batch: Mapping[str, TensorType]) -> CapturedStep:
+        if key not in _CAPTURED:
+            _CAPTURED[key] = capture(model, objective, rule, batch)
+        first = _CAPTURED[key]
+        parameters = {name: parameter.detach() for name, parameter in model.named_parameters()}
+        own = {**parameters, **dict(model.named_buffers()), **rule.slots(parameters)}
+        return replace(first, initial_state={**first.initial_state, **own})
+
+    return once
 
 
 def draw(shape: tuple[int, ...], number: int) -> Array:
