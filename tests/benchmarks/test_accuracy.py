@@ -13,6 +13,8 @@ from benchmarks.accuracy import Task, digits_task, drawing, gpt_task, in_float32
 from counterfoil.execution.devices import set_determinism
 from counterfoil.program.random import uniform
 from counterfoil.rounding.rounder import Kernels
+from counterfoil.training.recipes import digits, gpt2
+from support.jobs import captured_once
 
 
 @pytest.fixture
@@ -23,7 +25,10 @@ def kernels() -> Iterator[Kernels]:
 
 
 @pytest.fixture(params=["digits", "gpt"])
-def task(request: pytest.FixtureRequest, tmp_path: Path) -> Task:
+def task(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
+    """A task whose operators are captured once: its seeds and precisions change none."""
+    for recipe in (digits, gpt2):
+        monkeypatch.setattr(recipe, "capture", captured_once(f"accuracy, {request.param}", {}))
     if request.param == "digits":
         return digits_task(2)
     text = tmp_path / "text"

@@ -79,26 +79,27 @@ import counterfoil
 
 assert torch.backends.cpu.get_cpu_capability() == "DEFAULT"
 assert torch.get_num_threads() == 1
-request = counterfoil.AuditRequest(run=Path(sys.argv[1]), order=Path(sys.argv[2]))
-for event in counterfoil.run_audit(request):
-    pass
-report = event.report
-print(report.outcome.value, report.contradictions, report.omissions, report.run_root)
+for run, order in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+    request = counterfoil.AuditRequest(run=Path(run), order=Path(order))
+    for event in counterfoil.run_audit(request):
+        pass
+    report = event.report
+    print(report.outcome.value, report.contradictions, report.omissions, report.run_root)
 """
 
 
-@pytest.mark.parametrize("job", ["digits_job", "gpt2_job"])
-def test_another_instruction_set_and_thread_count(request, job):
-    made = request.getfixturevalue(job)
+def test_another_instruction_set_and_thread_count(digits_job, gpt2_job):
+    jobs = (digits_job, gpt2_job)
     environment = {**os.environ, "ATEN_CPU_CAPABILITY": "default", "OMP_NUM_THREADS": "1"}
     result = subprocess.run(
-        [sys.executable, "-c", AUDIT, str(made.run), str(made.order)],
+        [sys.executable, "-c", AUDIT, *(str(path) for job in jobs for path in (job.run, job.order))],
         env=environment,
         capture_output=True,
         text=True,
         check=False,
     )
     assert result.returncode == 0, result.stderr
-    with BundleReader.open(made.run) as reader:
-        root = golden.run_tree(reader.step_records()).root
-    assert result.stdout.split() == ["VERIFIED", "0", "0", root.hex]
+    for job, printed in zip(jobs, result.stdout.splitlines(), strict=True):
+        with BundleReader.open(job.run) as reader:
+            root = golden.run_tree(reader.step_records()).root
+        assert printed.split() == ["VERIFIED", "0", "0", root.hex]

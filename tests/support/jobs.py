@@ -79,13 +79,13 @@ def _drafted(draft: Callable[..., OrderDraft], *, precision: Precision | None = 
 @cache
 def _digits_draft(**settings: Any) -> OrderDraft:
     images, labels = load_digits()
-    with replaced(digits, "capture", _captured_once("digits", settings)):
+    with replaced(digits, "capture", captured_once("digits", settings)):
         return order_digits(images[:200], labels[:200], **settings)
 
 
 @cache
 def _gpt2_draft(**settings: Any) -> OrderDraft:
-    with replaced(gpt2, "capture", _captured_once("gpt2", settings)):
+    with replaced(gpt2, "capture", captured_once("gpt2", settings)):
         return order_gpt2(TEXT, **settings)
 
 
@@ -94,7 +94,7 @@ _NO_OPERATORS = {"steps", "seed", "warmup", "learning_rate", "commit_every", "ch
 _CAPTURED: dict[tuple[Any, ...], CapturedStep] = {}
 
 
-def _captured_once(recipe: str, settings: Mapping[str, Any]) -> Callable[..., CapturedStep]:
+def captured_once(recipe: str, settings: Mapping[str, Any]) -> Callable[..., CapturedStep]:
     """``capture``, which is asked once for the operators of a recipe's step; the first state is each model's own."""
     key = (recipe, *sorted(item for item in settings.items() if item[0] not in _NO_OPERATORS))
 

@@ -14,10 +14,10 @@ from support.exact_calls import all_calls, digest
 
 
 def main(threads: list[int]) -> None:
-    found = {}
+    found, calls = {}, all_calls()
     for count in threads:
         torch.set_num_threads(count)
-        found[count] = [[digest(result.numpy()) for result in call.run()[3]] for call in all_calls()]
+        found[count] = [[digest(result.numpy()) for result in call.run()[3]] for call in calls]
     print(json.dumps({"capability": torch.backends.cpu.get_cpu_capability(), "digests": found}))
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import shlex
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -130,6 +132,14 @@ def test_the_command_writes_the_page(
         """One real process; the larger batches are made up."""
         return measured(name, batch, *rest) if batch == 64 else replace(MEASURED, batch=batch)
 
+    # The process measures each form as often as it must, and not for a second.
+    python = tmp_path / "python"
+    code = "from counterfoil.benchmark import measurement as m; m.LONG_SECONDS = 0.0; m.main()"
+    python.write_text(f"""#!/bin/sh\ntest "$1 $2" = "-m counterfoil.benchmark.measurement" || exit 9
+exec {shlex.quote(sys.executable)} -c '{code}' "$3"
+""")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
     monkeypatch.setattr(paper, "_measure_alone", smallest_only)
     out = tmp_path / "page.md"
     assert main(["bench", "paper", "logistic", "--out", str(out), "--seconds", "1000", "--threads", "1"]) == 0
