@@ -88,9 +88,8 @@ def test_kill_and_resume(job, key, tmp_path, capsys):
     # Without --resume one line says what could be gone on from, and nothing is lost by it.
     capsys.readouterr()
     with_progress = (cut / "progress").read_bytes()
-    process = started(command(job, cut, key, "--resume"))
-    printed, _ = process.communicate()
-    assert process.returncode == 0, printed
+    assert main(command(job, cut, key, "--resume")) == 0
+    printed = capsys.readouterr().out
     assert "Goes on from an earlier audit, which judged 1 of 8 segments, up to step 2." in printed
     assert statement(cut) == statement(whole)
     assert steps(cut) == steps(whole)
