@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,20 @@ from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.errors import CancelledError
 from counterfoil.signer.environment import PASSPHRASE_VARIABLE
 from counterfoil.signing import load_private_key
+from counterfoil.training.recipes import digits
 from counterfoil.training.recorder import record
 from counterfoil.training.tamper import LabelFlip
 from support.interrupted import stop_after
+from support.jobs import captured_once, replaced
 
 SMALL = ("--steps", "3", "--width", "4", "--batch-size", "8", "--checkpoint-every", "1")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def operators_captured_once() -> Iterator[None]:
+    """The first order captures its step; the others of the same size are of the same operators."""
+    with replaced(digits, "capture", captured_once("digits, by command", {})):
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -96,9 +96,11 @@ _CAPTURED: dict[tuple[Any, ...], CapturedStep] = {}
 
 def captured_once(recipe: str, settings: Mapping[str, Any]) -> Callable[..., CapturedStep]:
     """``capture``, which is asked once for the operators of a recipe's step; the first state is each model's own."""
-    key = (recipe, *sorted(item for item in settings.items() if item[0] not in _NO_OPERATORS))
+    chosen = sorted(item for item in settings.items() if item[0] not in _NO_OPERATORS)
 
     def once(model: nn.Module, objective: Objective, rule: UpdateRule, batch: Mapping[str, TensorType]) -> CapturedStep:
+        shapes = tuple((name, tuple(weight.shape)) for name, weight in model.named_parameters())
+        key = (recipe, *chosen, *sorted(batch.items()), shapes)
         if key not in _CAPTURED:
             _CAPTURED[key] = capture(model, objective, rule, batch)
         first = _CAPTURED[key]
