@@ -95,7 +95,7 @@ def input_gradient(
         float32 ``[N, C, *size]``. Raises as :func:`convolution` does, for ``O / groups * kernel``.
     """
     groups, kernel = geometry.groups, weight.shape[2:]
-    left, right = quantise(weight, bits), quantise(g, bits)
+    left, right = quantise(weight.contiguous(), bits), quantise(g, bits)
     count = weight.shape[0] // groups * math.prod(kernel)
     check_operands(bits, bits, count)
     if _direct(form, g, count, bits):
@@ -108,7 +108,8 @@ def input_gradient(
     spread = _spread(right.values, size, kernel, geometry)
     once = (1,) * len(kernel)
     columns = _columns(windows(spread, kernel, once, geometry.dilation), groups)
-    turned = left.values.unflatten(0, (groups, -1)).flip(tuple(range(-len(kernel), 0))).transpose(1, 2)
+    grouped = left.values.view(groups, weight.shape[0] // groups, *weight.shape[1:])
+    turned = grouped.flip(tuple(range(-len(kernel), 0))).transpose(1, 2)
     product = _grouped(left, turned.reshape(groups, weight.shape[1], count), right, columns, form)
     return _channels_second(product, g.shape[0], size)
 
@@ -142,7 +143,8 @@ def weight_gradient(
     padded = pad(right.values, _both_sides(geometry.padding)).contiguous()
     # A stride may leave elements at the end that no position reaches; the gradient says how many positions there are.
     columns = _columns(windows(padded, kernel, geometry.stride, geometry.dilation), groups)
-    rows = left.values.unflatten(1, (groups, -1)).movedim(0, 2).reshape(groups, outputs // groups, count)
+    per_group = left.values.reshape(g.shape[0], groups, outputs // groups, math.prod(g.shape[2:]))
+    rows = per_group.permute(1, 2, 0, 3).reshape(groups, outputs // groups, count)
     product = _grouped(left, rows, right, columns.transpose(1, 2), form)
     return product.reshape(outputs, inputs, *kernel)
 
@@ -160,11 +162,14 @@ def _both_sides(padding: Sequence[int]) -> list[int]:
 def _columns(seen: Tensor, groups: int) -> Tensor:
     """Windows ``[N, C, *positions, *kernel]`` as columns ``[groups, C / groups * kernel, N * positions]``."""
     axes = (seen.dim() - 2) // 2
-    split = seen.unflatten(1, (groups, -1))  # [N, groups, C / groups, *positions, *kernel]
+    # [N, groups, C / groups, *positions, *kernel]
+    split = seen.view(seen.shape[0], groups, seen.shape[1] // groups, *seen.shape[2:])
     positions, kernel = range(3, 3 + axes), range(3 + axes, 3 + 2 * axes)
     ordered = split.permute(1, 2, *kernel, 0, *positions)
-    rows = math.prod(ordered.shape[1 : 2 + axes])
-    return ordered.reshape(groups, rows, math.prod(ordered.shape[2 + axes :]))
+    columns: Tensor = ordered.reshape(
+        groups, math.prod(ordered.shape[1 : 2 + axes]), math.prod(ordered.shape[2 + axes :])
+    )
+    return columns
 
 
 def _grouped(left: Quantised, rows: Tensor, right: Quantised, columns: Tensor, form: Form) -> Tensor:

@@ -65,12 +65,12 @@ def evaluate(kind: str, *operands: Tensor | float) -> Tensor:
         float32: every zero +0; infinities and NaN where the function has them, for the caller to allow or refuse.
     """
     device = next(operand.device for operand in operands if isinstance(operand, Tensor))
-    tensors = torch.broadcast_tensors(
-        *(
-            operand if isinstance(operand, Tensor) else torch.full((), operand, dtype=torch.float32, device=device)
-            for operand in operands
-        )
-    )
+    given = [
+        operand if isinstance(operand, Tensor) else torch.full((), operand, dtype=torch.float32, device=device)
+        for operand in operands
+    ]
+    shape = torch.broadcast_shapes(*(tensor.shape for tensor in given))
+    tensors = tuple(tensor.expand(shape) for tensor in given)
     assert all(tensor.dtype == torch.float32 for tensor in tensors), "values of the exact profiles are float32"
     approximate = _LIBRARY[kind](*(tensor.to(torch.float64) for tensor in tensors))
     return round_function(kind, tensors, approximate)

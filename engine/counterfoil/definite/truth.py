@@ -50,8 +50,8 @@ def correctly_rounded(kind: str, *operands: float) -> float:
 def _fraction(value: Any) -> Fraction:
     """A number of mpmath's as a fraction: all of its bits."""
     sign, significand, exponent, _ = value._mpf_
-    magnitude = Fraction(int(significand)) * Fraction(2) ** exponent
-    return -magnitude if sign else magnitude
+    magnitude = int(significand) << exponent if exponent >= 0 else Fraction(int(significand), 1 << -exponent)
+    return Fraction(-magnitude if sign else magnitude)
 
 
 def _is_power(kind: str, operands: tuple[float, ...], middle: Fraction) -> bool:
