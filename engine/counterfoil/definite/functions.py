@@ -18,7 +18,7 @@ from counterfoil.definite.truth import correctly_rounded
 
 ERROR = 2.0**-46
 """Largest relative error of a float64 function that is allowed for: 64 units of 2^-52. Documented are 1 to 1.5 units
-(SLEEF), at most 5 (CUDA) and at most 9 (glibc); see docs/numerics.md."""
+(SLEEF), less than one (MKL), at most 5 (CUDA), and a few in glibc's list of known errors."""
 
 _LIBRARY: Mapping[str, Callable[..., Tensor]] = {
     "exp": torch.exp,
@@ -69,11 +69,9 @@ def evaluate(kind: str, *operands: Tensor | float) -> Tensor:
         operand if isinstance(operand, Tensor) else torch.full((), operand, dtype=torch.float32, device=device)
         for operand in operands
     ]
-    shape = torch.broadcast_shapes(*(tensor.shape for tensor in given))
-    tensors = tuple(tensor.expand(shape) for tensor in given)
-    assert all(tensor.dtype == torch.float32 for tensor in tensors), "values of the exact profiles are float32"
-    approximate = _LIBRARY[kind](*(tensor.to(torch.float64) for tensor in tensors))
-    return round_function(kind, tensors, approximate)
+    assert all(tensor.dtype == torch.float32 for tensor in given), "values of the exact profiles are float32"
+    approximate = _LIBRARY[kind](*(tensor.to(torch.float64) for tensor in given))
+    return round_function(kind, tuple(tensor.expand(approximate.shape) for tensor in given), approximate)
 
 
 def round_function(kind: str, operands: tuple[Tensor, ...], approximate: Tensor) -> Tensor:

@@ -17,7 +17,8 @@ from support.definite_reference import same_bits, wild
 
 EDGES = [
     0.0, -0.0, 1.0, -1.0, 3.0, 1 + 2.0**-23, 1 - 2.0**-24, 1 / 3, 2.0**-149, -(2.0**-149), 2.0**-126,
-    2.0**-127 + 2.0**-149, 2.0**-75, 2.0**64, -(2.0**100), 3.4028234663852886e38, 1.1754942106924411e-38, math.inf, -math.inf,
+    2.0**-127 + 2.0**-149, 2.0**-75, 2.0**64, -(2.0**100), 3.4028234663852886e38, 1.1754942106924411e-38,
+    math.inf, -math.inf,
 ]  # fmt: skip
 OPERATIONS: dict[str, tuple[Callable[..., Tensor], Callable[[float, float, str], float]]] = {
     "add": (elementwise.add, ieee.total),
