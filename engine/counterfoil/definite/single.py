@@ -43,7 +43,7 @@ def from_int64(integers: Tensor, exponents: Tensor) -> Tensor:
     """Round ``integers * 2^exponents``, by way of float64 rounded to odd, so that only one rounding shows.
 
     Rounding to odd: what float64 cannot hold takes the neighbour whose last bit is one. A second rounding to at
-    least two bits fewer then gives what a single one would (Boldo and Melquiond 2008, theorem 3).
+    least two bits fewer then gives what a single one would (Boldo and Melquiond 2008).
 
     Args:
         integers: int64 of magnitude 2^62 at most, any shape.

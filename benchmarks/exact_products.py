@@ -1,0 +1,70 @@
+"""Times matrix products of the exact profiles, in every form, against float32 and float64.
+
+``python -m benchmarks.exact_products`` prints a table of ratios to ordinary float32 with one thread: the whole product (quantising,
+multiplying, rounding) in each form that is sound on this machine. On a machine that does other work the figures say
+little: repeat until they stay.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from counterfoil.definite.digits import digit_count
+from counterfoil.definite.forms import sound_forms
+from counterfoil.definite.products import Form, exact_sums, matmul, operands
+
+SHAPES = ((512, 768, 768), (512, 768, 3072), (512, 3072, 768), (768, 512, 768), (1024, 1024, 1024), (64, 576, 9216))
+"""m, k, n: layers of width 768, their gradients, a cube, and an unfolded convolution of 64 channels."""
+BITS = (13, 20)
+
+
+def seconds(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """Median seconds of each call; in each round every one runs once, so that all see the same machine."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for round_number in range(rounds + 1):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            if round_number:
+                times[name].append(time.perf_counter() - start)
+    return {name: statistics.median(found) for name, found in times.items()}
+
+
+def calls_for(a: Tensor, b: Tensor) -> dict[str, Callable[[], object]]:
+    wide = a.to(torch.float64), b.to(torch.float64)
+    calls: dict[str, Callable[[], object]] = {"float32": lambda: a @ b, "float64": lambda: wide[0] @ wide[1]}
+    for bits in BITS:
+        left, right = operands(a, b, bits)
+        for form in sorted(sound_forms(a.device.type), key=lambda form: form.value):
+            calls[f"{form.value}, S = {bits}"] = lambda bits=bits, form=form: matmul(a, b, bits, form)  # type: ignore[misc]
+        calls[f"exact sums of {digit_count(bits)} int8 digits"] = lambda left=left, right=right: exact_sums(  # type: ignore[misc]
+            left, right, Form.INT8
+        )
+    return calls
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--shapes", type=int, default=len(SHAPES), help="how many of the shapes")
+    chosen = parser.parse_args()
+    torch.set_num_threads(chosen.threads)
+    generator = torch.Generator().manual_seed(0)
+    print(f"torch {torch.__version__}, {chosen.threads} threads; times by those of float32")
+    for m, k, n in SHAPES[: chosen.shapes]:
+        a, b = torch.randn(m, k, generator=generator), torch.randn(k, n, generator=generator)
+        found = seconds(calls_for(a, b), chosen.rounds)
+        print(f"{m} x {k} x {n}: float32 {1e3 * found['float32']:.1f} ms")
+        for name, taken in found.items():
+            print(f"  {name:32} {taken / found['float32']:6.2f}")
+
+
+if __name__ == "__main__":
+    main()
