@@ -1,8 +1,8 @@
 """Times matrix products of the exact profiles, in every form, against float32 and float64.
 
-``python -m benchmarks.exact_products`` prints a table of ratios to ordinary float32 with one thread: the whole product (quantising,
-multiplying, rounding) in each form that is sound on this machine. On a machine that does other work the figures say
-little: repeat until they stay.
+``python -m benchmarks.exact_products`` prints ratios to ordinary float32 with one thread: the whole product
+(quantising, multiplying, rounding) in each form that is sound on this machine. On a machine that does other work the
+figures say little: repeat until they stay.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from counterfoil.definite.digits import digit_count
+from counterfoil.definite import fused
 from counterfoil.definite.forms import sound_forms
-from counterfoil.definite.products import Form, exact_sums, matmul, operands
+from counterfoil.definite.products import matmul
 
 SHAPES = ((512, 768, 768), (512, 768, 3072), (512, 3072, 768), (768, 512, 768), (1024, 1024, 1024), (64, 576, 9216))
 """m, k, n: layers of width 768, their gradients, a cube, and an unfolded convolution of 64 channels."""
@@ -40,12 +40,10 @@ def calls_for(a: Tensor, b: Tensor) -> dict[str, Callable[[], object]]:
     wide = a.to(torch.float64), b.to(torch.float64)
     calls: dict[str, Callable[[], object]] = {"float32": lambda: a @ b, "float64": lambda: wide[0] @ wide[1]}
     for bits in BITS:
-        left, right = operands(a, b, bits)
         for form in sorted(sound_forms(a.device.type), key=lambda form: form.value):
             calls[f"{form.value}, S = {bits}"] = lambda bits=bits, form=form: matmul(a, b, bits, form)  # type: ignore[misc]
-        calls[f"exact sums of {digit_count(bits)} int8 digits"] = lambda left=left, right=right: exact_sums(  # type: ignore[misc]
-            left, right, Form.INT8
-        )
+        cut = fused.cut(a, bits), fused.cut(b, bits)
+        calls[f"karatsuba, S = {bits}, cut before"] = lambda cut=cut: fused.multiply(*cut)  # type: ignore[misc]
     return calls
 
 

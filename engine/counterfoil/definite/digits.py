@@ -18,6 +18,9 @@ INT8_DIGIT_BITS = 6
 INT8_BLOCK = 1 << 17
 """Products of such digits that int32 adds: 2^17 * 64 * (64 + 128) < 2^31, where an operand is shifted to unsigned."""
 
+KARATSUBA_BLOCK = 1 << 15
+"""The same where operands are sums of two digits, -128 to 127: 2^15 * 128 * (128 + 128) < 2^31."""
+
 
 def digit_count(bits: int, digit_bits: int = INT8_DIGIT_BITS) -> int:
     """Return how many digits an integer of magnitude ``2^bits`` at most takes."""

@@ -7,8 +7,10 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from counterfoil.definite.products import Form, exact_sums
+from counterfoil.definite import fused
+from counterfoil.definite.products import Form, exact_sums, operands
 from counterfoil.definite.quantise import Quantised
+from counterfoil.definite.single import from_int64
 
 _ROWS, _INNER, _COLUMNS = 33, 4099, 17
 """Odd lengths, beyond the tiles of libraries and the blocks of float32."""
@@ -34,10 +36,23 @@ def sound_forms(device: str) -> frozenset[Form]:
 
 def _is_sound(form: Form, cases: list[tuple[Tensor, Tensor, Tensor]]) -> bool:
     try:
-        return all(torch.equal(exact_sums(_whole(a), _whole(b), form), answer) for a, b, answer in cases)
+        return all(torch.equal(exact_sums(_whole(a), _whole(b), form), answer) for a, b, answer in cases) and (
+            form is not Form.KARATSUBA or all(_kernels_agree(a, b) for a, b, _ in cases)
+        )
     except (RuntimeError, AttributeError):
         # No kernel for this device or processor; no such operator in this version of torch.
         return False
+
+
+def _kernels_agree(a: Tensor, b: Tensor) -> bool:
+    """Whether the kernels of the CPU, and the operator on transposed operands, give them too; others have no kernels."""
+    left, right = a.to(torch.float32), b.to(torch.float32)
+    if not fused.takes(left, right, _BITS):
+        return True
+    ours = operands(left, right, _BITS)
+    expected = from_int64(_answer(*(q.integers.to(torch.int64) for q in ours)), ours[0].unit + ours[1].unit)
+    turned = right.t().contiguous().t()
+    return all(torch.equal(fused.matmul(left, other, _BITS), expected) for other in (right, turned))
 
 
 def _cases(device: torch.device) -> list[tuple[Tensor, Tensor]]:

@@ -50,6 +50,13 @@ class Quantised:
         return self.exponents - self.bits
 
 
+def not_finite() -> NonFiniteError:
+    """The error for an element that has no exponent."""
+    return NonFiniteError(
+        say("A value that is added or multiplied exactly is infinite or not a number."), remedy=DIVERGED
+    )
+
+
 def exponents_of(x: Tensor, axes: Sequence[int] | None = None) -> Tensor:
     """Return E: the smallest integers with ``2^E > max|x|``; -148 where all is zero.
 
@@ -69,9 +76,7 @@ def exponents_of(x: Tensor, axes: Sequence[int] | None = None) -> Tensor:
         return torch.full(shape, LEAST_EXPONENT, dtype=torch.int64, device=x.device)
     largest = x.abs().amax(shared, keepdim=True) if shared else x.abs()
     if not bool(torch.isfinite(largest).all()):
-        raise NonFiniteError(
-            say("A value that is added or multiplied exactly is infinite or not a number."), remedy=DIVERGED
-        )
+        raise not_finite()
     # Every float32 number, subnormal or not, is a normal number of float64, whose exponent field says where it lies.
     field = largest.to(torch.float64).view(torch.int64) >> _MANTISSA_BITS
     return (field - (_BIAS - 1)).clamp(min=LEAST_EXPONENT)

@@ -16,7 +16,7 @@ from counterfoil.definite import forms, products
 from counterfoil.definite.digits import INT8_BLOCK, float32_block
 from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.limits import float64_block
-from counterfoil.definite.products import Form, Scope, by_float32, by_int8, exact_sums, matmul, operands
+from counterfoil.definite.products import Form, Scope, by_float32, by_int8, by_karatsuba, exact_sums, matmul, operands
 from counterfoil.definite.quantise import Quantised
 from counterfoil.errors import LimitError, NonFiniteError
 from support import definite_reference as reference
@@ -112,7 +112,9 @@ def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     left, right = operands(a, b, 20)
     expected = matmul(a, b, 20)
     monkeypatch.setattr(products, "INT8_BLOCK", 300)
+    monkeypatch.setattr(products, "KARATSUBA_BLOCK", 70)
     assert torch.equal(by_int8(left, right), exact_sums(left, right, Form.FLOAT64))
+    assert torch.equal(by_karatsuba(left, right), exact_sums(left, right, Form.FLOAT64))
     monkeypatch.setattr(products, "float64_block", lambda bits: 7)
     assert same_bits(matmul(a, b, 20), expected)
     for digit_bits in (3, 5, 6, 9, 10):
@@ -152,7 +154,7 @@ def test_float64_adds_as_many_as_it_is_said_to(bits: int, inner: int) -> None:
     expected = 2 * expected + 2**bits - 1
     assert expected % 2 == 1
     assert int((twice[0].values @ twice[1].values).item()) != expected
-    assert [int(exact_sums(twice[0], twice[1], form)) for form in Form] == [expected] * 3
+    assert [int(exact_sums(twice[0], twice[1], form)) for form in Form] == [expected] * len(Form)
 
 
 @pytest.mark.parametrize("digit_bits", [3, 6, 9, 10])
@@ -182,7 +184,7 @@ def test_int32_adds_as_many_as_it_is_said_to() -> None:
 def test_more_than_fits_is_refused() -> None:
     bits, inner = 24, 2**14
     a, b = torch.ones(1, inner), torch.ones(inner, 1)
-    assert [float(matmul(a, b, bits, form)) for form in Form] == [inner] * 3
+    assert [float(matmul(a, b, bits, form)) for form in Form] == [inner] * len(Form)
     more = torch.ones(1, inner + 1), torch.ones(inner + 1, 1)
     for form in Form:
         with pytest.raises(LimitError, match="fewer bits"):
@@ -193,7 +195,7 @@ def test_the_largest_sum_of_all() -> None:
     """2^62: every product at its largest, as many as are allowed."""
     bits, inner = 24, 2**14
     left, right = whole(torch.full((1, inner), 2**bits), bits), whole(torch.full((inner, 1), -(2**bits)), bits)
-    assert [int(exact_sums(left, right, form)) for form in Form] == [-(2**62)] * 3
+    assert [int(exact_sums(left, right, form)) for form in Form] == [-(2**62)] * len(Form)
 
 
 def test_what_was_not_quantised_differs_between_orders() -> None:
@@ -261,18 +263,19 @@ def saturating(bits: int) -> Callable[[Tensor, Tensor], Tensor]:
     """
     limit = 2 ** (bits - 1)
 
-    def product(a: Tensor, b: Tensor) -> Tensor:
+    def product(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
         shifted, right = a.to(torch.int32) + 128, b.to(torch.int32)
         if shifted.shape[1] % 2:
             shifted, right = torch.nn.functional.pad(shifted, (0, 1)), torch.nn.functional.pad(right, (0, 0, 0, 1))
         pairs = [shifted[:, i::2, None] * right[None, i::2] for i in range(2)]
         added = (pairs[0] + pairs[1]).clamp(-limit, limit - 1)
-        return (added.sum(1) - 128 * right.sum(0)).to(torch.int32)
+        found = (added.sum(1) - 128 * right.sum(0)).to(torch.int32)
+        return found if out is None else out.copy_(found)
 
     return product
 
 
-def missing(a: Tensor, b: Tensor) -> Tensor:
+def missing(a: Tensor, b: Tensor, **_: Tensor) -> Tensor:
     raise NotImplementedError("no kernel for this device")
 
 
@@ -288,4 +291,6 @@ def test_an_int8_operator_that_is_wrong_or_missing_is_left_out(
     else:
         monkeypatch.setattr(torch, "_int_mm", operator)
     assert (Form.INT8 in forms.sound_forms.__wrapped__("cpu")) == sound
+    # Sums of two digits do not fit: 2 * 128 * (128 + 128) = 2^16.
+    assert Form.KARATSUBA not in forms.sound_forms.__wrapped__("cpu")
     assert forms.sound_forms.__wrapped__("cpu") >= {Form.FLOAT64, Form.FLOAT32}
