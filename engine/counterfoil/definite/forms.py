@@ -45,7 +45,7 @@ def _is_sound(form: Form, cases: list[tuple[Tensor, Tensor, Tensor]]) -> bool:
 
 
 def _kernels_agree(a: Tensor, b: Tensor) -> bool:
-    """Whether the kernels of the CPU, and the operator on transposed operands, give them too; others have no kernels."""
+    """Whether the CPU's kernels give them too, with transposed operands as well; other devices have no kernels."""
     left, right = a.to(torch.float32), b.to(torch.float32)
     if not fused.takes(left, right, _BITS):
         return True
