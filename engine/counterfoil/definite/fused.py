@@ -43,9 +43,8 @@ class Cut:
 
 
 def takes(left: Tensor, right: Tensor, bits: int) -> bool:
-    """Whether these kernels compute a product: on the CPU, two or three digits, an inner axis of one block."""
-    inner = left.shape[-1]
-    return left.device.type == "cpu" and digit_count(bits) in (2, 3) and 0 < inner <= KARATSUBA_BLOCK
+    """Whether these kernels compute a product: on the CPU, of two or three digits."""
+    return left.device.type == "cpu" and digit_count(bits) in (2, 3) and left.numel() > 0 and right.numel() > 0
 
 
 def cut(x: Tensor, bits: int) -> Cut:
@@ -76,31 +75,45 @@ def multiply(left: Cut, right: Cut) -> Tensor:
     """Return the defined product of two matrices that are cut.
 
     Args:
-        left: ``[m, k]``, k at most 2^15.
+        left: ``[m, k]``.
         right: ``[k, n]``, of as many bits.
 
     Returns:
         float32 ``[m, n]``.
+
+    Raises:
+        LimitError: k is more than 2^(62 - 2 b).
     """
-    inner = left.planes.shape[2]
+    count, rows, inner = left.planes.shape
     assert left.bits == right.bits
     check_operands(left.bits, right.bits, inner)
-    products = torch.empty((len(left.planes), left.planes.shape[1], right.planes.shape[2]), dtype=torch.int32)
-    for a, b, out in zip(left.planes, right.planes, products, strict=True):
-        torch._int_mm(a, b, out=out)
+    products = torch.empty((count, rows, right.planes.shape[2]), dtype=torch.int32)
     result = torch.empty(products.shape[1:], dtype=torch.float32)
-    beyond = left.bits + right.bits + log2_ceiling(inner) > FLOAT64_BITS
-    join = _join_two if len(products) == 3 else _join_three
-    join(products.view(len(products), -1).numpy(), 2.0 ** (left.unit + right.unit), beyond, result.view(-1).numpy())
+    flat, rounded = products.view(count, -1).numpy(), result.view(-1).numpy()
+    scale = 2.0 ** (left.unit + right.unit)
+    if inner <= KARATSUBA_BLOCK and left.bits + right.bits + log2_ceiling(inner) <= FLOAT64_BITS:
+        _products(left.planes, right.planes, products)
+        (_join_two if count == 3 else _join_three)(flat, scale, rounded)
+        return result
+    totals = np.zeros(rounded.size, np.int64)
+    for start in range(0, inner, KARATSUBA_BLOCK):
+        length = min(KARATSUBA_BLOCK, inner - start)
+        _products(left.planes.narrow(2, start, length), right.planes.narrow(1, start, length), products)
+        (_add_two if count == 3 else _add_three)(flat, totals)
+    _round_beyond(totals, scale, rounded)
     return result
+
+
+def _products(left: Tensor, right: Tensor, products: Tensor) -> None:
+    for a, b, out in zip(left, right, products, strict=True):
+        torch._int_mm(a, b, out=out)
 
 
 def matmul(left: Tensor, right: Tensor, bits: int) -> Tensor:
     """Return the defined product: :func:`counterfoil.definite.products.matmul`, where :func:`takes` says so."""
     if left.dim() == 2:
         return multiply(cut(left, bits), cut(right, bits))
-    products = [multiply(cut(a, bits), cut(b, bits)) for a, b in zip(left, right, strict=True)]
-    return torch.stack(products) if products else left.new_empty((0, left.shape[1], right.shape[2]))
+    return torch.stack([multiply(cut(a, bits), cut(b, bits)) for a, b in zip(left, right, strict=True)])
 
 
 @numba.njit(nogil=True, cache=True)
@@ -180,26 +193,28 @@ def _total_of_three(a: Any, b: Any, c: Any, ab: Any, ac: Any, bc: Any) -> Any:
 
 
 @numba.njit(nogil=True, cache=True)
-def _join_two(products: Any, scale: float, beyond: bool, result: Any) -> None:
+def _join_two(products: Any, scale: float, result: Any) -> None:
     a, b, both = products[0], products[1], products[2]
-    if not beyond:
-        for i in range(result.size):
-            result[i] = _rounded(_total_of_two(a[i], b[i], both[i]), scale)
-        return
-    totals = np.empty(result.size, np.int64)
     for i in range(result.size):
-        totals[i] = _total_of_two(a[i], b[i], both[i])
-    _round_beyond(totals, scale, result)
+        result[i] = _rounded(_total_of_two(a[i], b[i], both[i]), scale)
 
 
 @numba.njit(nogil=True, cache=True)
-def _join_three(products: Any, scale: float, beyond: bool, result: Any) -> None:
+def _join_three(products: Any, scale: float, result: Any) -> None:
     a, b, c, ab, ac, bc = products[0], products[1], products[2], products[3], products[4], products[5]
-    if not beyond:
-        for i in range(result.size):
-            result[i] = _rounded(_total_of_three(a[i], b[i], c[i], ab[i], ac[i], bc[i]), scale)
-        return
-    totals = np.empty(result.size, np.int64)
     for i in range(result.size):
-        totals[i] = _total_of_three(a[i], b[i], c[i], ab[i], ac[i], bc[i])
-    _round_beyond(totals, scale, result)
+        result[i] = _rounded(_total_of_three(a[i], b[i], c[i], ab[i], ac[i], bc[i]), scale)
+
+
+@numba.njit(nogil=True, cache=True)
+def _add_two(products: Any, totals: Any) -> None:
+    a, b, both = products[0], products[1], products[2]
+    for i in range(totals.size):
+        totals[i] += _total_of_two(a[i], b[i], both[i])
+
+
+@numba.njit(nogil=True, cache=True)
+def _add_three(products: Any, totals: Any) -> None:
+    a, b, c, ab, ac, bc = products[0], products[1], products[2], products[3], products[4], products[5]
+    for i in range(totals.size):
+        totals[i] += _total_of_three(a[i], b[i], c[i], ab[i], ac[i], bc[i])

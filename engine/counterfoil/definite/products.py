@@ -103,7 +103,7 @@ def quantised_matmul(left: Quantised, right: Quantised, form: Form) -> Tensor:
     """
     inner = left.values.shape[-1]
     check_operands(left.bits, right.bits, inner)
-    if not inner:
+    if not (left.values.numel() and right.values.numel()):
         return left.values.new_zeros((*left.values.shape[:-1], right.values.shape[-1]), dtype=torch.float32)
     if form is Form.FLOAT64 and inner <= float64_block(left.bits + right.bits):
         return from_float64(left.values @ right.values)
