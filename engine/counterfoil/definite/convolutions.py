@@ -13,39 +13,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from counterfoil.definite import fused_convolutions
+from counterfoil.definite.geometry import Geometry, both_sides, spread, windows
 from counterfoil.definite.limits import check_operands, float64_block
 from counterfoil.definite.products import Form, quantised_matmul
 from counterfoil.definite.quantise import Quantised, quantise
 from counterfoil.definite.single import from_float64
-from counterfoil.definite.sums import windows
-
-
-@dataclass(frozen=True)
-class Geometry:
-    """How a kernel moves, along each spatial axis; 1 to 3 of them.
-
-    Attributes:
-        stride: Elements from one position to the next.
-        padding: Zeros on both sides.
-        dilation: Elements from one element under the kernel to the next.
-        groups: Groups of channels that do not meet.
-    """
-
-    stride: tuple[int, ...]
-    padding: tuple[int, ...]
-    dilation: tuple[int, ...]
-    groups: int = 1
-
-    def library_arguments(self) -> tuple[list[int], list[int], list[int], bool, list[int], int]:
-        """Stride, padding, dilation, transposed, output padding, groups."""
-        none = [0] * len(self.stride)
-        return list(self.stride), list(self.padding), list(self.dilation), False, none, self.groups
 
 
 def convolution(x: Tensor, weight: Tensor, geometry: Geometry, bits: int, form: Form = Form.FLOAT64) -> Tensor:
@@ -65,12 +43,14 @@ def convolution(x: Tensor, weight: Tensor, geometry: Geometry, bits: int, form: 
         NonFiniteError: An element is infinite or not a number.
         LimitError: ``C / groups * kernel`` is more than 2^(62 - 2 S).
     """
-    left, right = quantise(weight, bits), quantise(x, bits)
     count = math.prod(weight.shape[1:])
     check_operands(bits, bits, count)
+    if form is Form.KARATSUBA and fused_convolutions.takes(x, weight, geometry, bits):
+        return fused_convolutions.convolution(x, weight, geometry, bits)
+    left, right = quantise(weight, bits), quantise(x, bits)
     if _direct(form, x, count, bits):
         return from_float64(torch.ops.aten.convolution(right.values, left.values, None, *geometry.library_arguments()))
-    padded = pad(right.values, _both_sides(geometry.padding))
+    padded = pad(right.values, both_sides(geometry.padding))
     seen = windows(padded.contiguous(), weight.shape[2:], geometry.stride, geometry.dilation)
     positions = seen.shape[2 : weight.dim()]
     rows = left.values.reshape(geometry.groups, -1, count)
@@ -95,9 +75,11 @@ def input_gradient(
         float32 ``[N, C, *size]``. Raises as :func:`convolution` does, for ``O / groups * kernel``.
     """
     groups, kernel = geometry.groups, weight.shape[2:]
-    left, right = quantise(weight.contiguous(), bits), quantise(g, bits)
     count = weight.shape[0] // groups * math.prod(kernel)
     check_operands(bits, bits, count)
+    if form is Form.KARATSUBA and fused_convolutions.takes(g, weight, geometry, bits):
+        return fused_convolutions.input_gradient(g, weight, size, geometry, bits)
+    left, right = quantise(weight.contiguous(), bits), quantise(g, bits)
     if _direct(form, g, count, bits):
         shaped = right.values.new_empty((g.shape[0], weight.shape[1] * groups, *size))
         mask = [True, False, False]
@@ -105,9 +87,9 @@ def input_gradient(
             right.values, shaped, left.values, None, *geometry.library_arguments(), mask
         )
         return from_float64(found[0])
-    spread = _spread(right.values, size, kernel, geometry)
+    between = spread(right.values, size, kernel, geometry)
     once = (1,) * len(kernel)
-    columns = _columns(windows(spread, kernel, once, geometry.dilation), groups)
+    columns = _columns(windows(between, kernel, once, geometry.dilation), groups)
     grouped = left.values.view(groups, weight.shape[0] // groups, *weight.shape[1:])
     turned = grouped.flip(tuple(range(-len(kernel), 0))).transpose(1, 2)
     product = _grouped(left, turned.reshape(groups, weight.shape[1], count), right, columns, form)
@@ -131,16 +113,18 @@ def weight_gradient(
         float32 ``[O, C / groups, *kernel]``. Raises as :func:`convolution` does, for ``N * positions``.
     """
     groups, outputs, inputs = geometry.groups, g.shape[1], x.shape[1] // geometry.groups
-    left, right = quantise(g, bits), quantise(x, bits)
     count = g.shape[0] * math.prod(g.shape[2:])
     check_operands(bits, bits, count)
+    if form is Form.KARATSUBA and fused_convolutions.takes(g, x, geometry, bits):
+        return fused_convolutions.weight_gradient(g, x, kernel, geometry, bits)
+    left, right = quantise(g, bits), quantise(x, bits)
     if _direct(form, g, count, bits):
         shaped = right.values.new_empty((outputs, inputs, *kernel))
         found = torch.ops.aten.convolution_backward(
             left.values, right.values, shaped, None, *geometry.library_arguments(), [False, True, False]
         )
         return from_float64(found[1])
-    padded = pad(right.values, _both_sides(geometry.padding)).contiguous()
+    padded = pad(right.values, both_sides(geometry.padding)).contiguous()
     # A stride may leave elements at the end that no position reaches; the gradient says how many positions there are.
     columns = _columns(windows(padded, kernel, geometry.stride, geometry.dilation), groups)
     per_group = left.values.reshape(g.shape[0], groups, outputs // groups, math.prod(g.shape[2:]))
@@ -152,11 +136,6 @@ def weight_gradient(
 def _direct(form: Form, x: Tensor, count: int, bits: int) -> bool:
     """Whether the library's float64 convolution is exact: on CUDA its algorithm is the library's choice."""
     return form is Form.FLOAT64 and x.device.type == "cpu" and 0 < count <= float64_block(2 * bits) and x.numel() > 0
-
-
-def _both_sides(padding: Sequence[int]) -> list[int]:
-    """Padding as :func:`torch.nn.functional.pad` wants it: the last axis first, both sides of each."""
-    return [p for p in reversed(padding) for _ in range(2)]
 
 
 def _columns(seen: Tensor, groups: int) -> Tensor:
@@ -185,20 +164,3 @@ def _channels_second(product: Tensor, samples: int, positions: Sequence[int]) ->
     """Turn ``[groups, channels / groups, N * positions]`` into ``[N, channels, *positions]``."""
     channels = product.shape[0] * product.shape[1]
     return product.reshape(channels, samples, *positions).transpose(0, 1).contiguous()
-
-
-def _spread(g: Tensor, size: Sequence[int], kernel: Sequence[int], geometry: Geometry) -> Tensor:
-    """Put zeros between and around a gradient, so that the turned kernel moves over it in steps of one.
-
-    Returns:
-        ``[N, O, *(size + dilation * (kernel - 1))]``, contiguous.
-    """
-    margins: list[int] = []
-    for axis in range(len(size) - 1, -1, -1):
-        stride, reach = geometry.stride[axis], geometry.dilation[axis] * (kernel[axis] - 1)
-        before = reach - geometry.padding[axis]
-        length = (g.shape[2 + axis] - 1) * stride + 1
-        margins += [before, size[axis] + reach - before - length]
-    between = g.new_zeros((*g.shape[:2], *((n - 1) * s + 1 for n, s in zip(g.shape[2:], geometry.stride, strict=True))))
-    between[(slice(None), slice(None), *(slice(None, None, s) for s in geometry.stride))] = g
-    return pad(between, margins).contiguous()

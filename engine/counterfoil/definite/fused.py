@@ -47,27 +47,34 @@ def takes(left: Tensor, right: Tensor, bits: int) -> bool:
     return left.device.type == "cpu" and digit_count(bits) in (2, 3) and left.numel() > 0 and right.numel() > 0
 
 
-def cut(x: Tensor, bits: int) -> Cut:
+def exponent_of(x: Tensor) -> int:
+    """Return E of a float32 tensor on the CPU; raises as :func:`counterfoil.definite.quantise.exponents_of` does."""
+    bits = int(_largest(x.contiguous().view(-1).view(torch.int32).numpy()))
+    if bits >= _INFINITE:
+        raise not_finite()
+    value = float(np.array(bits, np.int32).view(np.float32))
+    return max(int(np.frexp(value)[1]), LEAST_EXPONENT) if bits else LEAST_EXPONENT
+
+
+def cut(x: Tensor, bits: int, exponent: int | None = None) -> Cut:
     """Return the digits of Q_b(x), one exponent for the matrix.
 
     Args:
         x: float32 ``[rows, columns]`` on the CPU.
         bits: b, 7 to 20.
+        exponent: E, where the matrix is part of a tensor; found if None.
 
     Raises:
         NonFiniteError: An element is infinite or not a number.
     """
     if not x.is_contiguous() and x.t().is_contiguous():
-        return cut(x.t(), bits).t()
-    flat = x.contiguous().view(-1).numpy()
-    largest = int(_largest(flat.view(np.int32)))
-    if largest >= _INFINITE:
-        raise not_finite()
-    value = float(np.array(largest, np.int32).view(np.float32))
-    unit = max(int(np.frexp(value)[1]), LEAST_EXPONENT) - bits if largest else LEAST_EXPONENT - bits
+        return cut(x.t(), bits, exponent).t()
+    unit = (exponent_of(x) if exponent is None else exponent) - bits
     count = digit_count(bits)
     planes = torch.empty((count * (count + 1) // 2, *x.shape), dtype=torch.int8)
-    (_cut_two if count == 2 else _cut_three)(flat, 2.0**-unit, planes.view(planes.shape[0], -1).numpy())
+    (_cut_two if count == 2 else _cut_three)(
+        x.contiguous().view(-1).numpy(), 2.0**-unit, planes.view(planes.shape[0], -1).numpy()
+    )
     return Cut(planes, unit, bits)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from counterfoil.definite.geometry import both_sides, windows, windows_over_one
 from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.quantise import quantise
 from counterfoil.definite.single import from_float64
@@ -82,41 +83,6 @@ def total_by_place(values: Tensor, places: Tensor, size: int, meeting: int, base
     return from_float64(start.index_add(0, places, added))
 
 
-def windows(x: Tensor, kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> Tensor:
-    """Return all windows over the last axes of a tensor, which is padded already, as a view.
-
-    Args:
-        x: Any dtype ``[..., *spatial]``, contiguous.
-        kernel: Elements of a window along each spatial axis.
-        stride: Elements from one window to the next.
-        dilation: Elements from one element of a window to the next.
-
-    Returns:
-        ``[..., *positions, *kernel]``, of the same memory.
-    """
-    axes = len(kernel)
-    sizes, steps = x.shape[-axes:], x.stride()[-axes:]
-    positions = [
-        max((size - d * (taps - 1) - 1) // s + 1, 0)
-        for size, taps, s, d in zip(sizes, kernel, stride, dilation, strict=True)
-    ]
-    leading = x.dim() - axes
-    return x.as_strided(
-        (*x.shape[:leading], *positions, *kernel),
-        (
-            *x.stride()[:leading],
-            *(step * s for step, s in zip(steps, stride, strict=True)),
-            *(step * d for step, d in zip(steps, dilation, strict=True)),
-        ),
-        x.storage_offset(),
-    )
-
-
-def windows_over_one(kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> int:
-    """Return how many windows of :func:`windows` an element is in at most."""
-    return math.prod(-(-taps * math.gcd(s, d) // s) for taps, s, d in zip(kernel, stride, dilation, strict=True))
-
-
 def total_of_windows(
     x: Tensor, kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
 ) -> Tensor:
@@ -133,7 +99,7 @@ def total_of_windows(
         float32 ``[..., *positions]``; raises as :func:`total` does.
     """
     exact = quantise(x, sum_bits(math.prod(kernel))).values
-    padded = torch.nn.functional.pad(exact, [p for p in reversed(padding) for _ in range(2)]).contiguous()
+    padded = torch.nn.functional.pad(exact, both_sides(padding)).contiguous()
     axes = tuple(range(-len(kernel), 0))
     return from_float64(windows(padded, kernel, stride, dilation).sum(axes))
 

@@ -11,8 +11,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil.definite import convolutions
-from counterfoil.definite.convolutions import Geometry, convolution, input_gradient, weight_gradient
+from counterfoil.definite import convolutions, fused_convolutions
+from counterfoil.definite.convolutions import convolution, input_gradient, weight_gradient
+from counterfoil.definite.geometry import Geometry
 from counterfoil.definite.products import Form
 from counterfoil.errors import LimitError, NonFiniteError
 from support.definite_reference import exponent, quantised, same_bits, single, wild
@@ -119,8 +120,9 @@ def test_direct_is_the_librarys_and_longer_sums_are_unfolded(monkeypatch: pytest
     monkeypatch.setattr(convolutions, "_direct", seen)
     by_float64 = every_form(x, weight, g, geometry, 20, Form.FLOAT64)
     assert asked == [True, True, False]
-    by_int8 = every_form(x, weight, g, geometry, 20, Form.INT8)
-    assert all(same_bits(a, b) for a, b in zip(by_float64, by_int8, strict=True))
+    for form in (Form.INT8, Form.KARATSUBA):
+        found = every_form(x, weight, g, geometry, 20, form)
+        assert all(same_bits(a, b) for a, b in zip(by_float64, found, strict=True))
     plain = torch.ops.aten.convolution(x, weight, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
     assert not torch.equal(by_float64[0], plain)  # control: float32 is something else
     assert torch.allclose(by_float64[0], plain, rtol=0, atol=1e-4 * float(plain.abs().max()))
@@ -151,3 +153,23 @@ def test_no_samples(form: Form) -> None:
     found = every_form(x, weight, g, geometry, 20, form)
     assert [tuple(y.shape) for y in found] == [(0, 3, 4, 4), (0, 2, 4, 4), (3, 2, 3, 3)]
     assert not found[2].any()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_when_the_kernels_are_used(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For one group and two or three digits; what they give is what the others give."""
+    x, weight, g, geometry = drawn(name)
+    asked = []
+    takes = fused_convolutions.takes
+
+    def seen(first: Tensor, second: Tensor, geometry: Geometry, bits: int) -> bool:
+        asked.append(takes(first, second, geometry, bits))
+        return asked[-1]
+
+    monkeypatch.setattr(fused_convolutions, "takes", seen)
+    for bits, digits in ((13, True), (20, True), (22, False)):
+        found = every_form(x, weight, g, geometry, bits, Form.KARATSUBA)
+        expected = every_form(x, weight, g, geometry, bits, Form.FLOAT64)
+        assert all(same_bits(a, b) for a, b in zip(found, expected, strict=True))
+        assert asked == [digits and geometry.groups == 1] * 3
+        asked.clear()

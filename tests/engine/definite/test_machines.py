@@ -13,6 +13,7 @@ SCRIPT = """
 import hashlib, sys
 import numpy as np, torch
 from counterfoil.definite import convolutions, elementwise, functions, sums
+from counterfoil.definite.geometry import Geometry
 from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.products import Form, matmul
 
@@ -23,7 +24,7 @@ defined, plain, sound = hashlib.sha256(), hashlib.sha256(), sound_forms("cpu")
 add = lambda digest, tensor: digest.update(tensor.contiguous().numpy().tobytes())
 a, b, rows = draw(150, 1111), draw(1111, 140), draw(300, 1003)
 images, kernel = draw(4, 6, 20, 20), draw(8, 6, 3, 3)
-geometry = convolutions.Geometry((1, 1), (1, 1), (1, 1))
+geometry = Geometry((1, 1), (1, 1), (1, 1))
 for bits in (13, 20):
     found = set()
     for form in sound:

@@ -13,6 +13,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counterfoil.definite.geometry import windows_over_one
 from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.quantise import quantise
 from counterfoil.definite.sums import (
@@ -21,7 +22,6 @@ from counterfoil.definite.sums import (
     total_by_place,
     total_of_overlaps,
     total_of_windows,
-    windows_over_one,
 )
 from counterfoil.errors import LimitError, NonFiniteError
 from support import definite_reference as reference
