@@ -8,7 +8,7 @@ An operand that is cut once serves every product that it is in, transposed as we
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numba
 import numpy as np
@@ -37,9 +37,37 @@ class Cut:
     unit: int
     bits: int
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.planes.shape[1], self.planes.shape[2]
+
+    def plane(self, number: int) -> Tensor:
+        """One plane, int8 ``[rows, columns]``."""
+        return self.planes[number]
+
     def t(self) -> Cut:
         """The transposed matrix, of the same memory."""
         return Cut(self.planes.transpose(1, 2), self.unit, self.bits)
+
+
+class Operand(Protocol):
+    """A matrix whose planes are there, or are made when they are asked for; the rest is as in :class:`Cut`."""
+
+    @property
+    def unit(self) -> int:
+        """Exponent of the unit."""
+
+    @property
+    def bits(self) -> int:
+        """Bits of the integers."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    def plane(self, number: int) -> Tensor:
+        """One plane, int8 ``[rows, columns]``."""
 
 
 def takes(left: Tensor, right: Tensor, bits: int) -> bool:
@@ -78,7 +106,7 @@ def cut(x: Tensor, bits: int, exponent: int | None = None) -> Cut:
     return Cut(planes, unit, bits)
 
 
-def multiply(left: Cut, right: Cut) -> Tensor:
+def multiply(left: Operand, right: Operand) -> Tensor:
     """Return the defined product of two matrices that are cut.
 
     Args:
@@ -91,29 +119,37 @@ def multiply(left: Cut, right: Cut) -> Tensor:
     Raises:
         LimitError: k is more than 2^(62 - 2 b).
     """
-    count, rows, inner = left.planes.shape
+    (rows, inner), columns = left.shape, right.shape[1]
     assert left.bits == right.bits
     check_operands(left.bits, right.bits, inner)
-    products = torch.empty((count, rows, right.planes.shape[2]), dtype=torch.int32)
-    result = torch.empty(products.shape[1:], dtype=torch.float32)
-    flat, rounded = products.view(count, -1).numpy(), result.view(-1).numpy()
+    count = digit_count(left.bits)
+    long = inner > KARATSUBA_BLOCK
+    products = torch.empty((count * (count + 1) // 2, rows, columns), dtype=torch.int64 if long else torch.int32)
+    for number, out in enumerate(products):
+        a, b = left.plane(number), right.plane(number)
+        if long:
+            out.copy_(_long_product(a, b))
+        else:
+            torch._int_mm(a, b, out=out)
+    result = torch.empty((rows, columns), dtype=torch.float32)
+    flat, rounded = products.view(len(products), -1).numpy(), result.view(-1).numpy()
     scale = 2.0 ** (left.unit + right.unit)
-    if inner <= KARATSUBA_BLOCK and left.bits + right.bits + log2_ceiling(inner) <= FLOAT64_BITS:
-        _products(left.planes, right.planes, products)
-        (_join_two if count == 3 else _join_three)(flat, scale, rounded)
-        return result
-    totals = np.zeros(rounded.size, np.int64)
-    for start in range(0, inner, KARATSUBA_BLOCK):
-        length = min(KARATSUBA_BLOCK, inner - start)
-        _products(left.planes.narrow(2, start, length), right.planes.narrow(1, start, length), products)
-        (_add_two if count == 3 else _add_three)(flat, totals)
-    _round_beyond(totals, scale, rounded)
+    if not long and left.bits + right.bits + log2_ceiling(inner) <= FLOAT64_BITS:
+        (_join_two if count == 2 else _join_three)(flat, scale, rounded)
+    else:
+        totals = np.empty(rounded.size, np.int64)
+        (_totals_of_two if count == 2 else _totals_of_three)(flat, totals)
+        _round_beyond(totals, scale, rounded)
     return result
 
 
-def _products(left: Tensor, right: Tensor, products: Tensor) -> None:
-    for a, b, out in zip(left, right, products, strict=True):
-        torch._int_mm(a, b, out=out)
+def _long_product(a: Tensor, b: Tensor) -> Tensor:
+    """Multiply planes whose inner axis is more than a block: int64."""
+    total = torch.zeros((a.shape[0], b.shape[1]), dtype=torch.int64)
+    for start in range(0, a.shape[1], KARATSUBA_BLOCK):
+        length = min(KARATSUBA_BLOCK, a.shape[1] - start)
+        total += torch._int_mm(a.narrow(1, start, length), b.narrow(0, start, length))
+    return total
 
 
 def matmul(left: Tensor, right: Tensor, bits: int) -> Tensor:
@@ -214,14 +250,14 @@ def _join_three(products: Any, scale: float, result: Any) -> None:
 
 
 @numba.njit(nogil=True, cache=True)
-def _add_two(products: Any, totals: Any) -> None:
+def _totals_of_two(products: Any, totals: Any) -> None:
     a, b, both = products[0], products[1], products[2]
     for i in range(totals.size):
-        totals[i] += _total_of_two(a[i], b[i], both[i])
+        totals[i] = _total_of_two(a[i], b[i], both[i])
 
 
 @numba.njit(nogil=True, cache=True)
-def _add_three(products: Any, totals: Any) -> None:
+def _totals_of_three(products: Any, totals: Any) -> None:
     a, b, c, ab, ac, bc = products[0], products[1], products[2], products[3], products[4], products[5]
     for i in range(totals.size):
-        totals[i] += _total_of_three(a[i], b[i], c[i], ab[i], ac[i], bc[i])
+        totals[i] = _total_of_three(a[i], b[i], c[i], ab[i], ac[i], bc[i])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from torch import Tensor
 from torch.nn.functional import pad
@@ -15,6 +16,32 @@ from torch.nn.functional import pad
 from counterfoil.definite import fused
 from counterfoil.definite.fused import Cut
 from counterfoil.definite.geometry import Geometry, both_sides, spread, windows
+
+
+@dataclass(frozen=True)
+class Unfolded:
+    """The windows of cut images as a matrix ``[N * positions, kernel * C]``, plane by plane: together they are large.
+
+    Attributes:
+        seen: int8 ``[planes, N, *positions, *kernel, C]``, a view.
+        axes: Number of spatial axes.
+        unit: Exponent of the unit.
+        bits: b.
+    """
+
+    seen: Tensor
+    axes: int
+    unit: int
+    bits: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return math.prod(self.seen.shape[1 : 2 + self.axes]), math.prod(self.seen.shape[2 + self.axes :])
+
+    def plane(self, number: int) -> Tensor:
+        """One plane, int8 ``[rows, columns]``; copied."""
+        return self.seen[number].reshape(self.shape)
 
 
 def takes(first: Tensor, second: Tensor, geometry: Geometry, bits: int) -> bool:
@@ -45,7 +72,7 @@ def input_gradient(g: Tensor, weight: Tensor, size: Sequence[int], geometry: Geo
 def weight_gradient(g: Tensor, x: Tensor, kernel: Sequence[int], geometry: Geometry, bits: int) -> Tensor:
     """Return the defined gradient by the weight; see :func:`counterfoil.definite.convolutions.weight_gradient`."""
     rows, _ = _rows(x, kernel, geometry.stride, geometry.padding, geometry.dilation, bits)
-    columns = _flat(g, bits, rows.planes.shape[1])
+    columns = _flat(g, bits, rows.shape[0])
     return _channels_second(fused.multiply(columns.t(), rows), (g.shape[1], *kernel))
 
 
@@ -62,16 +89,14 @@ def _rows(
     dilation: Sequence[int],
     bits: int,
     exponent: int | None = None,
-) -> tuple[Cut, tuple[int, ...]]:
+) -> tuple[Unfolded, tuple[int, ...]]:
     """Cut ``[N, C, *size]`` and unfold it: ``[N * positions, kernel * C]``, and the lengths of the positions."""
     channels, axes = x.shape[1], len(kernel)
     cut = fused.cut(x.movedim(1, -1).reshape(-1, channels), bits, exponent)
     images = cut.planes.view(-1, x.shape[0], *x.shape[2:], channels)
     padded = pad(images, [0, 0, *both_sides(padding)]).movedim(-1, 2)
-    seen = windows(padded, kernel, stride, dilation)
-    positions = tuple(seen.shape[3 : 3 + axes])
-    unfolded = seen.movedim(2, -1).reshape(len(images), x.shape[0] * math.prod(positions), math.prod(kernel) * channels)
-    return Cut(unfolded, cut.unit, bits), positions
+    seen = windows(padded, kernel, stride, dilation).movedim(2, -1)
+    return Unfolded(seen, axes, cut.unit, bits), tuple(seen.shape[2 : 2 + axes])
 
 
 def _channels_second(product: Tensor, leading: Sequence[int]) -> Tensor:
