@@ -8,7 +8,7 @@ Not :mod:`counterfoil.exact`, the rational reference that single elements are ju
 operation, nor :mod:`counterfoil.execution.defined`, which is about operators that round nothing.
 """
 
-from counterfoil.definite import convolutions, elementwise, forms, functions, limits, products, sums
+from counterfoil.definite import convolutions, elementwise, forms, functions, limits, operators, products, sums
 from counterfoil.definite.products import Form, Scope
 from counterfoil.definite.quantise import Quantised, quantise
 
@@ -21,6 +21,7 @@ __all__ = [
     "forms",
     "functions",
     "limits",
+    "operators",
     "products",
     "quantise",
     "sums",
