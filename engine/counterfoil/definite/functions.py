@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.definite.single import from_float64
+from counterfoil.definite.bracket import bracketed
 from counterfoil.definite.truth import correctly_rounded
 
 ERROR = 2.0**-46
@@ -85,15 +85,14 @@ def round_function(kind: str, operands: tuple[Tensor, ...], approximate: Tensor)
     Returns:
         float32.
     """
-    below, above = from_float64(approximate * (1 - ERROR)), from_float64(approximate * (1 + ERROR))
-    doubtful = (below != above) & ~torch.isnan(approximate)
-    if bool(doubtful.any()):
-        chosen = [operand[doubtful].cpu().numpy() for operand in operands]
+    result, doubtful = bracketed(approximate, ERROR)
+    if len(doubtful):
+        chosen = [operand.reshape(-1)[doubtful].cpu().numpy() for operand in operands]
         # Tensors may hold the same number a million times.
         different, places = np.unique(np.stack(chosen).view(np.uint32), axis=1, return_inverse=True)
         values = np.array(
             [correctly_rounded(kind, *map(float, column.view(np.float32))) for column in different.T.copy()],
             np.float32,
         )
-        below[doubtful] = torch.from_numpy(values[places.reshape(-1)]).to(below.device)
-    return below
+        result.view(-1)[doubtful] = torch.from_numpy(values[places.reshape(-1)]).to(result.device)
+    return result

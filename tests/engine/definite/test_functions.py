@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from counterfoil.definite import functions, truth
+from counterfoil.definite.bracket import bracketed, bracketed_by_torch
 from counterfoil.definite.functions import ERROR, FUNCTIONS, evaluate, round_function
 from counterfoil.definite.truth import correctly_rounded, power_is
 from counterfoil.exact import elementwise
@@ -261,6 +262,19 @@ def test_doubt_is_rare() -> None:
     below, above = ((wide * (1 + side * ERROR)).to(torch.float32) for side in (-1, 1))
     ordinary = x.abs() > 2.0**-10  # near zero many of them lie beside 1
     assert int(((below != above) & ordinary).sum()) < 20
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(), max_size=30), st.sampled_from([ERROR, 2.0**-24, 2.0**-10]))
+def test_one_pass_brackets_as_torch_does(values: list[float], error: float) -> None:
+    """Every float64, infinite ones and NaN too, and errors so large that many are doubtful."""
+    beside = [v * (1 + 2.0**-24) for v in values]
+    x = torch.tensor(values + beside, dtype=torch.float64)
+    (ours, doubtful), (theirs, expected_doubtful) = bracketed(x, error), bracketed_by_torch(x, error)
+    assert torch.equal(doubtful, expected_doubtful)
+    number = ~torch.isnan(x)
+    assert torch.equal(torch.isnan(ours), ~number)
+    assert same_bits(ours[number], theirs[number])
 
 
 def test_what_no_proof_covers_stops(monkeypatch: pytest.MonkeyPatch) -> None:
