@@ -25,7 +25,7 @@ from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_t
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree
-from counterfoil.commit.state import tensor_bytes
+from counterfoil.dtypes import tensor_bytes
 from counterfoil.errors import CommitmentError, LimitError, OrderMismatchError, RefusedError, SignatureError
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.program.estimate import estimate
