@@ -4,8 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.counterfoil-is-set-up
 DEMO ?= counterfoil-demo
-# One process for each core, with one thread each; a file's tests stay together, since they share recorded runs.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+# One process for each core, with one thread each; a file's tests stay together, since they share recorded runs, and
+# tests/conftest.py says which files come first. Bytecode is kept, or every process of a test would compile it anew.
+PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile \
+	--no-loadscope-reorder --durations=20
 
 .PHONY: help setup demo screenshots translations lint test test-all coverage bench bench-paper bench-accuracy clean
 

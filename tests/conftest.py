@@ -1,24 +1,84 @@
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 import pytest
 
 # Before Qt is imported by anything: the tests draw off screen unless told otherwise.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+# Torch's threads sleep while they wait for work; by default they spin, and take the processor from other workers.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # Audits keep their progress there, and not in the folder of who runs the tests.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="counterfoil-tests-")
 
 
+LONGEST_FIRST = (
+    "app/test_real_flow.py",
+    "engine/exact/test_definitions.py",
+    "attacks/test_no_false_accusation.py",
+    "attacks/test_killed_recording.py",
+    "attacks/test_large_program.py",
+    "engine/training/test_recipes_images.py",
+    "app/test_views.py",
+    "app/test_resuming.py",
+    "app/test_demo.py",
+    "app/test_flow.py",
+    "app/test_engine_process.py",
+    "engine/audit/test_arbiter.py",
+    "engine/rounding/test_guaranteed.py",
+    "attacks/test_omitted_decisions.py",
+    "engine/exact/test_fuzz.py",
+    "attacks/test_key_in_memory.py",
+    "engine/training/test_recipes_gpt2.py",
+    "engine/test_cli.py",
+    "attacks/test_machine_trouble.py",
+    "attacks/test_json_bombs.py",
+    "engine/test_golden.py",
+    "test_fuzz.py",
+    "engine/audit/test_replay_custom.py",
+    "test_readme.py",
+    "app/test_flood.py",
+    "engine/audit/test_panel.py",
+    "engine/signer/test_terminal.py",
+    "engine/audit/test_killed_audit.py",
+    "engine/training/test_trial.py",
+    "engine/test_cli_order.py",
+    "test_bring_your_own_model.py",
+    "app/test_shell.py",
+    "app/test_verdicts.py",
+    "engine/audit/test_replay.py",
+    "engine/audit/test_locate.py",
+    "engine/audit/test_replay_profiles.py",
+    "attacks/test_changed_after_check.py",
+    "engine/training/test_calibration.py",
+    "app/test_translations.py",
+    "app/test_xvfb.py",
+    "benchmarks/test_accuracy.py",
+    "app/test_plan.py",
+)
+"""Files that take longest: begun first, so that no worker is left with one of them when the others are done."""
+HERE = Path(__file__).parent
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what cannot run here, and say why."""
+    """Put the longest files first; skip what cannot run here, and say why."""
+    places = {HERE / name: place for place, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
     reasons = {"gpu": _no_gpu(), "xvfb": None if shutil.which("Xvfb") else "Xvfb is not installed"}
     for item in items:
         for marker, reason in reasons.items():
             if reason and item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: no garbage is looked for in it, thousands of times."""
+    gc.collect()
+    gc.freeze()
 
 
 def _no_gpu() -> str | None:

@@ -53,7 +53,7 @@ class Fields:
 
     def digest(self, key: str) -> Digest:
         """Take a SHA-256 digest written as 64 lower-case hexadecimal digits."""
-        return self.as_digest(self.take(key, str), f"field {key!r} of the {self._what}")
+        return self.as_digest(self.take(key, str), say("field {0} of the {1}", repr(key), self._what))
 
     def as_digest(self, text: object, what: str) -> Digest:
         """Read the text of a digest that stands somewhere inside a field; ``text`` may be any JSON value."""

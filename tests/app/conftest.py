@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,7 @@ from support.fake_engine import FakeEngine
 from support.waiting import reached
 
 HERE = Path(__file__).parent
+PATIENCE = 60_000
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -53,6 +55,21 @@ def bundle(tmp_path: Path) -> Path:
     path = tmp_path / "honest.cfoil"
     path.write_bytes(b"")
     return path
+
+
+class PatientBot(QtBot):
+    """Waits for a minute where nothing else is said: on a loaded machine five seconds are soon over."""
+
+    def waitUntil(self, callback: Any, *, timeout: int = PATIENCE) -> None:  # noqa: N802 (Qt's style)
+        super().waitUntil(callback, timeout=timeout)
+
+    def waitSignal(self, signal: Any, *, timeout: int = PATIENCE, **settings: Any) -> Any:  # noqa: N802
+        return super().waitSignal(signal, timeout=timeout, **settings)
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    return PatientBot(request)
 
 
 MakeWindow = Callable[[Engine], MainWindow]

@@ -18,7 +18,7 @@ from rich.console import Console
 from counterfoil import terminal
 from counterfoil.audit.inspection import inspect
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.cli import main
+from counterfoil.cli import main, reports
 from counterfoil.errors import ProgramError
 from counterfoil.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil.signing import SigningKey, sign_statement
@@ -165,7 +165,7 @@ def test_no_colour_of_its_own(run: Path) -> None:
         assert summary.run is not None
         ran = replace(summary.run, environment=(("device", title),), signed_at=title, trainer_key=title)
         checks = tuple(replace(check, detail=title) for check in summary.checks)
-        terminal.show_summary(console, replace(summary, order=honest, run=ran, checks=checks, sentence=title))
+        reports.show_summary(console, replace(summary, order=honest, run=ran, checks=checks, sentence=title))
         return re.findall(r"\x1b[^a-zA-Z]*[a-zA-Z]", out.getvalue())
 
     assert codes(HOSTILE) == codes("honest") != []

@@ -243,7 +243,7 @@ def test_the_share_is_gone_when_the_file_is_opened(digits_job, monkeypatch):
 
 def test_an_order_that_no_machine_can_hold(digits_job, monkeypatch):
     """What a step needs at the least is compared with this machine before anything is computed."""
-    monkeypatch.setattr("counterfoil.execution.devices._memory_of", lambda device: 1000)
+    monkeypatch.setattr("counterfoil.execution.devices.memory_of", lambda device: 1000)
     report = audited(digits_job.run, digits_job.order).report
     assert report.outcome is Outcome.INCONCLUSIVE
     assert "needs at least" in report.reason

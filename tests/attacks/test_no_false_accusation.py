@@ -185,8 +185,10 @@ def test_results_are_kept_and_not_measured_again(tmp_path):
 
 
 def test_every_kind_of_rounded_operator_is_replayed():
-    """Under every imitation: what its last bits are decides nothing."""
-    replayed = {site.kind for job in JOBS for site in JOBS[job](1).program.sites}
+    """Under every imitation: what its last bits are decides nothing. A profile or margin changes no operator."""
+    plain = [job for job in JOBS if not job.endswith((", calibrated margins", ", float32-bfloat16"))]
+    assert 2 * len(plain) <= len(JOBS)
+    replayed = {site.kind for job in plain for site in JOBS[job](1).program.sites}
     assert rounded_kinds() - replayed == CAPTURED_AS_OTHERS
 
 

@@ -17,10 +17,7 @@ Exact = Any
 
 
 def exact(tensor: Tensor) -> Exact:
-    result = np.empty(tuple(tensor.shape), object)
-    for index in np.ndindex(*tensor.shape):
-        result[index] = MP.mpf(float(tensor[index]))
-    return result
+    return each(MP.mpf, tensor.detach().double().numpy())
 
 
 def zeros(*shape: int) -> Exact:
@@ -30,10 +27,8 @@ def zeros(*shape: int) -> Exact:
 
 
 def each(function: Callable[..., Any], *arrays: Exact) -> Exact:
-    arrays = np.broadcast_arrays(*arrays)
-    result = np.empty(arrays[0].shape, object)
-    for index in np.ndindex(*result.shape):
-        result[index] = function(*(array[index] for array in arrays))
+    result = np.empty(np.broadcast_shapes(*(np.shape(array) for array in arrays)), object)
+    result[...] = np.frompyfunc(function, len(arrays), 1)(*arrays)
     return result
 
 

@@ -209,10 +209,12 @@ class FakeEngine:
         if self.failing:
             yield AuditFinished(self.report(plan, checks, 0, Outcome.REFUSED))
             return
+        yield CheckChanged(Check(CheckNumber.SELF_TEST, CheckState.RUNNING))
         checks[CheckNumber.SELF_TEST] = Check(CheckNumber.SELF_TEST, CheckState.PASSED, SELF_TEST_SENTENCE)
         yield CheckChanged(checks[CheckNumber.SELF_TEST])
-        checks[CheckNumber.REPLAY] = Check(CheckNumber.REPLAY, CheckState.RUNNING)
-        yield CheckChanged(checks[CheckNumber.REPLAY])
+        for number in (CheckNumber.REPLAY, CheckNumber.LOG, CheckNumber.COVERAGE):
+            checks[number] = Check(number, CheckState.RUNNING)
+            yield CheckChanged(checks[number])
         done = 0
         for step in steps:
             if step == self.halt:
@@ -237,11 +239,15 @@ class FakeEngine:
             if found is not None and step == found.step:
                 yield ProgressRestored(found, done)
             if step == self.disputed:
-                yield DisputeLocated(self.dispute(step))
+                # The step is replayed once more, and what differs is known at the checkpoint.
+                yield OperatorDone(step, OPERATORS, OPERATORS)
+                yield DisputeLocated(replace(self.dispute(step), compared_at=None, tensors=()))
             if step % 5 == 0:
                 yield DivergenceMeasured(step, self.divergence(step))
                 if self.disputed is not None and self.disputed <= step < self.disputed + 5:
-                    yield ResumedFromCheckpoint(step)
+                    yield DisputeLocated(self.dispute(self.disputed))
+                    if step < self.steps:
+                        yield ResumedFromCheckpoint(step)
         outcome = Outcome.DISPUTED if self.disputed is not None else Outcome.VERIFIED
         self.progress.pop((plan.device, plan.segments), None)
         yield AuditFinished(self.report(plan, checks, done, outcome, sample))

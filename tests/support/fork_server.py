@@ -24,11 +24,21 @@ TESTS = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: its exit code, None when it was killed; what it said; and how long it took."""
+    """How a command ended.
+
+    Attributes:
+        code: Its exit code; None when it was killed.
+        said: What it said.
+        seconds: How long it took.
+        processor_seconds: How much of the processor it took.
+        memory: The most memory that it had, in MiB; what the server had loaded is part of it.
+    """
 
     code: int | None
     said: str
     seconds: float
+    processor_seconds: float = 0.0
+    memory: int = 0
 
 
 class ForkServer:
@@ -89,7 +99,8 @@ class ForkServer:
 
 def _serve() -> None:
     from counterfoil import cli
-    from counterfoil.training import recorder  # noqa: F401  (so that the forks need not import it)
+
+    _import_what_commands_need()
 
     for line in sys.stdin:
         job = json.loads(line)
@@ -116,13 +127,27 @@ def _serve() -> None:
             sys.stderr.flush()
             os._exit(code)
         os.close(writer)
-        said, status = _watch(child, reader, job["kill_after"])
+        said, status, used = _watch(child, reader, job["kill_after"])
         ended = {
             "code": None if os.WIFSIGNALED(status) else os.WEXITSTATUS(status),
             "said": said,
             "seconds": time.perf_counter() - begun,
+            "processor_seconds": used.ru_utime + used.ru_stime,
+            "memory": used.ru_maxrss * (1 if sys.platform == "darwin" else 1024) >> 20,
         }
         print(json.dumps(ended), flush=True)
+
+
+def _import_what_commands_need() -> None:
+    """So that the forks need not; the first fake tensor is an import too."""
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    from counterfoil.audit import adjudicator, replay  # noqa: F401
+    from counterfoil.training import recorder  # noqa: F401
+
+    with FakeTensorMode():
+        torch.ones(2).add(1)
 
 
 def _prepare(job: dict[str, Any]) -> None:
@@ -177,8 +202,8 @@ def _kill_at_write(chosen: int) -> None:
     recording._remove = remove
 
 
-def _watch(child: int, reader: int, kill_after: float | None) -> tuple[str, int]:
-    """Read what a child says until its end, and kill it when its time has come."""
+def _watch(child: int, reader: int, kill_after: float | None) -> tuple[str, int, Any]:
+    """Read what a child says until its end, and kill it when its time has come; also returns what it used."""
     import select
 
     end = None if kill_after is None else time.perf_counter() + kill_after
@@ -194,7 +219,8 @@ def _watch(child: int, reader: int, kill_after: float | None) -> tuple[str, int]
             if not piece:
                 break
             said += piece
-    return said.decode(errors="replace"), os.waitpid(child, 0)[1]
+    _, status, used = os.wait4(child, 0)
+    return said.decode(errors="replace"), status, used
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,12 @@ from counterfoil.audit.values.outcome import Check, CheckNumber
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import StepRecord, run_tree
+from counterfoil.bundle.schema import Precision, StepRecord, run_tree
 from counterfoil.cancel import CancelToken
+from counterfoil.execution.admission import read_program
 from counterfoil.execution.philox import uniform
 from counterfoil.program.capture import CapturedStep, Objective, capture
-from counterfoil.program.graph import TensorType
+from counterfoil.program.graph import Program, TensorType
 from counterfoil.program.update import Sgd, UpdateRule
 from counterfoil.signing import SigningKey, open_claim, sign_claim
 from counterfoil.training.initial import fan_in_uniform
@@ -43,15 +45,45 @@ TEXT = bytes(range(32, 127)) * 8 + b"All work and no play makes a dull trainer. 
 
 def digits_order(**settings: Any) -> OrderDraft:
     """The digits recipe with 4 channels: about 1,500 weights."""
-    images, labels = load_digits()
     chosen = {"steps": 6, "batch_size": 8, "width": 4, "checkpoint_every": 2, "seed": 11} | settings
-    return order_digits(images[:200], labels[:200], **chosen)
+    return _drafted(_digits_draft, **chosen)
 
 
 def gpt2_order(**settings: Any) -> OrderDraft:
     """The GPT-2 recipe with one layer of width 16: about 8,000 weights, half of them in the tied embedding."""
     chosen = {"size": TINY_GPT2, "steps": 6, "batch_size": 4, "warmup": 2, "checkpoint_every": 2, "seed": 5} | settings
-    return order_gpt2(TEXT, **chosen)
+    return _drafted(_gpt2_draft, **chosen)
+
+
+# A capture takes longer than the recording of its run: each is made once in a process.
+
+
+def _drafted(draft: Callable[..., OrderDraft], *, precision: Precision | None = None, **settings: Any) -> OrderDraft:
+    """A draft with arrays of its own, so that no test can change another's; its precision is a word in the manifest."""
+
+    def copies(arrays: Mapping[str, Array]) -> dict[str, Array]:
+        return {name: array.copy() for name, array in arrays.items()}
+
+    made = draft(**settings)
+    return replace(
+        made,
+        manifest=replace(made.manifest, precision=precision or Precision()),
+        schedule=made.schedule.copy(),
+        scalars=made.scalars.copy(),
+        data=copies(made.data),
+        initial=copies(made.initial),
+    )
+
+
+@cache
+def _digits_draft(**settings: Any) -> OrderDraft:
+    images, labels = load_digits()
+    return order_digits(images[:200], labels[:200], **settings)
+
+
+@cache
+def _gpt2_draft(**settings: Any) -> OrderDraft:
+    return order_gpt2(TEXT, **settings)
 
 
 def draw(shape: tuple[int, ...], number: int) -> Array:
@@ -120,8 +152,15 @@ def record_job(folder: Path, draft: OrderDraft, key: SigningKey, **settings: Any
     """Write an order, without the trial that recording is anyhow, and record a run of it."""
     job = Job(folder / "job.cfoil", folder / "run.cfoil")
     draft.write(job.order, trial=False)
+    _hold(draft.program.to_bytes(), draft.manifest.precision.compute)
     record_run(job.order, job.run, key, **settings)
     return job
+
+
+@lru_cache(maxsize=32)
+def _hold(program: bytes, compute: str) -> Program:
+    """Keep a program in use, so that recording and the audits of its runs need not read and check it each anew."""
+    return read_program(program, compute)
 
 
 def record_run(order: Path, run: Path, key: SigningKey, **settings: Any) -> Path:

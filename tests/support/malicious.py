@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from torch import Tensor
 
+from counterfoil import machine
 from counterfoil.cancel import CancelToken
 from counterfoil.execution.interpreter import (
     Compute,
@@ -28,7 +29,7 @@ from counterfoil.execution.interpreter import (
 from counterfoil.program.graph import Node
 from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import RecordingRounder, _directed
+from counterfoil.rounding.rounder import RecordingRounder, directed
 from counterfoil.signing import SigningKey
 from counterfoil.training import recorder
 from counterfoil.training.order import LoadedOrder, prepare_order
@@ -97,7 +98,7 @@ def record_malicious(order: Path, run: Path, key: SigningKey, trainer: Trainer, 
 
     with ExitStack() as stack:
         stack.enter_context(replaced(recorder, "prepare_order", received))
-        stack.enter_context(replaced(recorder, "Interpreter", lambda *args: _Interpreter(trainer, *args)))
+        stack.enter_context(replaced(machine, "Interpreter", lambda *args: _Interpreter(trainer, *args)))
         stack.enter_context(replaced(recorder, "RecordingRounder", lambda *args: _Rounder(trainer, *args)))
         return record_run(order, run, key, **settings)
 
@@ -143,7 +144,7 @@ class _Rounder(RecordingRounder):
             where = taken.indices
             rounded = flat.numpy()
             old = rounded[where].astype(np.float64)
-            new, _ = _directed(own[where].astype(np.float64), old, taken.ups, self._grid(node, exponent))
+            new, _ = directed(own[where].astype(np.float64), old, taken.ups, self._grid(node, exponent))
             rounded[where] = new
             key = np.uint64(self._site_key)
             fingerprint += int(mix_values(new, where, key)) - int(mix_values(old, where, key))

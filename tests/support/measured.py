@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
 import signal
 import subprocess
@@ -10,13 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-_CHILD = """
-import resource, sys
-from counterfoil.cli import main
-code = main()
-print("memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
-sys.exit(code)
-"""
+from support.fork_server import ForkServer
 
 
 @dataclass(frozen=True)
@@ -30,14 +26,18 @@ class Measured:
 
 
 def command(*arguments: str) -> Measured:
-    """Run a command to its end."""
-    before = os.times()
-    done = subprocess.run([sys.executable, "-c", _CHILD, *arguments], capture_output=True, text=True, check=False)
-    after = os.times()
-    said = done.stdout + done.stderr
-    used = after.children_user + after.children_system - before.children_user - before.children_system
-    unit = 1 if sys.platform == "darwin" else 1024
-    return Measured(done.returncode, said, used, int(said.rsplit("memory", 1)[1]) * unit >> 20)
+    """Run a command to its end, in a fork of a process that has loaded the libraries. Needs POSIX."""
+    ended = _server().run(*arguments)
+    assert ended.code is not None, ended.said
+    return Measured(ended.code, ended.said, ended.processor_seconds, ended.memory)
+
+
+@functools.cache
+def _server() -> ForkServer:
+    """The process that is forked; it lives as long as this one."""
+    server = ForkServer()
+    atexit.register(server.__exit__, None, None, None)
+    return server
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Interrupted:
 def interrupted(*arguments: str, after: float) -> Interrupted:
     """Run a command, and interrupt it as Ctrl-C does when it has taken ``after`` processor seconds. Needs Linux."""
     process = subprocess.Popen(
-        [sys.executable, "-c", _CHILD, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "counterfoil.cli", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
         while process.poll() is None and _processor_seconds(process.pid) < after:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.execution.interpreter import Operation, _operation
+from counterfoil.execution.interpreter import Operation, make_operation
 from counterfoil.program.graph import Node, TensorType
 from support.jobs import draw
 
@@ -198,7 +198,7 @@ def operation_of(call: Call) -> Operation:
     # alpha decides the class of an addition.
     given = tuple(arg if isinstance(arg, (int, float)) else None for arg in args)
     named = tuple(sorted((key, value) for key, value in kwargs.items() if isinstance(value, (int, float))))
-    return _operation(Node(name, given, named, declared, 0, "", "forward"))
+    return make_operation(Node(name, given, named, declared, 0, "", "forward"))
 
 
 def listed(result: Any) -> list[Any]:

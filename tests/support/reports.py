@@ -13,6 +13,7 @@ from counterfoil.audit.values.sampling import Sample, Selection
 from counterfoil.audit.values.steptable import Recorded, StepMatch, StepRow, StepTable
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, first_difference, leaf_hash
+from counterfoil.sentence import joined
 
 STEPS = 60
 STEP = 37
@@ -94,7 +95,7 @@ def dispute() -> Dispute:
             input_shapes=((32, 10), (32,)),
             differing_operators=30,
         ),
-        finding=Finding(Right.REPLAY, "The trainer's fingerprint belongs to other values."),
+        finding=Finding(Right.REPLAY, joined("The trainer's fingerprint belongs to other values.")),
     )
 
 

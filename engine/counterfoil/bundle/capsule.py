@@ -177,9 +177,9 @@ def _read_leaves(data: bytes) -> tuple[ProvenLeaf, ...]:
         raise BundleError(say("The leaves of the capsule are not a list."))
     leaves = []
     for item in value:
-        fields = Fields(item, "leaf of the capsule", BundleError)
+        fields = Fields(item, say("leaf of the capsule"), BundleError)
         record = StepRecord.from_json(fields.take("record", dict))
-        proof = tuple(fields.as_digest(text, "inclusion proof of a leaf") for text in fields.take("proof", list))
+        proof = tuple(fields.as_digest(text, say("inclusion proof of a leaf")) for text in fields.take("proof", list))
         fields.end()
         leaves.append(ProvenLeaf(record, proof))
     return tuple(leaves)

@@ -363,7 +363,7 @@ class OrderManifest:
             value = canonical.decode(data)
         except canonical.CanonicalError as error:
             raise BundleError(say("The order's manifest is damaged."), detail=str(error)) from error
-        fields = _fields(value, "order's manifest")
+        fields = _fields(value, say("order's manifest"))
         version = fields.take("format", int)
         if version != FORMAT_VERSION:
             raise BundleError(
@@ -377,7 +377,9 @@ class OrderManifest:
         if len(set(map(str, names))) != len(names):
             raise BundleError(say("Two per-step scalars have the same name."))
         data_specs = {
-            check_name(name): ArraySpec.from_json(spec, f"data array {name!r}", DATA_DTYPES, may_be_outside=True)
+            check_name(name): ArraySpec.from_json(
+                spec, say("data array {0}", repr(name)), DATA_DTYPES, may_be_outside=True
+            )
             for name, spec in fields.take("data", dict).items()
         }
         result = cls(
@@ -392,7 +394,7 @@ class OrderManifest:
             precision=Precision.from_json(fields.take("precision", dict)),
             program=fields.digest("program"),
             schedule=ArraySpec.from_json(fields.take("schedule", dict), "schedule", ("int64",)),
-            scalars=ArraySpec.from_json(fields.take("scalars", dict), "per-step scalars", ("float64",)),
+            scalars=ArraySpec.from_json(fields.take("scalars", dict), say("per-step scalars"), ("float64",)),
             scalar_names=tuple(check_name(name) for name in names),
             data=data_specs,
             data_root=fields.digest("data_root"),
@@ -400,6 +402,12 @@ class OrderManifest:
         )
         fields.end()
         return result
+
+
+_STEP_RECORD = say("step record")
+_RECORD_DIGESTS = {
+    name: say("field {0} of the step record", repr(name)) for name in ("state_root", "log", "fingerprints")
+}
 
 
 @dataclass(frozen=True)
@@ -437,12 +445,12 @@ class StepRecord:
     @classmethod
     def from_json(cls, value: Any) -> StepRecord:
         """Read the JSON form; raises BundleError."""
-        fields = _fields(value, "step record")
+        fields = _fields(value, _STEP_RECORD)
         step = fields.integer("step", 0, MAX_STEPS)
         digests = {}
-        for name in ("state_root", "log", "fingerprints"):
+        for name, what in _RECORD_DIGESTS.items():
             text = fields.take(name, str, type(None))
-            digests[name] = None if text is None else fields.as_digest(text, f"field {name!r} of the step record")
+            digests[name] = None if text is None else fields.as_digest(text, what)
         text = fields.take("loss", str, type(None))
         fields.end()
         try:
@@ -494,7 +502,7 @@ class RunClaim:
     @classmethod
     def from_json(cls, value: Any) -> RunClaim:
         """Read the JSON form; raises BundleError."""
-        fields = _fields(value, "run's claim")
+        fields = _fields(value, say("run's claim"))
         environment = fields.take("environment", dict)
         if not all(isinstance(text, str) for text in environment.values()):
             raise BundleError(say("The environment of the run's claim holds something that is not text."))
@@ -541,7 +549,7 @@ class TreeHead:
     @classmethod
     def from_json(cls, value: Any) -> TreeHead:
         """Read the JSON form; raises BundleError."""
-        fields = _fields(value, "tree head")
+        fields = _fields(value, say("tree head"))
         result = cls(
             order=fields.digest("order"),
             size=fields.integer("size", 1, MAX_STEPS + 1),

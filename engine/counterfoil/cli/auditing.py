@@ -174,10 +174,12 @@ def audit(
     assert finished is not None, "an audit ends in a report"
     report, evidence = finished.report, finished.evidence
 
+    from counterfoil.cli import jsonform, reports
+
     if json:
-        terminal.print_json(report)
+        jsonform.print_json(report)
     else:
-        terminal.show_report(console, report)
+        reports.show_report(console, report)
     if finished.kept is not None:
         console.print(f"Kept: {_judged(finished.kept)}. The same command with --resume goes on from there.")
     if finished.problem:

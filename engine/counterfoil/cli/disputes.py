@@ -75,10 +75,12 @@ def adjudicate(
                     bar.update(event.step - first + event.done / event.total)
                 case hearing.AdjudicationFinished():
                     report = event.report
+    from counterfoil.cli import jsonform, reports
+
     if json:
-        terminal.print_json(report)
+        jsonform.print_json(report)
     else:
-        terminal.show_adjudication(console, report)
+        reports.show_adjudication(console, report)
     if verdict is not None and signing_key is not None:
         if report.capsule_digest is None:
             console.print("Nothing was signed: the file could not be read, or changed meanwhile.")
@@ -167,8 +169,10 @@ def _compare(
                     bar.update(done, f"step {event.parting.ruled_step}")
                 case panel.PanelFinished():
                     report = event.report
+    from counterfoil.cli import jsonform, reports
+
     if json:
-        terminal.print_json(report)
+        jsonform.print_json(report)
     else:
-        terminal.show_panel(console, report)
+        reports.show_panel(console, report)
     raise Done(report.outcome.exit_code)

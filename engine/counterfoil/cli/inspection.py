@@ -60,10 +60,12 @@ def inspect(
 
         limits = limits_for(allow_large)
         summary = inspection.inspect(bundle, order, public, cancel, heads, limits, quick=quick, progress=show)
+    from counterfoil.cli import jsonform, reports
+
     if json:
-        terminal.print_json(summary)
+        jsonform.print_json(summary)
     else:
-        terminal.show_summary(terminal.console(), summary)
+        reports.show_summary(terminal.console(), summary)
     states = {check.state for check in summary.checks}
     outcome = Outcome.INCONCLUSIVE if CheckState.SKIPPED in states else Outcome.VERIFIED
     raise Done((Outcome.REFUSED if CheckState.FAILED in states else outcome).exit_code)
@@ -104,7 +106,9 @@ def plan(
                     bar.update(event.done)
                 case Plan():
                     found = event
+    from counterfoil.cli import jsonform, reports
+
     if json:
-        terminal.print_json(found)
+        jsonform.print_json(found)
     else:
-        terminal.show_plan(console, found)
+        reports.show_plan(console, found)

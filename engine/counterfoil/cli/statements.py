@@ -76,11 +76,13 @@ def verify(
                 bar.update(done / 10**6)
 
             check_bundle_file(checked, bundle, cancel, show)
+    from counterfoil.cli import jsonform, reports
+
     if json:
-        terminal.print_json(checked)
+        jsonform.print_json(checked)
     else:
         console = terminal.console()
-        terminal.show_verdict(console, checked)
+        reports.show_verdict(console, checked)
         about = f", and is about {shown(str(bundle))}" if bundle is not None else ""
         console.print(f"The verdict's signature holds{about}.")
     raise Done(checked.outcome.exit_code)
@@ -110,5 +112,7 @@ def sign(
         checked = verify_signed(envelope, signing_key.public)
         write_whole(out, envelope, what="the signed statement")
     console = terminal.console()
-    terminal.show_verdict(console, checked)
+    from counterfoil.cli import reports
+
+    reports.show_verdict(console, checked)
     console.print(f"Wrote {shown(str(out))}, signed with the key {signing_key.public.key_id}.")

@@ -72,10 +72,12 @@ def calibrate(
                     bar.update(event.done)
                 case calibration.Calibration():
                     found = event
+    from counterfoil.cli import jsonform, reports
+
     if json:
-        terminal.print_json(found)
+        jsonform.print_json(found)
     else:
-        terminal.show_calibration(console, found)
+        reports.show_calibration(console, found)
     if found.order is not None:
         console.print(f"Order digest {found.order.hex}")
         console.print(f"Wrote {shown(str(out))}. Keep it, and give the trainer a copy.")

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from weakref import WeakValueDictionary
 
 import torch
 
 from counterfoil.cancel import CancelToken
+from counterfoil.commit.digest import Digest
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.program.estimate import estimate
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits, check
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 
+# The runs of a referee and of a panel have one program: while anybody holds it, it is not read again.
+_admitted: WeakValueDictionary[tuple[Digest, str, Limits], Program] = WeakValueDictionary()
+
 
 def read_program(data: bytes, compute: str, limits: Limits | None = None, cancel: CancelToken | None = None) -> Program:
     """Read a program, compare what it would take with the limits, and check its types on tensors without memory.
+
+    A program that passed and is still in use is returned as it is: what it passed depends on the arguments alone.
 
     Args:
         data: Its canonical JSON.
@@ -29,10 +36,17 @@ def read_program(data: bytes, compute: str, limits: Limits | None = None, cancel
         CancelledError: ``cancel`` was set.
     """
     limits = limits or Limits()
+    key = (Digest.of(data), compute, limits)
+    known = _admitted.get(key)
+    if known is not None:
+        if cancel is not None:
+            cancel.check()
+        return known
     # Tables over all operators take a second each, and the first fake tensor an import of three.
     with cancel.at_once() if cancel is not None else nullcontext():
         program = Program.from_bytes(data, limits=limits, cancel=cancel)
         dtype = TORCH_DTYPES[compute]
         check(estimate(program, dtype.itemsize, cancel), limits)
         Interpreter(program, torch.device("cpu"), dtype).check_types(cancel)
+    _admitted[key] = program
     return program

@@ -69,7 +69,7 @@ def check_memory(device: torch.device, needed: int) -> None:
     Raises:
         MemoryShortageError: It has less.
     """
-    held = _memory_of(device)
+    held = memory_of(device)
     if held is not None and needed > held:
         raise MemoryShortageError(
             say(
@@ -82,7 +82,8 @@ def check_memory(device: torch.device, needed: int) -> None:
         )
 
 
-def _memory_of(device: torch.device) -> int | None:
+def memory_of(device: torch.device) -> int | None:
+    """Return the bytes of memory that a device has; None where the system does not say."""
     if device.type == "cuda":
         return int(torch.cuda.get_device_properties(device).total_memory)
     try:

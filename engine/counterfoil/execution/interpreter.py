@@ -139,7 +139,7 @@ def native(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any
 
 def piece(name: str) -> Operation:
     """Return the operation of a piece of an own form, for a machine that computes pieces in its own way."""
-    return replace(_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward")), is_piece=True)
+    return replace(make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward")), is_piece=True)
 
 
 class Interpreter:
@@ -158,7 +158,7 @@ class Interpreter:
         self.program = program
         self.device = device
         self.dtype = dtype
-        self._operations = tuple(_operation(node) for node in program.nodes)
+        self._operations = tuple(make_operation(node) for node in program.nodes)
         self._batches = tuple((n, p.output) for n, p in enumerate(program.places) if p.sort is PlaceSort.BATCH)
         """Place and value of each batch."""
         self._watched: dict[int, list[tuple[int, int]]] = {}
@@ -410,13 +410,14 @@ _KEYWORDS: dict[str, dict[str, Any]] = {
     },
     "layout": {"strided": torch.strided},
 }
-_FACTORIES = frozenset(
+FACTORIES = frozenset(
     f"aten.{name}"
     for name in (
         "full.default", "zeros.default", "ones.default", "scalar_tensor.default", "eye.default", "eye.m",
         "arange.default", "arange.start", "arange.start_step",
     )
 )  # fmt: skip
+"""Operators that make a tensor out of no tensor: they are told dtype and device."""
 """Operators without a tensor argument: they must be told the device, and the dtype that the program gives them."""
 
 
@@ -457,9 +458,14 @@ def _typed(argument: Any, types: Sequence[TensorType | None]) -> Any:
     return type(argument), argument
 
 
-def _operation(node: Node) -> Operation:
+def make_operation(node: Node) -> Operation:
+    """Return what computes a node; its function is None for random numbers, which Philox draws.
+
+    Raises:
+        ProgramError: This torch has no such operator.
+    """
     if node.operator == UNIFORM:
         return Operation(node, None, False, False)
     function = overload(node.operator)
-    factory = node.operator in _FACTORIES
+    factory = node.operator in FACTORIES
     return Operation(node, stride_free(node.operator.split(".")[1], function), factory, factory)

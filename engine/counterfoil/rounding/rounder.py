@@ -393,7 +393,7 @@ class ReplayingRounder(Rounder):
         fingerprint = rounded.fingerprint
         if len(log.indices):
             before = flat[logged].double().cpu().numpy()
-            after, distance = _directed(own, before, log.ups, grid)
+            after, distance = directed(own, before, log.ups, grid)
             changed = after != before
             # A logged value lay within tau of the midpoint, and this machine's lies within 3/4 tau of that: less than
             # 2 tau in all.
@@ -450,7 +450,7 @@ def _merged(exponent: int, rounded: Rounded, indices: npt.NDArray[np.int64], ups
     return SiteLog(exponent, np.array(order, np.int64), np.array([decisions[i] for i in order], np.bool_))
 
 
-def _directed(
+def directed(
     own: npt.NDArray[np.float64], rounded: npt.NDArray[np.float64], ups: npt.NDArray[np.bool_], grid: Grid
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Apply logged directions to single values.

@@ -4453,6 +4453,10 @@
             <translation>Schiedsspruch</translation>
         </message>
         <message>
+            <source>adjudication's steps</source>
+            <translation>Schritte des Schiedsspruchs</translation>
+        </message>
+        <message>
             <source>all</source>
             <translation>alle</translation>
         </message>
@@ -4529,6 +4533,10 @@
             <translation>zählt in Schritten, die keine ganzen Zahlen sind und die die Bibliothek je nach Anzahl der Threads aufaddiert</translation>
         </message>
         <message>
+            <source>data array {0}</source>
+            <translation>Datenfeld {0}</translation>
+        </message>
+        <message>
             <source>data file</source>
             <translation>Datendatei</translation>
         </message>
@@ -4543,6 +4551,14 @@
         <message>
             <source>ended with code {0}</source>
             <translation>endete mit dem Code {0}</translation>
+        </message>
+        <message>
+            <source>field {0} of the step record</source>
+            <translation>Feld {0} des Schritteintrags</translation>
+        </message>
+        <message>
+            <source>field {0} of the {1}</source>
+            <translation>Feld {0} ({1})</translation>
         </message>
         <message>
             <source>fingerprints</source>
@@ -4631,6 +4647,10 @@
         <message>
             <source>holds {0}, which its format does not know</source>
             <translation>enthält {0}, was ihr Format nicht kennt</translation>
+        </message>
+        <message>
+            <source>inclusion proof of a leaf</source>
+            <translation>Einschlussbeweis eines Blattes</translation>
         </message>
         <message>
             <source>infinite or not a number</source>
@@ -4853,6 +4873,10 @@
             <translation>enthält {0} nicht</translation>
         </message>
         <message>
+            <source>leaf of the capsule</source>
+            <translation>Blatt der Kapsel</translation>
+        </message>
+        <message>
             <source>little float64: expect a slow replay</source>
             <translation>wenig float64: Das Nachrechnen wird langsam</translation>
         </message>
@@ -4881,12 +4905,20 @@
             <translation>keine Datei</translation>
         </message>
         <message>
+            <source>order's manifest</source>
+            <translation>Manifest des Auftrags</translation>
+        </message>
+        <message>
             <source>out of range</source>
             <translation>außerhalb des Bereichs</translation>
         </message>
         <message>
             <source>overwrites elements; with repeated indices the last write wins, and which is last differs</source>
             <translation>überschreibt Elemente; bei wiederholten Indizes gilt das letzte Schreiben, und welches das letzte ist, ist verschieden</translation>
+        </message>
+        <message>
+            <source>per-step scalars</source>
+            <translation>Skalare der Schritte</translation>
         </message>
         <message>
             <source>puts a number into {0} that it cannot hold</source>
@@ -4897,8 +4929,16 @@
             <translation>schreibt etwas, das keine Zahl ist oder einen Bruchteil hat, in eine ganze Zahl</translation>
         </message>
         <message>
+            <source>run's claim</source>
+            <translation>Erklärung des Laufs</translation>
+        </message>
+        <message>
             <source>state</source>
             <translation>Zustand</translation>
+        </message>
+        <message>
+            <source>step record</source>
+            <translation>Schritteintrag</translation>
         </message>
         <message>
             <source>steps were replayed although a check before that was not passed</source>
@@ -5085,6 +5125,10 @@
             <translation>torch nimmt den Schalter für deterministische Algorithmen nicht an.</translation>
         </message>
         <message>
+            <source>tree head</source>
+            <translation>Baumkopf</translation>
+        </message>
+        <message>
             <source>truncated</source>
             <translation>abgeschnitten</translation>
         </message>
@@ -5095,6 +5139,26 @@
         <message>
             <source>verdict</source>
             <translation>Urteil</translation>
+        </message>
+        <message>
+            <source>verdict's comparison</source>
+            <translation>Vergleich des Urteils</translation>
+        </message>
+        <message>
+            <source>verdict's coverage</source>
+            <translation>Umfang des Urteils</translation>
+        </message>
+        <message>
+            <source>verdict's dispute</source>
+            <translation>Streitfall des Urteils</translation>
+        </message>
+        <message>
+            <source>verdict's operator</source>
+            <translation>Operator des Urteils</translation>
+        </message>
+        <message>
+            <source>verdict's sample</source>
+            <translation>Stichprobe des Urteils</translation>
         </message>
         <message>
             <source>was ended by signal {0}</source>

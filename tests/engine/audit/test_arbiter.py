@@ -428,13 +428,13 @@ def test_the_defined_result_of_an_exact_operator(exact, compute, defined):
 
 def test_the_elements_that_are_recomputed_cover_first_close_and_spread():
     distance = np.abs(np.random.default_rng(0).normal(size=10_000))
-    chosen = arbiter._sample(distance, 400)
+    chosen = arbiter.sample_places(distance, 400)
     assert len(chosen) <= 400
     assert set(range(100)) <= set(chosen.tolist())
     assert set(np.argsort(distance)[:100].tolist()) <= set(chosen.tolist())
     assert {0, 9_999} <= set(chosen.tolist())
     assert np.diff(chosen).min() >= 1
-    assert arbiter._sample(distance[:7], 400).tolist() == list(range(7))
+    assert arbiter.sample_places(distance[:7], 400).tolist() == list(range(7))
 
 
 def test_proven_margins_are_arbitrated_as_well(tmp_path, proven_job, trainer_key):

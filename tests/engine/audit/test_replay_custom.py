@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from counterfoil.program.update import (
     WeightAverage,
 )
 from counterfoil.training.custom import CustomJob, order_custom
-from counterfoil.training.order import load_order
+from counterfoil.training.order import OrderDraft, load_order
 from support.jobs import audited, classify, draw, record_job
 
 ROWS = 48
@@ -192,9 +193,15 @@ CASES = {
 }
 
 
+@cache
+def draft_of(name: str) -> OrderDraft:
+    """The order of a case, captured once; nothing here changes it."""
+    return order_custom(CASES[name].make())
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_replay_is_bit_exact_on_other_hardware(name: str, tmp_path: Path, trainer_key: Any) -> None:
-    made = record_job(tmp_path, order_custom(CASES[name].make()), trainer_key)
+    made = record_job(tmp_path, draft_of(name), trainer_key)
     for perturbation in ("reversed", "split"):
         report = audited(made.run, made.order, perturbation=perturbation).report
         assert report.outcome is Outcome.VERIFIED, report.reason
@@ -204,28 +211,28 @@ def test_replay_is_bit_exact_on_other_hardware(name: str, tmp_path: Path, traine
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.kinds])
 def test_control_the_operators_are_there(name: str) -> None:
-    program = order_custom(CASES[name].make()).program
+    program = draft_of(name).program
     kinds = {"uniform" if node.operator == UNIFORM else node.operator.split(".")[1] for node in program.nodes}
     assert set(CASES[name].kinds) <= kinds
     # Nothing that only one library or one machine has.
     assert not any("scaled_dot_product" in kind or "mkldnn" in kind or "bernoulli" in kind for kind in kinds)
 
 
-def final_state(folder: Path, made: CustomJob, key: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def final_state(folder: Path, name: str, key: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Initial and last state of a run."""
-    recorded = record_job(folder, order_custom(made), key)
+    recorded = record_job(folder, draft_of(name), key)
     with BundleReader.open(recorded.run) as reader:
         return reader.initial_state(), reader.checkpoint(3)
 
 
 def test_the_row_of_the_padding_stays_zero(tmp_path: Path, trainer_key: Any) -> None:
-    initial, final = final_state(tmp_path, CASES["padding"].make(), trainer_key)
+    initial, final = final_state(tmp_path, "padding", trainer_key)
     assert not final["embed.weight"][0].any()
     assert (final["embed.weight"][1:] != initial["embed.weight"][1:]).any(1).all()
 
 
 def test_frozen_weights_stay_and_have_no_slots(tmp_path: Path, trainer_key: Any) -> None:
-    initial, final = final_state(tmp_path, CASES["frozen weights"].make(), trainer_key)
+    initial, final = final_state(tmp_path, "frozen weights", trainer_key)
     assert "moment1:head.weight" in final
     assert "moment1:body.weight" not in final
     assert np.array_equal(final["body.weight"], initial["body.weight"])
@@ -233,7 +240,7 @@ def test_frozen_weights_stay_and_have_no_slots(tmp_path: Path, trainer_key: Any)
 
 
 def test_the_average_is_part_of_what_is_audited(tmp_path: Path, trainer_key: Any) -> None:
-    initial, final = final_state(tmp_path, CASES["average"].make(), trainer_key)
+    initial, final = final_state(tmp_path, "average", trainer_key)
     assert np.array_equal(initial["average:0.weight"], initial["0.weight"])
     between = (final["average:0.weight"] - initial["0.weight"]) / (final["0.weight"] - initial["0.weight"])
     assert 0 < np.median(between) < 0.5
@@ -257,7 +264,7 @@ def test_learning_rates_of_a_scheduler_are_listed_in_the_order(tmp_path: Path) -
 )
 def test_what_is_trained_is_counted(name: str, count: int, tmp_path: Path) -> None:
     path = tmp_path / "job.cfoil"
-    order_custom(CASES[name].make()).write(path)
+    draft_of(name).write(path)
     assert inspect(path).order.parameters == count
 
 

@@ -23,9 +23,9 @@ from counterfoil.audit.statement.write import adjudication_statement, verdict_st
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.values.outcome import CheckState
 from counterfoil.audit.values.sampling import Sample, Selection, draw_segments, ranges
+from counterfoil.cli.jsonform import as_json
 from counterfoil.errors import SignatureError
 from counterfoil.signing import SigningKey, sign_statement
-from counterfoil.terminal import as_json
 from support.bundles import test_key
 from support.reports import STEP, STEPS, checks, disputed_report, trees, verified_report
 

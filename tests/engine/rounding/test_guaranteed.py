@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import PROFILES, OrderManifest, Precision
 from counterfoil.cli import main
 from counterfoil.errors import BundleError
-from counterfoil.execution.interpreter import _operation, native
+from counterfoil.execution.interpreter import make_operation, native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.program import sums
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
@@ -748,11 +749,23 @@ def worst_share(check: Check) -> float:
         assert bound is not None, (name, position)
         unit = MP.mpf(bound.terms) * MP.mpf(2) ** -53
         allowed = bound.factor * unit / (1 - unit) * MP.mpf(float(scales[position]))
-        for results in computed:
-            error = max(each(lambda a, b: abs(a - b), exact(results[position]), wanted).ravel(), default=MP.mpf(0))
-            if error:
-                worst = max(worst, float(error / allowed))
+        error = largest_error([results[position] for results in computed], wanted)
+        if error:
+            worst = max(worst, float(error / allowed))
     return worst
+
+
+def largest_error(results: Sequence[Tensor], wanted: Exact) -> Any:
+    """The largest error of any machine; where one has what the first has, its error is the first's."""
+    first, largest = None, MP.mpf(0)
+    wanted = np.broadcast_to(np.asarray(wanted, object), results[0].shape)
+    for result in results:
+        values = result.detach().numpy()
+        fresh = np.full(values.shape, True) if first is None else np.asarray(values != first)
+        first = values if first is None else first
+        errors = each(lambda a, b: abs(a - b), exact(result[torch.from_numpy(fresh)]), wanted[fresh])
+        largest = max(largest, *errors.ravel(), MP.mpf(0))
+    return largest
 
 
 def cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -760,6 +773,12 @@ def cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sums, "LONGEST", 0)
     monkeypatch.setattr(sums, "SHORT", 4)
     monkeypatch.setattr(sums, "PART", 8)
+
+
+@lru_cache(maxsize=1)
+def checks_of(family: Callable[[str], list[Check]], kind: str) -> list[Check]:
+    """The calls of a family, each with what it should come to; both forms are held against the same."""
+    return [(name, args, kwargs, cache(want)) for name, args, kwargs, want in family(kind)]
 
 
 @pytest.mark.parametrize("form", ["usual", "blocks"])
@@ -770,7 +789,7 @@ def test_the_error_stays_within_the_bound(
 ) -> None:
     if form == "blocks":
         cut_short(monkeypatch)
-    for check in family(kind):
+    for check in checks_of(family, kind):
         assert worst_share(check) <= 1.0, check[0]
 
 
@@ -853,7 +872,7 @@ def test_gelu_and_logit_stay_within_the_margin_of_every_mode(name: str, where: s
     kind = TensorType("float32", (400,))
     node = Node(f"aten.{name}.default", (Value(0),), (), (kind,), 1, "", "forward")
     (margin,) = site_margins(Program((Input("x", "state", kind),), (node,), {}, Value(1)), Precision(proven=proven))
-    (output,) = listed(native(_operation(node), [x], {}))
+    (output,) = listed(native(make_operation(node), [x], {}))
     error = max(each(lambda a, b: abs(a - b), exact(output), each(UNARY[name][0], exact(x))))
     arguments = {"self": x}
     for rule, holds in ((rule_for(node.entry), True), (scale.rule("output"), False)):

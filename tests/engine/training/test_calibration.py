@@ -13,7 +13,7 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import PROFILES, Precision
 from counterfoil.cancel import CancelToken
-from counterfoil.cli import main
+from counterfoil.cli import main, reports
 from counterfoil.errors import BundleError, CancelledError, DataError
 from counterfoil.execution.perturbed import PERTURBATIONS
 from counterfoil.program.graph import Program
@@ -131,7 +131,7 @@ def test_what_cannot_be_calibrated_is_a_sentence(tmp_path):
 def test_a_headroom_that_the_grid_cuts_short_is_told(capsys, largest, tight):
     precision = PROFILES["float32-bfloat16"]
     kind = KindCalibration("mm", 1, 10, largest, margin_for(largest, precision), 0.0)
-    terminal.show_calibration(terminal.console(), Calibration((kind,), precision, 1, None))
+    reports.show_calibration(terminal.console(), Calibration((kind,), precision, 1, None))
     assert ("leaves no room for more" in capsys.readouterr().out) == tight
 
 

@@ -11,7 +11,7 @@ from torch import nn
 
 from counterfoil import canonical
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import ArraySpec
+from counterfoil.bundle.schema import PROFILES, ArraySpec
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import tensor_digest
 from counterfoil.errors import CounterfoilError, DataError, ProgramError
@@ -19,8 +19,9 @@ from counterfoil.program.update import AdamW, Sgd
 from counterfoil.training.order import OrderDraft, draft_order, load_order
 from counterfoil.training.recipes.digits import order_digits
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
+from counterfoil_resources.digits import load_digits
 from support.bundles import Contents, write_bundle
-from support.jobs import TEXT, capture_on, classify, digits_order, draw, gpt2_order, own_order
+from support.jobs import TEXT, TINY_GPT2, capture_on, classify, digits_order, draw, gpt2_order, own_order
 
 DATA = {"x": draw((16, 3), 1), "labels": np.arange(16) % 4}
 
@@ -53,6 +54,17 @@ def test_drafting_is_reproducible_and_everything_matters():
     assert small().manifest.digest == one
     others = [small(seed=4), small(learning_rate=0.06), small(steps=5), small(rule=Sgd()), small(batch_size=4)]
     assert len({one, *(other.manifest.digest for other in others)}) == 6
+
+
+def test_the_orders_of_other_tests_are_those_of_the_recipes():
+    """They are captured once; a manifest binds all that an order holds."""
+    images, labels = load_digits()
+    coarse = PROFILES["float64-18"]
+    ours = {"steps": 3, "batch_size": 8, "width": 4, "checkpoint_every": 3, "seed": 12, "precision": coarse}
+    assert digits_order(**ours).manifest == order_digits(images[:200], labels[:200], **ours).manifest
+    assert digits_order(**ours).manifest != digits_order(**ours | {"precision": None}).manifest
+    ours = {"steps": 2, "batch_size": 2, "checkpoint_every": 1, "seed": 6, "warmup": 1, "precision": coarse}
+    assert gpt2_order(**ours).manifest == order_gpt2(TEXT, size=TINY_GPT2, **ours).manifest
 
 
 def draft(**changes: Any) -> OrderDraft:

@@ -95,17 +95,17 @@ def ten_checks(said: Signed) -> Broken:
 def coverage(verdict: Verdict) -> Broken:
     """Rule 5: no more steps were planned than ordered, nor replayed than planned; only ordered ones differ."""
     said = verdict.statement.predicate.coverage
-    yield from _outside("stepsPlanned", "verdict's coverage", said.steps_planned, 0, said.steps_ordered)
-    yield from _outside("stepsReplayed", "verdict's coverage", said.steps_replayed, 0, said.steps_planned)
+    yield from _outside("stepsPlanned", say("verdict's coverage"), said.steps_planned, 0, said.steps_ordered)
+    yield from _outside("stepsReplayed", say("verdict's coverage"), said.steps_replayed, 0, said.steps_planned)
     yield from _not_spans(said.mismatched_steps, said.steps_ordered, say("mismatched steps"))
 
 
 def capsule_steps(adjudication: Adjudication) -> Broken:
     """Rule 6: a capsule begins before the step that it disputes, and no more steps are replayed than lie between."""
     said = adjudication.statement.predicate.steps
-    yield from _outside("disputed", "adjudication's steps", said.disputed, 0, said.ordered)
-    yield from _outside("agreed", "adjudication's steps", said.agreed, 0, said.disputed)
-    yield from _outside("replayed", "adjudication's steps", said.replayed, 0, said.disputed - said.agreed)
+    yield from _outside("disputed", say("adjudication's steps"), said.disputed, 0, said.ordered)
+    yield from _outside("agreed", say("adjudication's steps"), said.agreed, 0, said.disputed)
+    yield from _outside("replayed", say("adjudication's steps"), said.replayed, 0, said.disputed - said.agreed)
 
 
 def sample(verdict: Verdict) -> Broken:
@@ -113,9 +113,9 @@ def sample(verdict: Verdict) -> Broken:
     fields, chosen = verdict.statement.predicate.coverage.sample, verdict.sample
     if fields is None or chosen is None:
         return
-    yield from _outside("segments", "verdict's sample", fields.segments, 1, max(verdict.steps_ordered, 1))
+    yield from _outside("segments", say("verdict's sample"), fields.segments, 1, max(verdict.steps_ordered, 1))
     yield from _not_spans(fields.chosen, fields.segments, say("chosen segments"))
-    yield from _outside("badSegments", "verdict's sample", fields.bad_segments, 0, fields.segments)
+    yield from _outside("badSegments", say("verdict's sample"), fields.bad_segments, 0, fields.segments)
     random = fields.selection is Selection.RANDOM
     if (
         not fields.chosen
@@ -167,7 +167,7 @@ def dispute(said: Signed) -> Broken:
     if fields is None:
         return
     steps = said.steps_ordered
-    yield from _outside("step", "verdict's dispute", fields.step, 1, steps)
+    yield from _outside("step", say("verdict's dispute"), fields.step, 1, steps)
     if fields.compared_at is not None and not fields.step <= fields.compared_at <= steps:
         yield say("The verdict's dispute was compared at a step that cannot be.")
     if fields.tensors and fields.compared_at is None:
@@ -175,9 +175,9 @@ def dispute(said: Signed) -> Broken:
     if fields.inputs and fields.operator is not None:
         yield say("The verdict's dispute names an operator although what the step read differs already.")
     if fields.operator is not None:
-        yield from _outside("number", "verdict's operator", fields.operator.number, 1, fields.operator.total)
+        yield from _outside("number", say("verdict's operator"), fields.operator.number, 1, fields.operator.total)
         differing = fields.operator.differing_operators
-        yield from _outside("differingOperators", "verdict's operator", differing, 1, fields.operator.total)
+        yield from _outside("differingOperators", say("verdict's operator"), differing, 1, fields.operator.total)
     if fields.finding is not None:
         yield from _wrong_finding(fields.finding)
     right = None if fields.finding is None else fields.finding.right
@@ -211,8 +211,8 @@ def leaf_in_run(said: Signed) -> Broken:
 
 def _wrong_comparisons(fields: DisputeFields, steps: int, run_root: Digest | None) -> Broken:
     for number, node in enumerate(fields.comparisons):
-        yield from _outside("firstLeaf", "verdict's comparison", node.first_leaf, 0, steps)
-        yield from _outside("lastLeaf", "verdict's comparison", node.last_leaf, node.first_leaf, steps)
+        yield from _outside("firstLeaf", say("verdict's comparison"), node.first_leaf, 0, steps)
+        yield from _outside("lastLeaf", say("verdict's comparison"), node.last_leaf, node.first_leaf, steps)
         root = None if run_root is None else run_root.hex
         if number == 0 and (node.first_leaf, node.last_leaf, node.trainer) != (0, steps, root):
             yield say("The verdict's comparisons do not begin at the run root.")

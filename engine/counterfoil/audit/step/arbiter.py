@@ -126,7 +126,7 @@ def _judge(job: Job, seen: Observation, trainer: int, log: SiteLog) -> Finding |
     if not seen.before.numel():
         return findings.nothing_can_differ(seen.node)
     try:
-        elements = _examine(job, seen, trainer, log)
+        elements = examine(job, seen, trainer, log)
     except NotExactError as error:
         return findings.no_exact_value(seen.node, error)
     if elements is None:
@@ -164,8 +164,21 @@ def _judge_exact(job: Job, seen: Watched, step: int) -> Finding:
     return findings.not_as_defined(node) if right else findings.machine_is_not_as_defined(node)
 
 
-def _examine(job: Job, seen: Observation, trainer: int, log: SiteLog) -> Elements | None:
-    """Recompute the elements in question; None when there is no bound, NotExactError when there is no exact value."""
+def examine(job: Job, seen: Observation, trainer: int, log: SiteLog) -> Elements | None:
+    """Recompute the elements in question of one rounding site.
+
+    Args:
+        job: The order.
+        seen: What this machine computed there.
+        trainer: The trainer's fingerprint of it.
+        log: The trainer's decisions there.
+
+    Returns:
+        The elements; None when there is no bound.
+
+    Raises:
+        NotExactError: There is no exact value.
+    """
     bounded = _bound(job.program, seen, job.manifest.precision.compute)
     if bounded is None:
         return None
@@ -181,7 +194,7 @@ def _examine(job: Job, seen: Observation, trainer: int, log: SiteLog) -> Element
     exact = exact_output(seen.node, seen.arguments, seen.output)
     if values is None:
         count = min(max(BUDGET // max(exact.cost, 1), LEAST_ELEMENTS), MOST_ELEMENTS)
-        indices = _sample(np.abs(beside.distance), count)
+        indices = sample_places(np.abs(beside.distance), count)
     else:
         indices = values.indices
     described = seen.node.outputs[seen.output]
@@ -231,8 +244,16 @@ def _against(log: SiteLog, trainer: Values, replay: npt.NDArray[np.float64]) -> 
     return bool((ups != (trainer.values > replay)[logged]).any())
 
 
-def _sample(distance: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.int64]:
-    """Choose elements to recompute: the first ones, those closest to a midpoint, and some spread over the rest."""
+def sample_places(distance: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.int64]:
+    """Choose elements to recompute: the first ones, those closest to a midpoint, and some spread over the rest.
+
+    Args:
+        distance: float64 ``[n]``: how far each value lies from a midpoint.
+        count: How many to choose.
+
+    Returns:
+        int64 ``[<= count]``: their places, in ascending order; all where there are no more.
+    """
     total = len(distance)
     if total <= count:
         return np.arange(total, dtype=np.int64)

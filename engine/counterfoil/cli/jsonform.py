@@ -1,0 +1,64 @@
+"""What ``--json`` prints: the values of the engine for scripts, in ASCII."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from counterfoil.audit.statement.signed import Signed
+from counterfoil.canonical import MAX_EXACT_INTEGER
+from counterfoil.commit.digest import Digest
+
+if TYPE_CHECKING:
+    from counterfoil.audit.values.steptable import Recorded
+
+
+def as_json(value: Any) -> Any:
+    """Turn a frozen value of the library into JSON values.
+
+    Digests become hexadecimal digits; integers that a JSON reader might change, and numbers that JSON does not know
+    (infinities, not a number), become text.
+    """
+    if isinstance(value, Digest):
+        return value.hex
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Signed):
+        return {name: as_json(getattr(value, name)) for name in value.facts}
+    if is_dataclass(value):
+        named = {field.name: getattr(value, field.name) for field in fields(value)}
+        if "recorded" in named:
+            named |= _columns(named.pop("recorded"))
+        return {name: as_json(_named(name, item)) for name, item in named.items()}
+    if isinstance(value, Mapping):
+        return {str(key): as_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, int) and abs(value) > MAX_EXACT_INTEGER:
+        return str(value)
+    return value
+
+
+def _columns(recorded: Recorded) -> dict[str, list[Any]]:
+    """What the trainer recorded of each step stands beside what is known of the run."""
+    return {
+        "losses": recorded.trainer_loss.tolist(),
+        "log_bytes": recorded.log_bytes.tolist(),
+        "log_entries": recorded.log_entries.tolist(),
+    }
+
+
+def _named(name: str, value: Any) -> Any:
+    """Environments are kept as sorted pairs; in JSON they are objects."""
+    return dict(value) if name in ("environment", "trainer_environment") else value
+
+
+def print_json(value: Any) -> None:
+    """Print a value of the library as JSON on standard output, in ASCII: a terminal may be what reads it."""
+    print(json.dumps(as_json(value), indent=2, ensure_ascii=True, allow_nan=False))

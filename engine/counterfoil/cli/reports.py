@@ -1,0 +1,376 @@
+"""Reports, summaries and plans as the command line prints them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from counterfoil.audit.statement.signed import Adjudication, Verdict
+from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
+from counterfoil.audit.values.dispute import Dispute, Finding
+from counterfoil.audit.values.outcome import Check, CheckState, Outcome
+from counterfoil.audit.values.report import AuditReport, Steering
+from counterfoil.audit.values.sampling import probability_text
+from counterfoil.audit.values.summary import BundleSummary
+from counterfoil.bundle.schema import HEADROOM_BITS
+from counterfoil.plaintext import one_line
+
+if TYPE_CHECKING:
+    from counterfoil.audit.panel import PanelReport
+    from counterfoil.audit.referee import Parting
+    from counterfoil.audit.values.plan import Plan
+    from counterfoil.program.limits import Estimate
+    from counterfoil.training.calibration import Calibration
+
+from counterfoil import terminal
+from counterfoil.terminal import shown
+
+SHOWN_TENSORS = 10
+
+_OUTCOME_STYLES = {
+    Outcome.VERIFIED: "bold green",
+    Outcome.DISPUTED: "bold red",
+    Outcome.INCONCLUSIVE: "bold yellow",
+    Outcome.REFUSED: "bold magenta",
+    Outcome.ERROR: "bold red",
+}
+_ADJUDICATION_STYLES = ("bold green", "bold red", "bold yellow", "bold magenta", "bold red")
+"""By exit code."""
+_PANEL_STYLES = ("bold green", "bold red", "bold yellow", "bold magenta")
+"""By exit code."""
+_STATE_STYLES = {
+    CheckState.PASSED: "green",
+    CheckState.FAILED: "red",
+    CheckState.WARNING: "yellow",
+    CheckState.SKIPPED: "dim",
+    CheckState.PENDING: "dim",
+    CheckState.RUNNING: "dim",
+}
+
+
+def show_outcome(out: Console, outcome: Outcome, headline: str, reason: str) -> None:
+    """Show the conclusion in a few words, and why."""
+    style = _OUTCOME_STYLES[outcome]
+    out.print(f"[{style}]{shown(headline)}[/]  {shown(reason)}")
+
+
+def show_checks(out: Console, checks: Sequence[Check]) -> None:
+    """Show the numbered checks, one a line."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(justify="right")
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for check in checks:
+        style = _STATE_STYLES[check.state]
+        detail = f" [dim]{shown(check.detail)}[/]" if check.detail else ""
+        table.add_row(str(int(check.number)), f"[{style}]{check.state.value}[/]", f"{check.number.title}.{detail}")
+    out.print(table)
+
+
+def show_facts(out: Console, facts: Mapping[str, str]) -> None:
+    """Show names and values in two columns."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in facts.items():
+        table.add_row(shown(name), shown(value))
+    out.print(table)
+
+
+def _operator(dispute: Dispute) -> str:
+    operator = dispute.operator
+    if dispute.inputs:
+        return f"none: the rows that the step reads differ already ({', '.join(dispute.inputs)})"
+    if operator is None:
+        return "none: all fingerprints agree"
+    inputs = ", ".join(_shape(shape) for shape in operator.input_shapes)
+    return (
+        f"{operator.where}, number {operator.number} of {operator.total}; output {_shape(operator.shape)} from "
+        f"{inputs or 'no tensor'}"
+    )
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return " x ".join(map(str, shape)) if shape else "scalar"
+
+
+def show_dispute(out: Console, dispute: Dispute) -> None:
+    """Show the first step that differs, and what differs in it."""
+    show_facts(
+        out,
+        {
+            "first disputed step": str(dispute.step),
+            "what differs": ", ".join(dispute.parts),
+            "trainer's leaf": dispute.trainer_leaf.hex,
+            "replay's leaf": "none: the step could not be replayed"
+            if dispute.replay_leaf is None
+            else dispute.replay_leaf.hex,
+            "trainer's loss": repr(dispute.trainer_loss),
+            "replay's loss": repr(dispute.replay_loss),
+            "first operator": _operator(dispute),
+        }
+        | ({"found by": f"{len(dispute.path)} comparisons in the Merkle tree"} if dispute.path else {})
+        | {
+            "confirmed": "yes, by a second replay with every reduction in another order" if dispute.confirmed else "no",
+        },
+    )
+    if dispute.finding is not None:
+        show_finding(out, dispute.finding)
+    if not dispute.tensors:
+        return
+    table = Table(title=f"Differing tensors after step {dispute.compared_at}", title_justify="left", box=None)
+    table.add_column("tensor")
+    for heading in ("elements", "largest difference", "ulps"):
+        table.add_column(heading, justify="right")
+    table.add_column("at")
+    for tensor in dispute.tensors[:SHOWN_TENSORS]:
+        index = ", ".join(map(str, tensor.index))
+        count = f"{tensor.differing} of {math.prod(tensor.shape)}"
+        table.add_row(shown(tensor.name), count, f"{tensor.max_abs:.3g}", str(tensor.max_ulps), f"\\[{index}]")
+    out.print(table)
+    if len(dispute.tensors) > SHOWN_TENSORS:
+        out.print(f"... and {len(dispute.tensors) - SHOWN_TENSORS} more tensors")
+
+
+def show_finding(out: Console, finding: Finding) -> None:
+    """Show what is proven about the disputed step."""
+    out.print(f"Finding: {shown(finding.sentence)}")
+    if not finding.elements:
+        return
+    title = f"{finding.recomputed} of {finding.total} elements recomputed; in units of the error bound:"
+    table = Table(title=title, title_justify="left", box=None)
+    table.add_column("at")
+    for heading in ("exact", "replay", "trainer", "error", "to midpoint"):
+        table.add_column(heading, justify="right")
+    for element in finding.elements:
+        index = ", ".join(map(str, element.index))
+        trainer = "not known" if element.trainer is None else f"{element.trainer:.9g}"
+        table.add_row(
+            f"\\[{index}]",
+            shown(element.exact),
+            f"{element.replay:.9g}",
+            trainer,
+            f"{element.error:.2g}",
+            f"{element.midpoint:.3g}",
+        )
+    out.print(table)
+
+
+def show_steering(out: Console, steering: Steering) -> None:
+    """Show how far the trainer could have steered the run through its log, where it had entries at all."""
+    rows = [row for row in steering.rows if row.entries]
+    if not rows:
+        return
+    table = Table(title="What the rounding log left to the trainer", title_justify="left", box=None)
+    table.add_column("operator")
+    for heading in ("values", "log entries", "corrections", "steered"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(
+            shown(row.kind),
+            f"{row.values:,}",
+            f"{row.entries:,}",
+            f"{row.corrections:,}",
+            f"{row.steered:,} of {row.steerable:,}",
+        )
+    out.print(table)
+    out.print(
+        f"A log entry can move its value by one quantum, at most 2^{1 - steering.significand_bits} of its tensor's "
+        "scale. Steered: directions that differ from this machine's own where honest hardware has no choice."
+    )
+
+
+def show_report(out: Console, report: AuditReport) -> None:
+    """Show what an audit found."""
+    show_checks(out, report.checks)
+    if report.steering is not None:
+        show_steering(out, report.steering)
+    if report.dispute is not None:
+        show_dispute(out, report.dispute)
+    show_outcome(out, report.outcome, report.headline, report.reason)
+
+
+def show_adjudication(out: Console, report: AdjudicationReport) -> None:
+    """Show what the replay of a dispute capsule found."""
+    show_checks(out, report.checks)
+    if report.dispute is not None:
+        show_dispute(out, report.dispute)
+    _show_adjudication_outcome(out, report.outcome, report.reason)
+
+
+def _show_adjudication_outcome(out: Console, outcome: AdjudicationOutcome, reason: str) -> None:
+    out.print(f"[{_ADJUDICATION_STYLES[outcome.exit_code]}]{outcome.value}[/]  {shown(reason)}")
+
+
+def show_summary(out: Console, summary: BundleSummary) -> None:
+    """Show what is in a bundle."""
+    order, run = summary.order, summary.run
+    facts = {
+        "order": f"{one_line(order.title)} ({one_line(order.recipe)})",
+        "order digest": order.digest.hex,
+        "training": f"{order.steps} steps of {order.batch_size} rows, seed {order.seed}",
+        "optimizer": one_line(order.optimizer),
+        "model": f"{order.parameters:,} trainable values in {order.state_tensors} state tensors",
+        "program": f"{order.operators} operators, {order.rounded_operators} of them rounded",
+        **({} if order.estimate is None else {"a step takes": estimate_text(order.estimate)}),
+        "precision": order.precision,
+    }
+    if order.without_bound is not None:
+        kinds = order.without_bound
+        facts["margins"] = f"without a proven bound: {', '.join(kinds)}" if kinds else "proven for every operator"
+    for array in order.data:
+        outside = f", in the data file {array.file}" if array.file else ""
+        facts[f"data {array.name}"] = f"{array.dtype} {list(array.shape)}{outside}"
+    if run is None:
+        facts["run"] = "none yet"
+    else:
+        recorded = run.recorded
+        loss = recorded.trainer_loss
+        facts |= {
+            "run root": run.run_root.hex if run.run_root else "not signed for",
+            "signed by": run.trainer_key or "nobody",
+            "signed at": run.signed_at,
+            "machine": ", ".join(
+                f"{name} {one_line(value)}" for name, value in run.environment if name in ("device", "torch")
+            ),
+            "loss": f"{loss[0]:.4f} at step 1, {loss[-1]:.4f} at step {run.steps}",
+            "rounding log": f"{recorded.log_entries.sum():,} entries, {recorded.log_bytes.sum():,} bytes",
+        }
+    show_facts(out, facts)
+    show_checks(out, summary.checks)
+    out.print(shown(summary.sentence))
+
+
+def estimate_text(estimate: Estimate) -> str:
+    """Say what a step takes: memory, and computing in units of 10^9."""
+    return f"about {estimate.bytes / 2**20:,.0f} MiB of memory, {estimate.flops / 1e9:,.3g} billion operations"
+
+
+def show_calibration(out: Console, calibration: Calibration) -> None:
+    """Show what a calibration measured."""
+    table = Table(box=None)
+    table.add_column("operator")
+    for heading in ("sites", "largest difference", "margin", "headroom", "logged"):
+        table.add_column(heading, justify="right")
+    for kind in calibration.kinds:
+        largest = f"2^(E{math.log2(kind.largest):.1f})" if kind.largest else "none"
+        headroom = f"{kind.headroom:.1f} bits" if kind.largest else ""
+        margin = f"2^(E-{kind.margin_bits})"
+        table.add_row(shown(kind.kind), str(kind.sites), largest, margin, headroom, f"{kind.share_logged:.4%}")
+    out.print(table)
+    out.print(f"Measured over {calibration.steps} steps. Precision: {calibration.precision.describe()}.")
+    if min((kind.headroom for kind in calibration.kinds), default=math.inf) < HEADROOM_BITS:
+        out.print(f"Where the headroom is below {HEADROOM_BITS} bits, the profile's grid leaves no room for more.")
+
+
+def show_panel(out: Console, report: PanelReport) -> None:
+    """Show which providers agree, where the others part from them, and what the replay says."""
+    table = Table(box=None)
+    for heading in ("run", "group", "finding", "signed by"):
+        table.add_column(heading)
+    group_of = {member: number for number, group in enumerate(report.groups, start=1) for member in group}
+    for number, member in enumerate(report.members):
+        group = str(group_of.get(number, "-"))
+        table.add_row(shown(member.name), group, member.standing.value, shown(member.trainer_key[:12]) or "-")
+    out.print(table)
+    for parting in report.partings:
+        out.print(shown(_parting(report, parting)))
+    style = _PANEL_STYLES[report.outcome.exit_code]
+    out.print(f"[{style}]{report.outcome.value}[/]  {shown(report.reason)}")
+
+
+def _parting(report: PanelReport, parting: Parting) -> str:
+    def names(members: Sequence[int]) -> str:
+        *before, last = (report.members[member].name for member in members)
+        return f"{', '.join(before)} and {last}" if before else last
+
+    sentences = [
+        f"Group {names(parting.first)} and group {names(parting.second)} part at step {parting.step} of "
+        f"{report.steps}, found by {len(parting.path)} comparisons in the Merkle tree."
+    ]
+    if 0 < parting.ruled_step < parting.step:
+        sentences.append(f"Already step {parting.ruled_step}, in which they agree, is not what was ordered.")
+    if parting.ruled_step > parting.step:
+        sentences.append(f"That step decides nothing; they were replayed up to step {parting.ruled_step}.")
+    for ruling in parting.rulings:
+        name = f"{report.members[ruling.provider].name}, step {ruling.step}"
+        if ruling.right:
+            taken = f", with {ruling.corrections} rounding decisions taken from its log" if ruling.corrections else ""
+            sentences.append(f"{name}: the replay gives the leaf that it signed{taken}.")
+        elif not ruling.confirmed:
+            why = f" {ruling.finding.sentence}" if ruling.finding is not None else ""
+            sentences.append(f"{name}: this machine cannot tell.{why}")
+        else:
+            where = f", first at {ruling.operator.where}" if ruling.operator else ""
+            sentences.append(f"{name}: the replay gives another leaf (in {', '.join(ruling.parts)}){where}.")
+            if ruling.finding is not None:
+                sentences.append(ruling.finding.sentence)
+    return " ".join(sentences)
+
+
+def show_plan(out: Console, plan: Plan) -> None:
+    """Show what each way to audit a run would cost."""
+    show_facts(
+        out,
+        {
+            "run": f"{plan.steps} steps in {plan.segments} segments",
+            "must not pass": f"{plan.bad} or more bad segments (a share of {plan.bad_fraction:.3g}, rounded up)",
+            "a step takes": estimate_text(plan.estimate),
+            "one step here": f"{plan.step_seconds:.3g} s on {plan.device}, over {plan.measured_steps} steps",
+        },
+    )
+    table = Table(box=None)
+    table.add_column("confidence", justify="right")
+    for heading in ("segments", "steps", "time", "passes unseen"):
+        table.add_column(heading, justify="right")
+    table.add_column("audit with")
+    for row in plan.rows:
+        whole = row.confidence == 1.0
+        table.add_row(
+            "whole run" if whole else f"{row.confidence:.1%}",
+            str(row.segments),
+            str(row.steps),
+            terminal.duration(row.seconds),
+            probability_text(row.passing),
+            "--segments all" if whole else f"--confidence {row.confidence:g} --bad-fraction {plan.bad_fraction:g}",
+        )
+    out.print(table)
+
+
+def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
+    """Show what a checked verdict says."""
+    source = {
+        "client": "the client's own order",
+        "bundle": "taken from the run itself, not compared with an order of the client's",
+    }
+    order = verdict.order_digest.hex if verdict.order_digest else "not read"
+    show_facts(
+        out,
+        {
+            "file": f"{verdict.bundle_name}, SHA-256 {verdict.bundle_digest.hex}",
+            "run root": verdict.run_root.hex if verdict.run_root else "not read",
+            "order": f"{order} ({source[verdict.order_source]})",
+            "steps": _steps(verdict),
+            "signed by": verdict.key_id,
+            "signed at": verdict.signed_at,
+        },
+    )
+    show_checks(out, verdict.checks)
+    if isinstance(verdict, Adjudication):
+        _show_adjudication_outcome(out, verdict.outcome, verdict.reason)
+        return
+    if verdict.steering is not None:
+        show_steering(out, verdict.steering)
+    show_outcome(out, verdict.outcome, verdict.headline, verdict.reason)
+
+
+def _steps(verdict: Verdict | Adjudication) -> str:
+    if isinstance(verdict, Adjudication):
+        return (
+            f"step {verdict.step} of {verdict.steps_ordered}, replayed from the state after step {verdict.agreed_step}"
+        )
+    return f"{verdict.steps_replayed} of {verdict.steps_ordered} replayed and judged"
