@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 import torch
+from counterfoil.execution.interpreter import make_operation
 from torch import Tensor
 
 from counterfoil.definite.operators import Profile, kinds, rule_for
 from counterfoil.definite.products import Form
-from counterfoil.execution.interpreter import _operation
 from counterfoil.program.graph import Node, TensorType
 from support.definite_reference import same_bits
 
@@ -97,7 +97,7 @@ def listed(result: Any) -> list[Tensor]:
 
 
 def computed(name: str, args: list[Any], profile: Profile) -> list[Tensor]:
-    operation = _operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
+    operation = make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
     rule = rule_for(operation.node.entry.kind)
     assert rule is not None
     return listed(rule(operation.named(args, {}), profile))
@@ -155,7 +155,7 @@ def test_forms_are_chosen_among_the_sound_ones() -> None:
 )
 def test_what_must_be_lowered_first_is_no_operation(name: str, args: list[Any], what: str) -> None:
     if not what:
-        operation = _operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
+        operation = make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
         rule = rule_for("index_add")
         assert rule is not None
         with pytest.raises(AssertionError, match="product"):
