@@ -41,7 +41,7 @@ def convolution(x: Tensor, weight: Tensor, geometry: Geometry, bits: int, form: 
 
     Raises:
         NonFiniteError: An element is infinite or not a number.
-        LimitError: ``C / groups * kernel`` is more than 2^(62 - 2 S).
+        ProgramError: ``C / groups * kernel`` is more than 2^(62 - 2 S).
     """
     count = math.prod(weight.shape[1:])
     check_operands(bits, bits, count)

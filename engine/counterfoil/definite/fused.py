@@ -117,7 +117,7 @@ def multiply(left: Operand, right: Operand) -> Tensor:
         float32 ``[m, n]``.
 
     Raises:
-        LimitError: k is more than 2^(62 - 2 b).
+        ProgramError: k is more than 2^(62 - 2 b).
     """
     (rows, inner), columns = left.shape, right.shape[1]
     assert left.bits == right.bits

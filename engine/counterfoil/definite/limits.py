@@ -6,7 +6,7 @@ Every limit follows from shapes and the profile alone, so everybody who runs a p
 
 from __future__ import annotations
 
-from counterfoil.errors import LimitError
+from counterfoil.errors import ProgramError
 from counterfoil.sentence import say
 
 FLOAT64_BITS = 53
@@ -42,14 +42,14 @@ def check_operands(left_bits: int, right_bits: int, count: int) -> None:
         count: Products that are added to one element of the result, at most 2^(62 - left_bits - right_bits).
 
     Raises:
-        LimitError: There are more. Their bits are not made fewer behind the client's back.
+        ProgramError: There are more. Their bits are not made fewer behind the client's back.
     """
     for bits in (left_bits, right_bits):
         if not FEWEST_BITS <= bits <= MOST_BITS:
             raise ValueError(f"operands of {bits} bits; {FEWEST_BITS} to {MOST_BITS} are possible")
     longest = 1 << (INT64_BITS - left_bits - right_bits)
     if count > longest:
-        raise LimitError(
+        raise ProgramError(
             say(
                 "A product adds {0:,} terms to an element; with operands of {1} and {2} bits at most {3:,} are exact.",
                 count,
@@ -68,11 +68,11 @@ def sum_bits(count: int) -> int:
         count: Terms that are added to one element of the result, at most 2^29.
 
     Raises:
-        LimitError: Terms of 24 bits leave no room for that many.
+        ProgramError: Terms of 24 bits leave no room for that many.
     """
     bits = FLOAT64_BITS - log2_ceiling(count)
     if bits < FEWEST_SUM_BITS:
-        raise LimitError(
+        raise ProgramError(
             say(
                 "A sum has {0:,} terms; at most {1:,} can be added exactly.",
                 count,

@@ -86,7 +86,7 @@ def matmul(left: Tensor, right: Tensor, bits: int, form: Form = Form.FLOAT64, sc
 
     Raises:
         NonFiniteError: An element is infinite or not a number.
-        LimitError: k is more than 2^(62 - 2 S).
+        ProgramError: k is more than 2^(62 - 2 S).
     """
     if form is Form.KARATSUBA and scope is Scope.MATRIX and fused.takes(left, right, bits):
         return fused.matmul(left, right, bits)

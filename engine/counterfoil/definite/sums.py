@@ -31,7 +31,7 @@ def total(x: Tensor, axes: Sequence[int] | None = None, *, keepdim: bool = False
 
     Raises:
         NonFiniteError: An element is infinite or not a number.
-        LimitError: More than 2^29 terms.
+        ProgramError: More than 2^29 terms.
     """
     summed = tuple(range(x.dim())) if axes is None else tuple(axis % x.dim() for axis in axes)
     bits = sum_bits(math.prod(x.shape[axis] for axis in summed))

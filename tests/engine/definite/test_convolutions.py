@@ -15,7 +15,7 @@ from counterfoil.definite import convolutions, fused_convolutions
 from counterfoil.definite.convolutions import convolution, input_gradient, weight_gradient
 from counterfoil.definite.geometry import Geometry
 from counterfoil.definite.products import Form
-from counterfoil.errors import LimitError, NonFiniteError
+from counterfoil.errors import NonFiniteError, ProgramError
 from support.definite_reference import exponent, quantised, same_bits, single, wild
 
 CASES = {
@@ -142,7 +142,7 @@ def test_what_is_not_finite_or_too_long_is_refused(form: Form) -> None:
     bad = torch.tensor([[[1.0, math.inf, 0.0]]])
     with pytest.raises(NonFiniteError):
         convolution(bad, torch.ones(1, 1, 1), geometry, 20, form)
-    with pytest.raises(LimitError):
+    with pytest.raises(ProgramError):
         weight_gradient(torch.ones(1, 1, 2**14 + 1), torch.ones(1, 1, 2**14 + 1), (1,), geometry, 24, form)
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 import torch
-from counterfoil.execution.interpreter import make_operation
 from torch import Tensor
 
 from counterfoil.definite.operators import Profile, kinds, rule_for
 from counterfoil.definite.products import Form
+from counterfoil.execution.interpreter import make_operation
 from counterfoil.program.graph import Node, TensorType
 from support.definite_reference import same_bits
 

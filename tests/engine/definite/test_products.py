@@ -18,7 +18,7 @@ from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.limits import float64_block
 from counterfoil.definite.products import Form, Scope, by_float32, by_int8, by_karatsuba, exact_sums, matmul, operands
 from counterfoil.definite.quantise import Quantised
-from counterfoil.errors import LimitError, NonFiniteError
+from counterfoil.errors import NonFiniteError, ProgramError
 from support import definite_reference as reference
 from support.definite_reference import same_bits, wild
 
@@ -187,7 +187,7 @@ def test_more_than_fits_is_refused() -> None:
     assert [float(matmul(a, b, bits, form)) for form in Form] == [inner] * len(Form)
     more = torch.ones(1, inner + 1), torch.ones(inner + 1, 1)
     for form in Form:
-        with pytest.raises(LimitError, match="fewer bits"):
+        with pytest.raises(ProgramError, match="fewer bits"):
             matmul(*more, bits, form)
 
 

@@ -15,7 +15,7 @@ from counterfoil.definite.digits import digit_count, recombined, split
 from counterfoil.definite.limits import check_operands, float64_block, log2_ceiling, sum_bits
 from counterfoil.definite.quantise import exponents_of, quantise
 from counterfoil.definite.single import from_float64, from_int64, power_of_two
-from counterfoil.errors import LimitError, NonFiniteError
+from counterfoil.errors import NonFiniteError, ProgramError
 from support.definite_reference import bits_of, exponent, quantised, single
 
 SINGLES = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -120,7 +120,7 @@ def test_how_many_digits_of_six_bits(bits: int, digits: int) -> None:
 def test_limits_of_products() -> None:
     assert float64_block(40) == 2**13
     check_operands(20, 20, 2**22)
-    with pytest.raises(LimitError, match="4,194,305 terms"):
+    with pytest.raises(ProgramError, match="4,194,305 terms"):
         check_operands(20, 20, 2**22 + 1)
     check_operands(13, 20, 2**29)
     for bits in (7, 25):
@@ -136,5 +136,5 @@ def test_logarithms_of_counts(count: int) -> None:
 
 def test_limits_of_sums() -> None:
     assert [sum_bits(n) for n in (0, 1, 4, 5, 1024, 1025, 2**29)] == [51, 51, 51, 50, 43, 42, 24]
-    with pytest.raises(LimitError, match="536,870,913 terms"):
+    with pytest.raises(ProgramError, match="536,870,913 terms"):
         sum_bits(2**29 + 1)

@@ -23,7 +23,7 @@ from counterfoil.definite.sums import (
     total_of_overlaps,
     total_of_windows,
 )
-from counterfoil.errors import LimitError, NonFiniteError
+from counterfoil.errors import NonFiniteError, ProgramError
 from support import definite_reference as reference
 from support.definite_reference import exponent, same_bits, wild
 
@@ -161,7 +161,7 @@ def test_the_order_of_values_that_meet_does_not_show() -> None:
 def test_more_may_not_meet_than_was_said() -> None:
     with pytest.raises(AssertionError, match="3 values meet where the shapes let 2"):
         total_by_place(torch.ones(3), torch.zeros(3, dtype=torch.int64), 1, 2)
-    with pytest.raises(LimitError):
+    with pytest.raises(ProgramError):
         total_by_place(torch.ones(3), torch.zeros(3, dtype=torch.int64), 1, 2**29 + 1)
 
 
