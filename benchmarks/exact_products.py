@@ -15,9 +15,10 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from counterfoil.definite import fused
+from counterfoil.definite import convolutions, fused
 from counterfoil.definite.forms import sound_forms
-from counterfoil.definite.products import matmul
+from counterfoil.definite.geometry import Geometry
+from counterfoil.definite.products import Form, matmul
 
 SHAPES = ((512, 768, 768), (512, 768, 3072), (512, 3072, 768), (768, 512, 768), (1024, 1024, 1024), (64, 576, 9216))
 """m, k, n: layers of width 768, their gradients, a cube, and an unfolded convolution of 64 channels."""
@@ -47,6 +48,34 @@ def calls_for(a: Tensor, b: Tensor) -> dict[str, Callable[[], object]]:
     return calls
 
 
+def convolution_calls() -> dict[str, Callable[[], object]]:
+    """A convolution of 3 by 3 over 16 images of 64 channels and 32 by 32, and its gradients, in one call each."""
+    x, weight, g = torch.randn(16, 64, 32, 32), torch.randn(64, 64, 3, 3), torch.randn(16, 64, 32, 32)
+    geometry = Geometry((1, 1), (1, 1), (1, 1))
+    library = geometry.library_arguments()
+
+    def ordinary() -> None:
+        torch.ops.aten.convolution(x, weight, None, *library)
+        torch.ops.aten.convolution_backward(g, x, weight, None, *library, [True, True, False])
+
+    def exact(bits: int, form: Form) -> None:
+        convolutions.convolution(x, weight, geometry, bits, form)
+        convolutions.input_gradient(g, weight, (32, 32), geometry, bits, form)
+        convolutions.weight_gradient(g, x, (3, 3), geometry, bits, form)
+
+    calls: dict[str, Callable[[], object]] = {"float32": ordinary}
+    for bits in BITS:
+        for form in sorted(sound_forms("cpu") - {Form.FLOAT32}, key=lambda form: form.value):
+            calls[f"{form.value}, S = {bits}"] = lambda bits=bits, form=form: exact(bits, form)  # type: ignore[misc]
+    return calls
+
+
+def show(title: str, found: dict[str, float]) -> None:
+    print(f"{title}: float32 {1e3 * found['float32']:.1f} ms")
+    for name, taken in found.items():
+        print(f"  {name:32} {taken / found['float32']:6.2f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
@@ -58,10 +87,8 @@ def main() -> None:
     print(f"torch {torch.__version__}, {chosen.threads} threads; times by those of float32")
     for m, k, n in SHAPES[: chosen.shapes]:
         a, b = torch.randn(m, k, generator=generator), torch.randn(k, n, generator=generator)
-        found = seconds(calls_for(a, b), chosen.rounds)
-        print(f"{m} x {k} x {n}: float32 {1e3 * found['float32']:.1f} ms")
-        for name, taken in found.items():
-            print(f"  {name:32} {taken / found['float32']:6.2f}")
+        show(f"{m} x {k} x {n}", seconds(calls_for(a, b), chosen.rounds))
+    show("convolution and gradients", seconds(convolution_calls(), chosen.rounds))
 
 
 if __name__ == "__main__":
