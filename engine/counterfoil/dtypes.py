@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 CODES = {
@@ -45,3 +47,8 @@ class FloatFormat:
 
 FLOAT_FORMATS = {"float64": FloatFormat(53, -1022, 1023), "float32": FloatFormat(24, -126, 127)}
 """The formats of the floating dtypes, which are the compute dtypes."""
+
+
+def tensor_bytes(dtype: str, shape: Sequence[int]) -> int:
+    """Return the size in bytes of a tensor's elements."""
+    return math.prod(shape) * ITEM_BYTES[dtype]

@@ -151,16 +151,23 @@ def _make_plot(canvas: pg.GraphicsLayoutWidget, x_title: str) -> pg.PlotItem:
     plot.getAxis("left").setWidth(left)
     plot.getAxis("bottom").setHeight(bottom)
     plot.setLabel("bottom", x_title, color=INK, **{"font-size": f"{round(TEXT_POINTS * SCALE)}px"})
-    plot.showGrid(x=True, y=True, alpha=GRID_ALPHA)
+    # Axes of their own draw the grid: one with a grid hides the numbers at its ends.
+    for side in ("top", "right"):
+        plot.showAxis(side)
+        axis = plot.getAxis(side)
+        axis.setPen(_pen(INK, 0.5))
+        axis.setStyle(showValues=False, tickLength=0, maxTickLevel=1)
+        axis.setGrid(round(255 * GRID_ALPHA))
+        (axis.setHeight if side == "top" else axis.setWidth)(0)
     return plot
 
 
 def _set_range(plot: pg.PlotItem, shown: Sequence[tuple[Series, npt.NDArray[np.bool_]]]) -> None:
-    """Show all curves, with some room above them and, unless they stand on 0 as counts do, below."""
+    """Show all curves, with some room above and below them; where they stand on 0, as counts do, less."""
     xs = [value for one, _ in shown for value in (float(one.x.min()), float(one.x.max()))]
     ys = [value for one, ok in shown for value in (float(one.y[ok].min()), float(one.y[ok].max()))]
     low, high = min(ys), max(ys)
     room = 0.06 * (high - low) or max(abs(high), 1.0) * 0.5
-    low = low if low == 0 else low - room
+    low -= 0.3 * room if low == 0 else room
     plot.setXRange(min(xs), max(max(xs), min(xs) + 1.0), padding=0)
     plot.setYRange(low, high + room, padding=0)

@@ -7,6 +7,7 @@ states that a run stores are compared last: an inspection looks at all of them, 
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_t
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree
-from counterfoil.dtypes import ITEM_BYTES
+from counterfoil.dtypes import tensor_bytes
 from counterfoil.errors import CommitmentError, LimitError, OrderMismatchError, RefusedError, SignatureError
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.program.estimate import estimate
@@ -456,7 +457,7 @@ def _sentence(inspection: Inspection) -> str:
 def _order_summary(inspection: Inspection) -> OrderSummary:
     manifest = inspection.reader.manifest
     layout = inspection.reader.state_layout()
-    sizes = {name: _count(shape) for name, (_, shape) in layout.items()}
+    sizes = {name: math.prod(shape) for name, (_, shape) in layout.items()}
     program = inspection.order.program if inspection.order is not None else None
     nodes = program.nodes if program is not None else ()
     slots = {name.split(":", 1)[1] for name in layout if ":" in name}
@@ -478,7 +479,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         rounded_operators=sum(node.entry.operator_class is OperatorClass.ROUNDED for node in nodes),
         parameters=sum(sizes[name] for name in parameters),
         state_tensors=len(layout),
-        state_bytes=sum(sizes[name] * ITEM_BYTES[dtype] for name, (dtype, _) in layout.items()),
+        state_bytes=sum(tensor_bytes(dtype, shape) for dtype, shape in layout.values()),
         data=tuple(ArraySummary(n, s.dtype, s.shape, s.digest, s.file) for n, s in sorted(manifest.data.items())),
         data_root=manifest.data_root,
         initial_root=manifest.initial_root,
@@ -487,13 +488,6 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         without_bound=None if program is None else kinds_without_bound(program, manifest.precision),
         estimate=inspection.estimate,
     )
-
-
-def _count(shape: tuple[int, ...]) -> int:
-    count = 1
-    for length in shape:
-        count *= length
-    return count
 
 
 def recorded(reader: BundleReader) -> Recorded:

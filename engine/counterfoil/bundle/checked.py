@@ -5,7 +5,6 @@ Nothing but this package reads it: no library parses a byte of it.
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,6 +22,7 @@ from counterfoil.bundle.steady import SteadyFile, reading
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import StreamedDigest, tensor_digest
+from counterfoil.dtypes import tensor_bytes
 from counterfoil.errors import BundleError
 from counterfoil.sentence import say
 
@@ -164,4 +164,4 @@ def bytes_of(array: Array) -> memoryview:
 
 def row_bytes(dtype: str, shape: tuple[int, ...]) -> int:
     """Return the size of one row, which is one index of the first axis."""
-    return DTYPES[dtype].itemsize * math.prod(shape[1:])
+    return tensor_bytes(dtype, shape[1:])

@@ -7,7 +7,6 @@ running replay is noticed and nobody is accused of what the file did.
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack
@@ -25,6 +24,7 @@ from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import DIGEST_BYTES
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import CHUNK_BYTES, ChunkProof, StreamedDigest
+from counterfoil.dtypes import tensor_bytes
 from counterfoil.errors import BundleError, CommitmentError
 from counterfoil.sentence import say
 
@@ -126,7 +126,7 @@ class DataFile(CheckedFile):
         specs = dict(sorted(manifest.outside.items()))
         for name, spec in specs.items():
             self._compare(name, spec)
-        total = sum(_bytes_of(spec) for spec in specs.values())
+        total = sum(tensor_bytes(spec.dtype, spec.shape) for spec in specs.values())
         done = 0
         arrays = {}
         yield done, total
@@ -256,7 +256,3 @@ class CheckedRows:
             result[taken] = block[rows[taken] - first]
             position = end
         return result
-
-
-def _bytes_of(spec: ArraySpec) -> int:
-    return math.prod(spec.shape) * DTYPES[spec.dtype].itemsize

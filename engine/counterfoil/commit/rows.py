@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import CHUNK_BYTES, ChunkProof, verify_chunk
+from counterfoil.dtypes import tensor_bytes
 from counterfoil.errors import ProofError
 from counterfoil.sentence import say
 
@@ -63,7 +63,7 @@ class ProvenRows:
         self._length = shape[0]
         self._row_shape = shape[1:]
         self._dtype = np.dtype(dtype).newbyteorder("<")
-        self._row_bytes = math.prod(self._row_shape) * self._dtype.itemsize
+        self._row_bytes = tensor_bytes(dtype, self._row_shape)
         spans = chunks_of_rows(rows, self._row_bytes)
         # Counted before the list is made: a shape can speak of any number of chunks, even of more than len() can say.
         if sum(span.stop - span.start for span in spans) != len(proofs) or [proof.index for proof in proofs] != [

@@ -8,7 +8,6 @@ threads hash one tensor. A state root is the RFC 9162 root over the tensor diges
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from counterfoil import canonical
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import LEAF_PREFIX, MerkleTree, leaf_hash, verify_inclusion
-from counterfoil.dtypes import TENSOR_DTYPES
+from counterfoil.dtypes import TENSOR_DTYPES, tensor_bytes
 from counterfoil.errors import DataError, ProofError
 from counterfoil.sentence import say
 
@@ -196,11 +195,6 @@ def chunk_proofs(array: Array, chunk_indices: Sequence[int]) -> tuple[ChunkProof
         )
         for index in chunk_indices
     )
-
-
-def tensor_bytes(dtype: str, shape: tuple[int, ...]) -> int:
-    """Return the size in bytes of a tensor's elements."""
-    return math.prod(shape) * np.dtype(dtype).itemsize
 
 
 def chunk_count(dtype: str, shape: tuple[int, ...]) -> int:

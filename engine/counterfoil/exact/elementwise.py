@@ -69,7 +69,7 @@ def _softplus(x: Number) -> Number:
     return x + MP.log1p(MP.exp(-x)) if x > 0 else MP.log1p(MP.exp(x))
 
 
-_FUNCTIONS: dict[str, Callable[[Number], Number]] = {
+FUNCTIONS: dict[str, Callable[[Number], Number]] = {
     "exp": MP.exp,
     "exp2": lambda x: MP.power(2, x),
     "expm1": MP.expm1,
@@ -98,13 +98,14 @@ _FUNCTIONS: dict[str, Callable[[Number], Number]] = {
     "silu": lambda x: x * sigmoid(x),
     "mish": lambda x: x * MP.tanh(_softplus(x)),
 }
+"""Functions of one number, by operator kind."""
 
 
 def _unary(function: Callable[[Number], Number]) -> Function:
     return lambda at: function(at("self"))
 
 
-for _kind, _function in _FUNCTIONS.items():
+for _kind, _function in FUNCTIONS.items():
     _elementwise(_kind)(_unary(_function))
 
 

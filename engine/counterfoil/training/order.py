@@ -21,7 +21,8 @@ from counterfoil.bundle.schema import ArraySpec, OrderManifest, Precision, check
 from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.rows import chunks_of_rows
-from counterfoil.commit.state import chunk_proofs, state_root, tensor_bytes, tensor_digest
+from counterfoil.commit.state import chunk_proofs, state_root, tensor_digest
+from counterfoil.dtypes import tensor_bytes
 from counterfoil.errors import BundleError, DataError, ProgramError
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import Draws, StepInputs

@@ -2561,6 +2561,10 @@
             <translation>Eine Zahl in einem Rundungsprotokoll ist abgeschnitten, zu groß oder nicht in ihrer kürzesten Form.</translation>
         </message>
         <message>
+            <source>A product adds {0:,} terms to an element; with operands of {1} and {2} bits at most {3:,} are exact.</source>
+            <translation>Ein Produkt addiert {0:,} Terme zu einem Element; mit Operanden von {1} und {2} Bit sind höchstens {3:,} exakt.</translation>
+        </message>
+        <message>
             <source>A record is not JSON.</source>
             <translation>Ein Datensatz ist kein JSON.</translation>
         </message>
@@ -2601,6 +2605,10 @@
             <translation>Ein Schritt dieses Auftrags braucht mindestens {0:.1f} GiB Speicher; {1} hat {2:.1f}.</translation>
         </message>
         <message>
+            <source>A sum has {0:,} terms; at most {1:,} can be added exactly.</source>
+            <translation>Eine Summe hat {0:,} Terme; höchstens {1:,} lassen sich exakt addieren.</translation>
+        </message>
+        <message>
             <source>A tensor of dtype {0} has no digest.</source>
             <translation>Ein Tensor vom Typ {0} hat keinen Digest.</translation>
         </message>
@@ -2619,6 +2627,10 @@
         <message>
             <source>A value of type {0} has no canonical JSON form.</source>
             <translation>Ein Wert vom Typ {0} hat keine kanonische JSON-Form.</translation>
+        </message>
+        <message>
+            <source>A value that is added or multiplied exactly is infinite or not a number.</source>
+            <translation>Ein Wert, der exakt addiert oder multipliziert wird, ist unendlich oder keine Zahl.</translation>
         </message>
         <message>
             <source>All {0} operators are on the allow-list.</source>
@@ -3013,6 +3025,10 @@
             <translation>Öffnen Sie den Lauf des Trainers dazu.</translation>
         </message>
         <message>
+            <source>Order a profile with fewer bits, or smaller batches.</source>
+            <translation>Bestellen Sie ein Profil mit weniger Bit oder kleinere Batches.</translation>
+        </message>
+        <message>
             <source>Passphrase of {0}: </source>
             <translation>Passwort von {0}: </translation>
         </message>
@@ -3155,6 +3171,10 @@
         <message>
             <source>Stopped; nothing was concluded.</source>
             <translation>Angehalten; es wurde nichts geschlossen.</translation>
+        </message>
+        <message>
+            <source>Sum over fewer elements at once, for instance over smaller batches.</source>
+            <translation>Summieren Sie über weniger Elemente auf einmal, etwa über kleinere Batches.</translation>
         </message>
         <message>
             <source>Supported are {0}.</source>

@@ -5,7 +5,6 @@ Sections named are those of the HDF5 File Format Specification 3.0. Checksums ar
 
 from __future__ import annotations
 
-import math
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from counterfoil.bundle.hdf5.source import CHECKSUM_BYTES, UNDEFINED
-from counterfoil.dtypes import CODES
+from counterfoil.dtypes import CODES, tensor_bytes
 from counterfoil.errors import BundleError
 from counterfoil.sentence import say
 
@@ -104,7 +103,7 @@ class DatasetInfo:
     @cached_property
     def data_bytes(self) -> int:
         """How many bytes its elements take."""
-        return math.prod(self.shape) * DTYPES[self.dtype].itemsize
+        return tensor_bytes(self.dtype, self.shape)
 
 
 @dataclass(frozen=True)
@@ -295,7 +294,7 @@ def _dataset(messages: Sequence[Message], path: str) -> DatasetHeader:
     _check_layout(layout, path)
     shape = parse_space(single[SPACE].body, path)
     info = DatasetInfo(dtype, shape)
-    if math.prod(length or 1 for length in shape) * DTYPES[dtype].itemsize > MAX_DATA_BYTES:
+    if tensor_bytes(dtype, [length or 1 for length in shape]) > MAX_DATA_BYTES:
         raise BundleError(say("{0} declares the shape {1}, which is larger than any file.", path, list(shape)))
     address, data_bytes = struct.unpack_from("<QQ", layout, 2)
     if data_bytes != info.data_bytes or (data_bytes and address == UNDEFINED):

@@ -1,0 +1,68 @@
+"""Between which float32 numbers a value lies that float64 has but for an error: mostly that is one number.
+
+On the CPU one pass over memory; elsewhere, and for the tests, the same with torch's operators.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+import torch
+from torch import Tensor
+
+from counterfoil.definite.single import from_float64
+
+
+def bracketed(approximate: Tensor, error: float) -> tuple[Tensor, Tensor]:
+    """Round values to float32, and say where their error may decide.
+
+    Args:
+        approximate: float64, any shape.
+        error: How far from the true value each may be, relatively.
+
+    Returns:
+        float32, the same shape: the lower end of the error in magnitude, rounded. int64 ``[k]``: the flat indices at
+        which the upper end rounds to another number.
+    """
+    if approximate.device.type != "cpu":
+        return bracketed_by_torch(approximate, error)
+    flat = approximate.contiguous().view(-1).numpy()
+    result = torch.empty(approximate.shape, dtype=torch.float32)
+    rounded = result.view(-1).numpy()
+    count = _round(flat, 1 - error, 1 + error, rounded)
+    found = np.empty(int(count), np.int64)
+    if count:
+        _find(flat, 1 + error, rounded, found)
+    return result, torch.from_numpy(found)
+
+
+def bracketed_by_torch(approximate: Tensor, error: float) -> tuple[Tensor, Tensor]:
+    """The same as :func:`bracketed`, with torch's operators."""
+    below, above = from_float64(approximate * (1 - error)), from_float64(approximate * (1 + error))
+    doubtful = (below != above) & ~torch.isnan(approximate)
+    return below, doubtful.reshape(-1).nonzero().reshape(-1)
+
+
+@numba.njit(nogil=True, cache=True)
+def _round(values: Any, low: float, high: float, rounded: Any) -> Any:
+    count = np.int64(0)
+    for i in range(values.size):
+        value = values[i]
+        below = np.float32(value * low) + np.float32(0)
+        above = np.float32(value * high) + np.float32(0)
+        rounded[i] = below
+        # A NaN differs from itself, and is no doubt.
+        count += np.int64(1) if below < above or below > above else np.int64(0)
+    return count
+
+
+@numba.njit(nogil=True, cache=True)
+def _find(values: Any, high: float, rounded: Any, found: Any) -> None:
+    count = 0
+    for i in range(values.size):
+        below, above = rounded[i], np.float32(values[i] * high)
+        if below < above or below > above:
+            found[count] = i
+            count += 1

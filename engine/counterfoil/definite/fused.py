@@ -1,0 +1,263 @@
+"""Products of matrices on the CPU by int8 digits: one pass over memory to cut operands, one to round the result.
+
+The same as :data:`counterfoil.definite.products.Form.KARATSUBA` with torch's operators, for operands of two or three
+digits. numba compiles the loops to vector instructions; no fast-math, so what is written is what is computed.
+An operand that is cut once serves every product that it is in, transposed as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numba
+import numpy as np
+import torch
+from torch import Tensor
+
+from counterfoil.definite.digits import KARATSUBA_BLOCK, digit_count
+from counterfoil.definite.limits import FLOAT64_BITS, check_operands, log2_ceiling
+from counterfoil.definite.quantise import LEAST_EXPONENT, not_finite
+
+_INFINITE = 0x7F800000
+"""The bits of infinity; those of NaN are greater."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A matrix through Q_b, as digits.
+
+    Attributes:
+        planes: int8 ``[3 or 6, rows, columns]``: the digits, the lowest first, then the sums of two of them.
+        unit: Exponent of the unit.
+        bits: b.
+    """
+
+    planes: Tensor
+    unit: int
+    bits: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.planes.shape[1], self.planes.shape[2]
+
+    def plane(self, number: int) -> Tensor:
+        """One plane, int8 ``[rows, columns]``."""
+        return self.planes[number]
+
+    def t(self) -> Cut:
+        """The transposed matrix, of the same memory."""
+        return Cut(self.planes.transpose(1, 2), self.unit, self.bits)
+
+
+class Operand(Protocol):
+    """A matrix whose planes are there, or are made when they are asked for; the rest is as in :class:`Cut`."""
+
+    @property
+    def unit(self) -> int:
+        """Exponent of the unit."""
+
+    @property
+    def bits(self) -> int:
+        """Bits of the integers."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    def plane(self, number: int) -> Tensor:
+        """One plane, int8 ``[rows, columns]``."""
+
+
+def takes(left: Tensor, right: Tensor, bits: int) -> bool:
+    """Whether these kernels compute a product: on the CPU, of two or three digits."""
+    return left.device.type == "cpu" and digit_count(bits) in (2, 3) and left.numel() > 0 and right.numel() > 0
+
+
+def exponent_of(x: Tensor) -> int:
+    """Return E of a float32 tensor on the CPU; raises as :func:`counterfoil.definite.quantise.exponents_of` does."""
+    bits = int(_largest(x.contiguous().view(-1).view(torch.int32).numpy()))
+    if bits >= _INFINITE:
+        raise not_finite()
+    value = float(np.array(bits, np.int32).view(np.float32))
+    return max(int(np.frexp(value)[1]), LEAST_EXPONENT) if bits else LEAST_EXPONENT
+
+
+def cut(x: Tensor, bits: int, exponent: int | None = None) -> Cut:
+    """Return the digits of Q_b(x), one exponent for the matrix.
+
+    Args:
+        x: float32 ``[rows, columns]`` on the CPU.
+        bits: b, 7 to 20.
+        exponent: E, where the matrix is part of a tensor; found if None.
+
+    Raises:
+        NonFiniteError: An element is infinite or not a number.
+    """
+    if not x.is_contiguous() and x.t().is_contiguous():
+        return cut(x.t(), bits, exponent).t()
+    unit = (exponent_of(x) if exponent is None else exponent) - bits
+    count = digit_count(bits)
+    planes = torch.empty((count * (count + 1) // 2, *x.shape), dtype=torch.int8)
+    (_cut_two if count == 2 else _cut_three)(
+        x.contiguous().view(-1).numpy(), 2.0**-unit, planes.view(planes.shape[0], -1).numpy()
+    )
+    return Cut(planes, unit, bits)
+
+
+def multiply(left: Operand, right: Operand) -> Tensor:
+    """Return the defined product of two matrices that are cut.
+
+    Args:
+        left: ``[m, k]``.
+        right: ``[k, n]``, of as many bits.
+
+    Returns:
+        float32 ``[m, n]``.
+
+    Raises:
+        ProgramError: k is more than 2^(62 - 2 b).
+    """
+    (rows, inner), columns = left.shape, right.shape[1]
+    assert left.bits == right.bits
+    check_operands(left.bits, right.bits, inner)
+    count = digit_count(left.bits)
+    long = inner > KARATSUBA_BLOCK
+    products = torch.empty((count * (count + 1) // 2, rows, columns), dtype=torch.int64 if long else torch.int32)
+    for number, out in enumerate(products):
+        a, b = left.plane(number), right.plane(number)
+        if long:
+            out.copy_(_long_product(a, b))
+        else:
+            torch._int_mm(a, b, out=out)
+    result = torch.empty((rows, columns), dtype=torch.float32)
+    flat, rounded = products.view(len(products), -1).numpy(), result.view(-1).numpy()
+    scale = 2.0 ** (left.unit + right.unit)
+    if not long and left.bits + right.bits + log2_ceiling(inner) <= FLOAT64_BITS:
+        (_join_two if count == 2 else _join_three)(flat, scale, rounded)
+    else:
+        totals = np.empty(rounded.size, np.int64)
+        (_totals_of_two if count == 2 else _totals_of_three)(flat, totals)
+        _round_beyond(totals, scale, rounded)
+    return result
+
+
+def _long_product(a: Tensor, b: Tensor) -> Tensor:
+    """Multiply planes whose inner axis is more than a block: int64."""
+    total = torch.zeros((a.shape[0], b.shape[1]), dtype=torch.int64)
+    for start in range(0, a.shape[1], KARATSUBA_BLOCK):
+        length = min(KARATSUBA_BLOCK, a.shape[1] - start)
+        total += torch._int_mm(a.narrow(1, start, length), b.narrow(0, start, length))
+    return total
+
+
+def matmul(left: Tensor, right: Tensor, bits: int) -> Tensor:
+    """Return the defined product: :func:`counterfoil.definite.products.matmul`, where :func:`takes` says so."""
+    if left.dim() == 2:
+        return multiply(cut(left, bits), cut(right, bits))
+    return torch.stack([multiply(cut(a, bits), cut(b, bits)) for a, b in zip(left, right, strict=True)])
+
+
+@numba.njit(nogil=True, cache=True)
+def _largest(bits: Any) -> Any:
+    """The largest magnitude of float32 numbers, as its bits: magnitudes are ordered as their bits are."""
+    largest = np.int32(0)
+    for i in range(bits.size):
+        largest = max(largest, bits[i] & np.int32(0x7FFFFFFF))
+    return largest
+
+
+@numba.njit(inline="always")
+def _integer(x: Any, to_units: Any) -> Any:
+    magic = 6755399441055744.0  # 1.5 * 2^52
+    return np.int32((np.float64(x) * to_units + magic) - magic)
+
+
+@numba.njit(inline="always")
+def _lowest(v: Any) -> Any:
+    return ((v + np.int32(64)) & np.int32(127)) - np.int32(64)
+
+
+@numba.njit(nogil=True, cache=True)
+def _cut_two(x: Any, to_units: float, planes: Any) -> None:
+    d0, d1, d01 = planes[0], planes[1], planes[2]
+    for i in range(x.size):
+        v = _integer(x[i], to_units)
+        low = _lowest(v)
+        high = (v - low) >> np.int32(7)
+        d0[i], d1[i], d01[i] = low, high, low + high
+
+
+@numba.njit(nogil=True, cache=True)
+def _cut_three(x: Any, to_units: float, planes: Any) -> None:
+    d0, d1, d2, d01, d02, d12 = planes[0], planes[1], planes[2], planes[3], planes[4], planes[5]
+    for i in range(x.size):
+        v = _integer(x[i], to_units)
+        low = _lowest(v)
+        v = (v - low) >> np.int32(7)
+        middle = _lowest(v)
+        high = (v - middle) >> np.int32(7)
+        d0[i], d1[i], d2[i] = low, middle, high
+        d01[i], d02[i], d12[i] = low + middle, low + high, middle + high
+
+
+@numba.njit(inline="always")
+def _rounded(total: Any, scale: Any) -> Any:
+    return np.float32(np.float64(total) * scale) + np.float32(0)
+
+
+@numba.njit(nogil=True, cache=True)
+def _round_beyond(totals: Any, scale: float, result: Any) -> None:
+    """Round integers of up to 62 bits: to odd first, as in counterfoil.definite.single."""
+    for i in range(result.size):
+        total = totals[i]
+        if abs(total) > np.int64(1) << np.int64(53):
+            short = total >> np.int64(10)
+            if (short << np.int64(10)) != total:
+                short |= np.int64(1)
+            result[i] = _rounded(short, scale * 1024.0)
+        else:
+            result[i] = _rounded(total, scale)
+
+
+@numba.njit(inline="always")
+def _total_of_two(a: Any, b: Any, both: Any) -> Any:
+    return np.int64(a) + ((np.int64(both) - a - b) << np.int64(7)) + (np.int64(b) << np.int64(14))
+
+
+@numba.njit(inline="always")
+def _total_of_three(a: Any, b: Any, c: Any, ab: Any, ac: Any, bc: Any) -> Any:
+    first = np.int64(ab) - a - b
+    second = np.int64(ac) - a - c + b
+    third = np.int64(bc) - b - c
+    lower = np.int64(a) + (first << np.int64(7)) + (second << np.int64(14))
+    return lower + (third << np.int64(21)) + (np.int64(c) << np.int64(28))
+
+
+@numba.njit(nogil=True, cache=True)
+def _join_two(products: Any, scale: float, result: Any) -> None:
+    a, b, both = products[0], products[1], products[2]
+    for i in range(result.size):
+        result[i] = _rounded(_total_of_two(a[i], b[i], both[i]), scale)
+
+
+@numba.njit(nogil=True, cache=True)
+def _join_three(products: Any, scale: float, result: Any) -> None:
+    a, b, c, ab, ac, bc = products[0], products[1], products[2], products[3], products[4], products[5]
+    for i in range(result.size):
+        result[i] = _rounded(_total_of_three(a[i], b[i], c[i], ab[i], ac[i], bc[i]), scale)
+
+
+@numba.njit(nogil=True, cache=True)
+def _totals_of_two(products: Any, totals: Any) -> None:
+    a, b, both = products[0], products[1], products[2]
+    for i in range(totals.size):
+        totals[i] = _total_of_two(a[i], b[i], both[i])
+
+
+@numba.njit(nogil=True, cache=True)
+def _totals_of_three(products: Any, totals: Any) -> None:
+    a, b, c, ab, ac, bc = products[0], products[1], products[2], products[3], products[4], products[5]
+    for i in range(totals.size):
+        totals[i] = _total_of_three(a[i], b[i], c[i], ab[i], ac[i], bc[i])

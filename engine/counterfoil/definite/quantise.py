@@ -1,0 +1,101 @@
+"""Q_b: the elements of a float32 tensor as integers of b bits over one power of two.
+
+``2^E > max|x|``, E the smallest such integer: the magnitude and its exponent are exact on every machine. Each element
+goes to the nearest multiple of ``2^(E - b)``, ties to even, so it is an integer of magnitude ``2^b`` at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from counterfoil.definite.limits import MOST_BITS, MOST_SUM_BITS
+from counterfoil.definite.single import power_of_two
+from counterfoil.errors import DIVERGED, NonFiniteError
+from counterfoil.sentence import say
+
+LEAST_EXPONENT = -148
+"""E of the smallest subnormal number; also that of zeros, where it changes nothing."""
+_MANTISSA_BITS = 52
+_BIAS = 1023
+
+
+@dataclass(frozen=True)
+class Quantised:
+    """The result of Q_b.
+
+    Attributes:
+        values: float64: multiples of ``2^(exponents - bits)``, at most ``2^exponents`` in magnitude. ``2^128`` is one
+            of them, which is no float32 number.
+        exponents: int64, of a shape that broadcasts to that of ``values``: E, one or one for each group.
+        bits: b.
+    """
+
+    values: Tensor
+    exponents: Tensor
+    bits: int
+
+    @property
+    def integers(self) -> Tensor:
+        """The same as integers of magnitude ``2^bits`` at most: int32 up to 24 bits, else int64."""
+        dtype = torch.int32 if self.bits <= MOST_BITS else torch.int64
+        return (self.values * power_of_two(-self.unit)).to(dtype)
+
+    @property
+    def unit(self) -> Tensor:
+        """int64, shaped as ``exponents``: the exponent of the unit of these integers."""
+        return self.exponents - self.bits
+
+
+def not_finite() -> NonFiniteError:
+    """The error for an element that has no exponent."""
+    return NonFiniteError(
+        say("A value that is added or multiplied exactly is infinite or not a number."), remedy=DIVERGED
+    )
+
+
+def exponents_of(x: Tensor, axes: Sequence[int] | None = None) -> Tensor:
+    """Return E: the smallest integers with ``2^E > max|x|``; -148 where all is zero.
+
+    Args:
+        x: float32.
+        axes: Axes that share an exponent; all of them if None.
+
+    Returns:
+        int64, shaped as ``x`` with the length 1 along ``axes``.
+
+    Raises:
+        NonFiniteError: An element is infinite or not a number.
+    """
+    shared = list(range(x.dim())) if axes is None else [axis % x.dim() for axis in axes]
+    shape = [1 if axis in shared else length for axis, length in enumerate(x.shape)]
+    if not x.numel():
+        return torch.full(shape, LEAST_EXPONENT, dtype=torch.int64, device=x.device)
+    largest = x.abs().amax(shared, keepdim=True) if shared else x.abs()
+    if not bool(torch.isfinite(largest).all()):
+        raise not_finite()
+    # Every float32 number, subnormal or not, is a normal number of float64, whose exponent field says where it lies.
+    field = largest.to(torch.float64).view(torch.int64) >> _MANTISSA_BITS
+    return (field - (_BIAS - 1)).clamp(min=LEAST_EXPONENT)
+
+
+def quantise(x: Tensor, bits: int, axes: Sequence[int] | None = None) -> Quantised:
+    """Return Q_b(x).
+
+    Args:
+        x: float32, any shape.
+        bits: b, 1 to 51.
+        axes: Axes that share an exponent; all of them if None.
+
+    Raises:
+        NonFiniteError: An element is infinite or not a number.
+    """
+    assert x.dtype == torch.float32, "values of the exact profiles are float32"
+    assert 1 <= bits <= MOST_SUM_BITS
+    exponents = exponents_of(x, axes)
+    # 1.5 * 2^52 units: the sum lies where float64's spacing is one unit, so the addition itself rounds (Dekker 1971).
+    magic = power_of_two(exponents - bits + _MANTISSA_BITS) * 1.5
+    return Quantised(x.to(torch.float64).add_(magic).sub_(magic), exponents, bits)
