@@ -23,6 +23,11 @@ STEPS = 60
 TAMPERED_STEP = 37
 
 
+def tampered_step(steps: int) -> int:
+    """Which of so many steps is tampered with: 37 of 60, and as far into a shorter demonstration."""
+    return -(-steps * TAMPERED_STEP // STEPS)
+
+
 @dataclass(frozen=True)
 class DemoFiles:
     """The files of a demonstration.
@@ -60,7 +65,7 @@ class DemoFiles:
         return self.folder / "keys" / f"{party}.pem"
 
 
-def run(folder: Path, say: Callable[[str], None] = print) -> int:
+def run(folder: Path, say: Callable[[str], None] = print, *, steps: int = STEPS) -> int:
     """Write an order, record an honest and a tampered run, replay both in the window, and sign the verdicts.
 
     With a display the window stays open afterwards, until the user closes it; without one it is drawn off screen.
@@ -68,6 +73,7 @@ def run(folder: Path, say: Callable[[str], None] = print) -> int:
     Args:
         folder: Where the files go; made if needed. Files of an earlier demonstration are replaced.
         say: Takes each line of progress.
+        steps: How many steps are trained, at least 2.
 
     Returns:
         0 when the honest run is VERIFIED and the tampered one DISPUTED at its step, else the exit code of ERROR.
@@ -76,18 +82,19 @@ def run(folder: Path, say: Callable[[str], None] = print) -> int:
         CounterfoilError: The folder cannot be written, or a part of the demonstration failed.
     """
     begun = time.perf_counter()
+    tampered = tampered_step(steps)
     files = DemoFiles(folder)
     offscreen = startup.use_offscreen_without_display()
     if offscreen:
         qInstallMessageHandler(_show_message)
     application()
     _make_keys(files)
-    say(f"Order: {STEPS} training steps of a small residual network on handwritten digits.")
-    counterfoil.order_digits(*load_digits(), steps=STEPS).write(files.order, trial=False)
+    say(f"Order: {steps} training steps of a small residual network on handwritten digits.")
+    counterfoil.order_digits(*load_digits(), steps=steps).write(files.order, trial=False)
     say("Honest trainer: carries out the order and records every step.")
     _record(files, "honest", None, say)
-    say(f"Cheating trainer: flips the labels of one batch, at step {TAMPERED_STEP}, and signs the run all the same.")
-    _record(files, "tampered", counterfoil.LabelFlip(step=TAMPERED_STEP), say)
+    say(f"Cheating trainer: flips the labels of one batch, at step {tampered}, and signs the run all the same.")
+    _record(files, "tampered", counterfoil.LabelFlip(step=tampered), say)
 
     with tempfile.TemporaryDirectory() as scratch:
         # Settings of its own: a demonstration leaves the user's alone.
@@ -100,7 +107,7 @@ def run(folder: Path, say: Callable[[str], None] = print) -> int:
             reports[name] = replay_and_capture(
                 window, files.run(name), files.order, files.picture(name), files.key("auditor"), files.verdict(name)
             )
-        as_expected = _summarise(files, reports, time.perf_counter() - begun, say)
+        as_expected = _summarise(files, reports, tampered, time.perf_counter() - begun, say)
         if offscreen:
             QTimer.singleShot(0, window.close)
         else:
@@ -137,7 +144,9 @@ def _record(files: DemoFiles, name: str, tamper: counterfoil.LabelFlip | None, s
             say(f"  step {event.step} of {event.steps}, loss {event.loss:.3f}")
 
 
-def _summarise(files: DemoFiles, reports: dict[str, AuditReport], seconds: float, say: Callable[[str], None]) -> bool:
+def _summarise(
+    files: DemoFiles, reports: dict[str, AuditReport], tampered: int, seconds: float, say: Callable[[str], None]
+) -> bool:
     say("")
     key = counterfoil.load_public_key(files.auditor_public_key)
     for name, report in reports.items():
@@ -153,5 +162,5 @@ def _summarise(files: DemoFiles, reports: dict[str, AuditReport], seconds: float
         reports["honest"].outcome is Outcome.VERIFIED
         and reports["tampered"].outcome is Outcome.DISPUTED
         and dispute is not None
-        and dispute.step == TAMPERED_STEP
+        and dispute.step == tampered
     )

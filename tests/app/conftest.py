@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +38,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             )
 
 
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    result = Settings(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+def settings_in(folder: Path) -> Settings:
+    result = Settings(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
     result.language = "en"
     result.notify = result.stay_awake = False  # tests leave the developer's own desktop alone
     return result
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return settings_in(tmp_path)
 
 
 @pytest.fixture
@@ -75,14 +80,14 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
 MakeWindow = Callable[[Engine], MainWindow]
 
 
-@pytest.fixture
-def window_of(qtbot: QtBot, settings: Settings, tmp_path: Path) -> Iterator[MakeWindow]:
+@contextmanager
+def windows(qtbot: QtBot, settings: Settings, folder: Path) -> Iterator[MakeWindow]:
     """Makes windows, shown, and takes them down completely."""
     made: list[tuple[MainWindow, Engine]] = []
 
     def make(engine: Engine) -> MainWindow:
         window = make_window(engine=engine, settings=settings)
-        window.shell.samples.folder = tmp_path / "sample"
+        window.shell.samples.folder = folder / "sample"
         made.append((window, engine))
         window.show()
         qtbot.waitExposed(window)
@@ -99,6 +104,24 @@ def window_of(qtbot: QtBot, settings: Settings, tmp_path: Path) -> Iterator[Make
 
 
 @pytest.fixture
+def window_of(qtbot: QtBot, settings: Settings, tmp_path: Path) -> Iterator[MakeWindow]:
+    with windows(qtbot, settings, tmp_path) as make:
+        yield make
+
+
+@pytest.fixture(scope="module")
+def shared_window_of(
+    qapp: QApplication, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[MakeWindow]:
+    """Makes windows for all tests of a file, those that only read what one shows; taken down after the last."""
+    folder = tmp_path_factory.mktemp("shared")
+    before = what_lives()
+    with windows(PatientBot(request), settings_in(folder), folder) as make:
+        yield make
+    assert not what_lives() - before
+
+
+@pytest.fixture
 def window(window_of: MakeWindow, engine: FakeEngine) -> MainWindow:
     return window_of(engine)
 
@@ -111,14 +134,20 @@ def opened(window: MainWindow, bundle: Path, qtbot: QtBot) -> MainWindow:
     return window
 
 
-@pytest.fixture(autouse=True)
-def nothing_left_behind() -> Iterator[None]:
-    yield
-    names = [thread.name for thread in threading.enumerate()]
-    assert "counterfoil-engine" not in names
+def what_lives() -> set[object]:
+    """The engine's threads, the windows and the application's timers that run."""
+    found: set[object] = {thread for thread in threading.enumerate() if thread.name == "counterfoil-engine"}
     application = QApplication.instance()
     if application is not None:
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-        left = [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, MainWindow)]
-        assert not left
-        assert not [timer for timer in application.findChildren(QTimer) if timer.isActive()]
+        found |= {widget for widget in QApplication.topLevelWidgets() if isinstance(widget, MainWindow)}
+        found |= {timer for timer in application.findChildren(QTimer) if timer.isActive()}
+    return found
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind() -> Iterator[None]:
+    """What a file's tests share is there before, and taken down at its end by what made it."""
+    before = what_lives()
+    yield
+    assert not what_lives() - before

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from counterfoil import Outcome, load_public_key, verify_verdict
-from counterfoil_app.demo import TAMPERED_STEP
+from counterfoil_app.demo import STEPS, TAMPERED_STEP, tampered_step
 
 FILES = {
     "job.cfoil",
@@ -22,12 +22,14 @@ FILES = {
     "keys",
 }
 
+SHORT = 5
+
 
 def demo(folder: Path) -> subprocess.CompletedProcess[str]:
     """Run the demonstration as a user without a display does."""
     environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
     environment.pop("QT_QPA_PLATFORM", None)
-    command = [sys.executable, "-m", "counterfoil.cli", "demo"]
+    command = [sys.executable, "-m", "counterfoil.cli", "demo", "--steps", str(SHORT)]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -42,6 +44,12 @@ def test_the_demonstration_tells_honest_from_tampered(tmp_path: Path) -> None:
     honest = verify_verdict((folder / "honest.verdict.json").read_bytes(), key)
     tampered = verify_verdict((folder / "tampered.verdict.json").read_bytes(), key)
     assert (honest.outcome, honest.order_source) == (Outcome.VERIFIED, "client")
-    assert (tampered.outcome, tampered.disputed_step) == (Outcome.DISPUTED, TAMPERED_STEP)
+    assert (tampered.outcome, tampered.disputed_step) == (Outcome.DISPUTED, tampered_step(SHORT))
     assert "VERIFIED" in done.stdout
     assert "DISPUTED" in done.stdout
+
+
+def test_a_shorter_demonstration_tampers_as_far_into_it() -> None:
+    assert tampered_step(STEPS) == TAMPERED_STEP == 37
+    assert tampered_step(SHORT) == 4
+    assert [tampered_step(steps) for steps in (2, 3)] == [2, 2]

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from tests.app.conftest import MakeWindow
 
 from counterfoil import Dispute, DisputedElement, Finding, Right
+from counterfoil_app.driver.waiting import wait_until
 from counterfoil_app.looks import text
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
@@ -34,9 +35,33 @@ NOT_KNOWN = replace(KNOWN, index=(), trainer=None, error=123456.0)
 FINDING = Finding(Right.MARGIN, "The margin was too small.", (KNOWN, NOT_KNOWN), 2, 1000, 2.0**-44, 2.0**-46)
 
 
+class Arbitrated(FakeEngine):
+    """Finds a dispute with what exact arithmetic says about it."""
+
+    finding: Finding | None = None
+
+    def dispute(self, step: int) -> Dispute:
+        return replace(super().dispute(step), finding=self.finding)
+
+
+@pytest.fixture(scope="module")
+def engine() -> Arbitrated:
+    return Arbitrated(disputed=37)
+
+
+@pytest.fixture(scope="module")
+def window(shared_window_of: MakeWindow, engine: Arbitrated) -> MainWindow:
+    """One for all: what it showed before is replaced by what each test shows."""
+    window = shared_window_of(engine)
+    window.session.look_for_devices()  # starts its engine's thread
+    assert wait_until(lambda: bool(window.session.devices) and not window.session.busy, 60.0)
+    return window
+
+
 @pytest.fixture
-def view(qtbot: QtBot, window_of: MakeWindow) -> FindingView:
-    return window_of(FakeEngine()).dispute.finding
+def view(window: MainWindow) -> FindingView:
+    window.dispute.finding.show_finding(None)
+    return window.dispute.finding
 
 
 def row(view: FindingView, number: int) -> dict[str, str]:
@@ -78,15 +103,6 @@ def test_without_a_finding_nothing_is_shown(view: FindingView) -> None:
     assert view.model.rowCount() == 0
 
 
-class Arbitrated(FakeEngine):
-    """Finds a dispute with what exact arithmetic says about it."""
-
-    finding: Finding | None = None
-
-    def dispute(self, step: int) -> Dispute:
-        return replace(super().dispute(step), finding=self.finding)
-
-
 @pytest.mark.parametrize(
     ("right", "accused"),
     [
@@ -99,11 +115,9 @@ class Arbitrated(FakeEngine):
     ],
 )
 def test_the_dispute_says_whether_the_trainer_is_accused(
-    window_of: MakeWindow, bundle: Path, qtbot: QtBot, right: Right, accused: bool
+    window: MainWindow, engine: Arbitrated, bundle: Path, qtbot: QtBot, right: Right, accused: bool
 ) -> None:
-    engine = Arbitrated(disputed=37)
     engine.finding = replace(FINDING, right=right)
-    window: MainWindow = window_of(engine)
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
     qtbot.mouseClick(window.header.primary, Qt.MouseButton.LeftButton)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,24 @@ STEPS = 10
 TAMPERED = 3
 MakeWindow = Callable[[Engine], MainWindow]
 LEFT = Qt.MouseButton.LeftButton
+
+
+class SharedEngine(ProcessEngine):
+    """Its process serves one window after the other, as it serves one bundle after the other."""
+
+    def close(self) -> None:
+        """A window lets go of it: the next one takes it over."""
+
+    def end(self) -> None:
+        super().close()
+
+
+@pytest.fixture(scope="module")
+def real_engine() -> Iterator[SharedEngine]:
+    engine = SharedEngine()
+    yield engine
+    engine.end()
+    assert engine.process_id is None
 
 
 @dataclass(frozen=True)
@@ -77,8 +95,8 @@ def sign(window: MainWindow, folder: Path, qtbot: QtBot) -> counterfoil.Verdict:
     return counterfoil.verify_verdict((folder / "out.verdict.json").read_bytes(), key)
 
 
-def test_honest_run(window_of: MakeWindow, job: Job, qtbot: QtBot, tmp_path: Path) -> None:
-    window = window_of(ProcessEngine())
+def test_honest_run(window_of: MakeWindow, real_engine: SharedEngine, job: Job, qtbot: QtBot, tmp_path: Path) -> None:
+    window = window_of(real_engine)
     replay(window, job.honest, job.order, qtbot)
     assert window.header.outcome.text() == "VERIFIED"
     assert {check.state for check in window.session.checks.values()} == {CheckState.PASSED}
@@ -90,8 +108,8 @@ def test_honest_run(window_of: MakeWindow, job: Job, qtbot: QtBot, tmp_path: Pat
     counterfoil.check_bundle_file(verdict, job.honest)
 
 
-def test_tampered_run(window_of: MakeWindow, job: Job, qtbot: QtBot, tmp_path: Path) -> None:
-    window = window_of(ProcessEngine())
+def test_tampered_run(window_of: MakeWindow, real_engine: SharedEngine, job: Job, qtbot: QtBot, tmp_path: Path) -> None:
+    window = window_of(real_engine)
     replay(window, job.tampered, job.order, qtbot)
     assert window.header.outcome.text() == "DISPUTED"
     column = [window.steps.model.index(row, 1).data() for row in range(STEPS)]
@@ -111,11 +129,13 @@ def test_tampered_run(window_of: MakeWindow, job: Job, qtbot: QtBot, tmp_path: P
     assert finished.report.step == TAMPERED
 
 
-def test_run_of_another_order_is_refused(window_of: MakeWindow, job: Job, qtbot: QtBot, tmp_path: Path) -> None:
+def test_run_of_another_order_is_refused(
+    window_of: MakeWindow, real_engine: SharedEngine, job: Job, qtbot: QtBot, tmp_path: Path
+) -> None:
     images, labels = load_digits()
     other = tmp_path / "other.cfoil"
     counterfoil.order_digits(images[:200], labels[:200], steps=STEPS, batch_size=16, width=8, seed=12).write(other)
-    window = window_of(ProcessEngine())
+    window = window_of(real_engine)
     window.open_bundle(job.honest, other)
     qtbot.waitUntil(reached(window, Phase.READY, Phase.UNREADABLE), timeout=30_000)
     assert window.session.checks[CheckNumber.ORDER].state is CheckState.FAILED
@@ -125,10 +145,12 @@ def test_run_of_another_order_is_refused(window_of: MakeWindow, job: Job, qtbot:
     assert sign(window, tmp_path, qtbot).outcome is Outcome.REFUSED
 
 
-def test_junk_is_refused_and_can_be_signed(window_of: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
+def test_junk_is_refused_and_can_be_signed(
+    window_of: MakeWindow, real_engine: SharedEngine, qtbot: QtBot, tmp_path: Path
+) -> None:
     junk = tmp_path / "junk.cfoil"
     junk.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(range(256)) * 8)
-    window = window_of(ProcessEngine())
+    window = window_of(real_engine)
     window.open_bundle(junk)
     qtbot.waitUntil(reached(window, Phase.UNREADABLE), timeout=30_000)
     assert window.header.outcome.text() == "REFUSED"
@@ -138,8 +160,8 @@ def test_junk_is_refused_and_can_be_signed(window_of: MakeWindow, qtbot: QtBot, 
     assert window.session.checks[CheckNumber.FORMAT].state is CheckState.FAILED
 
 
-def test_stopping_is_inconclusive(window_of: MakeWindow, job: Job, qtbot: QtBot) -> None:
-    window = window_of(ProcessEngine())
+def test_stopping_is_inconclusive(window_of: MakeWindow, real_engine: SharedEngine, job: Job, qtbot: QtBot) -> None:
+    window = window_of(real_engine)
     window.open_bundle(job.honest, job.order)
     qtbot.waitUntil(reached(window, Phase.READY), timeout=30_000)
     window.commands["replay"].trigger()
@@ -150,15 +172,22 @@ def test_stopping_is_inconclusive(window_of: MakeWindow, job: Job, qtbot: QtBot)
 
 
 def test_devices_are_listed(window_of: MakeWindow, qtbot: QtBot) -> None:
-    window = window_of(ProcessEngine())
+    """With a process of the window's own, which ends with it."""
+    engine = ProcessEngine()
+    window = window_of(engine)
     with qtbot.waitSignal(window.session.devices_changed, timeout=30_000):
         window.session.look_for_devices()
     assert window.session.devices[0].name == "cpu"
     assert window.header.device.currentData() == "cpu"
+    assert engine.process_id is not None
+    window.session.shut_down()
+    assert engine.process_id is None
 
 
-def test_sample_is_disputed_where_it_was_tampered(window_of: MakeWindow, qtbot: QtBot) -> None:
-    window = window_of(ProcessEngine())
+def test_sample_is_disputed_where_it_was_tampered(
+    window_of: MakeWindow, real_engine: SharedEngine, qtbot: QtBot
+) -> None:
+    window = window_of(real_engine)
     seen: list[tuple[int, int]] = []
     window.shell.samples.progress_changed.connect(lambda done, total: seen.append((done, total)))
     qtbot.mouseClick(window.welcome.samples[1], LEFT)

@@ -25,6 +25,8 @@ from support.waiting import reached
 __all__ = ["trainer_key"]
 MakeWindow = Callable[[Engine], MainWindow]
 LEFT = Qt.MouseButton.LeftButton
+LONG = 40
+"""Steps of a run whose replay does not end before its process is killed in the seventh."""
 
 
 def stop_after(window: MainWindow, steps: int, engine: FakeEngine, qtbot: QtBot) -> None:
@@ -129,7 +131,7 @@ def test_the_time_asleep_does_not_count() -> None:
 
 @pytest.fixture(scope="module")
 def job(trainer_key, tmp_path_factory: pytest.TempPathFactory) -> Job:
-    return record_job(tmp_path_factory.mktemp("long"), digits_order(steps=60, checkpoint_every=2), trainer_key)
+    return record_job(tmp_path_factory.mktemp("long"), digits_order(steps=LONG, checkpoint_every=2), trainer_key)
 
 
 def test_the_real_engine_dies_and_the_window_is_opened_again(window_of: MakeWindow, job: Job, qtbot: QtBot) -> None:
@@ -156,5 +158,5 @@ def test_the_real_engine_dies_and_the_window_is_opened_again(window_of: MakeWind
     report = second.session.report
     assert report is not None
     assert report.outcome is Outcome.VERIFIED, report.reason
-    assert [row.step for row in second.session.steps.rows()] == list(range(1, 61))
+    assert [row.step for row in second.session.steps.rows()] == list(range(1, LONG + 1))
     assert second.session.resumed_from == kept.step

@@ -327,7 +327,7 @@ def english(texts: Iterator[str], german: dict[object, str]) -> set[str]:
             fixed.add(source.replace("&", "").rstrip("\u2026"))
     return {
         text
-        for text in texts
+        for text in set(texts)
         if text.replace("&", "").rstrip("\u2026") in fixed or any(pattern.fullmatch(text) for pattern in patterns)
     }
 

@@ -16,6 +16,7 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
+from counterfoil_app.driver.waiting import wait_until
 from counterfoil_app.looks.theme import ThemeChoice
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.step_data import StepFilter, StepState
@@ -45,8 +46,30 @@ def replayed(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> Callable[[Fak
 
 
 @pytest.fixture
-def window(replayed: Callable[[FakeEngine], MainWindow]) -> MainWindow:
+def fresh(replayed: Callable[[FakeEngine], MainWindow]) -> MainWindow:
+    """A window of the test's own, which changes more than is put back for the next one."""
     return replayed(FakeEngine(disputed=DISPUTED))
+
+
+@pytest.fixture(scope="module")
+def shared(shared_window_of: MakeWindow, tmp_path_factory: pytest.TempPathFactory) -> MainWindow:
+    window = shared_window_of(FakeEngine(disputed=DISPUTED))
+    path = tmp_path_factory.mktemp("bundle") / "honest.cfoil"
+    path.touch()
+    window.open_bundle(path)
+    assert wait_until(reached(window, Phase.READY), 60.0)
+    window.commands["replay"].trigger()
+    assert wait_until(reached(window, Phase.CONCLUDED), 60.0)
+    return window
+
+
+@pytest.fixture
+def window(shared: MainWindow) -> MainWindow:
+    """The window that has replayed once for all, as it was then: its step, its rows, and the whole run."""
+    shared.steps.show_only.setCurrentIndex(StepFilter.ALL)
+    shared.session.select_step(DISPUTED)
+    shared.divergence.show_whole()
+    return shared
 
 
 def front(window: MainWindow, name: str, qtbot: QtBot) -> None:
@@ -74,7 +97,8 @@ def test_strip_shows_the_disputed_step(window: MainWindow, theme: ThemeChoice) -
     assert shapes == [StepState.MATCH, StepState.MISMATCH, StepState.UNJUDGED, StepState.MATCH]
 
 
-def test_one_mismatch_among_a_million_is_seen_and_hit(window: MainWindow, qtbot: QtBot) -> None:
+def test_one_mismatch_among_a_million_is_seen_and_hit(fresh: MainWindow, qtbot: QtBot) -> None:
+    window = fresh
     data = window.session.step_data
     data.table = empty_table(1_000_000)
     data.states = np.full(data.count, StepState.MATCH, np.uint8)
@@ -118,7 +142,8 @@ def selected_everywhere(window: MainWindow) -> set[object]:
     return found
 
 
-def test_a_step_chosen_in_one_view_is_chosen_in_all(window: MainWindow, qtbot: QtBot) -> None:
+def test_a_step_chosen_in_one_view_is_chosen_in_all(fresh: MainWindow, qtbot: QtBot) -> None:
+    window = fresh
     assert selected_everywhere(window) == {DISPUTED}, "a dispute selects its step"
 
     window.steps.table.selectRow(9)
@@ -323,7 +348,8 @@ def test_plots_are_exported(window: MainWindow, qtbot: QtBot, tmp_path: Path, ki
         assert lines[36]["corrections"] == "", "the log of a step that parted says nothing of the trainer"
 
 
-def test_an_unwritable_place_ends_in_a_sentence(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+def test_an_unwritable_place_ends_in_a_sentence(fresh: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    window = fresh
     with qtbot.waitSignal(window.session.failed) as caught:
         window.divergence.write("csv", tmp_path / "missing" / "plots.csv")
     assert "cannot be written" in caught.args[0].sentence
@@ -361,7 +387,8 @@ def test_boxes_are_chosen_by_keys_and_show_whole_hashes(window: MainWindow, qtbo
     assert {expected.trainer.hex, expected.replay.hex} <= hashes
 
 
-def test_another_tensor_below_the_leaf(window: MainWindow) -> None:
+def test_another_tensor_below_the_leaf(fresh: MainWindow) -> None:
+    window = fresh
     view = window.merkle
     view.tensor.setCurrentText("head.weight")
     assert next(item.box.title for item in view.scene.boxes if item.box.key == "tensor") == "head.weight"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from counterfoil.errors import LimitError
 from counterfoil.execution.admission import read_program
 from counterfoil.program.limits import LARGE
 from support.hostile_programs import chain, order_of, single
-from support.measured import command, interrupted
+from support.measured import Interrupted, command, interrupted, interrupted_while_it_starts
 
 OPERATORS = 199_000
 DEAF_SECONDS = 10
@@ -36,10 +37,14 @@ def test_it_is_counted_before_it_is_read(large: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads processor seconds from /proc")
-@pytest.mark.parametrize("after", [2, 4, 7])
-def test_who_allows_it_can_stop_it(large: Path, after: float) -> None:
+@pytest.mark.parametrize(
+    ("interrupt", "after"),
+    [(interrupted_while_it_starts, 2), (interrupted, 1.5), (interrupted, 4.5)],
+    ids=["importing", "reading", "tables"],
+)
+def test_who_allows_it_can_stop_it(large: Path, interrupt: Callable[..., Interrupted], after: float) -> None:
     """While libraries are imported, while it is read, and while tables over all operators are made."""
-    stopped = interrupted("inspect", str(large), "--allow-large", after=after)
+    stopped = interrupt("inspect", str(large), "--allow-large", after=after)
     assert stopped.code == Outcome.INCONCLUSIVE.exit_code, stopped.said
     assert "nothing was concluded" in stopped.said
     assert "Traceback" not in stopped.said

@@ -32,6 +32,8 @@ class Ended:
         seconds: How long it took.
         processor_seconds: How much of the processor it took.
         memory: The most memory that it had, in MiB; what the server had loaded is part of it.
+        seconds_after_interrupt: How much of the processor it still took when it had been interrupted; None if it ended
+            before.
     """
 
     code: int | None
@@ -39,6 +41,7 @@ class Ended:
     seconds: float
     processor_seconds: float = 0.0
     memory: int = 0
+    seconds_after_interrupt: float | None = None
 
 
 class ForkServer:
@@ -70,6 +73,7 @@ class ForkServer:
         self,
         *arguments: object,
         kill_after: float | None = None,
+        interrupt_after: float | None = None,
         kill_at_write: int | None = None,
         largest_file: int | None = None,
         fork: bool = True,
@@ -79,6 +83,7 @@ class ForkServer:
         Args:
             arguments: Those of ``counterfoil``.
             kill_after: Kill it so many seconds after it began.
+            interrupt_after: Interrupt it as Ctrl-C does when it has taken so many processor seconds. Needs Linux.
             kill_at_write: Kill it in the middle of so manieth of the writes that a recording makes.
             largest_file: No file may become larger: writing fails as on a full disk.
             fork: False runs it in the server itself, so that later ones need not load kernels first; on one thread.
@@ -88,6 +93,7 @@ class ForkServer:
         job = {
             "arguments": [str(argument) for argument in arguments],
             "kill_after": kill_after,
+            "interrupt_after": interrupt_after,
             "kill_at_write": kill_at_write,
             "largest_file": largest_file,
             "fork": fork,
@@ -127,13 +133,14 @@ def _serve() -> None:
             sys.stderr.flush()
             os._exit(code)
         os.close(writer)
-        said, status, used = _watch(child, reader, job["kill_after"])
+        said, status, used, interrupted = _watch(child, reader, job["kill_after"], job["interrupt_after"])
         ended = {
             "code": None if os.WIFSIGNALED(status) else os.WEXITSTATUS(status),
             "said": said,
             "seconds": time.perf_counter() - begun,
             "processor_seconds": used.ru_utime + used.ru_stime,
             "memory": used.ru_maxrss * (1 if sys.platform == "darwin" else 1024) >> 20,
+            "seconds_after_interrupt": used.ru_utime + used.ru_stime - interrupted if interrupted else None,
         }
         print(json.dumps(ended), flush=True)
 
@@ -202,16 +209,37 @@ def _kill_at_write(chosen: int) -> None:
     recording._remove = remove
 
 
-def _watch(child: int, reader: int, kill_after: float | None) -> tuple[str, int, Any]:
-    """Read what a child says until its end, and kill it when its time has come; also returns what it used."""
+def processor_seconds(process: int) -> float:
+    """How much of the processor a process has taken; until it is waited for. Needs Linux."""
+    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _watch(
+    child: int, reader: int, kill_after: float | None, interrupt_after: float | None
+) -> tuple[str, int, Any, float | None]:
+    """Read what a child says until its end, and kill or interrupt it when its time has come.
+
+    Also returns what it used of the machine, and the processor seconds at which it was interrupted.
+    """
     import select
+
+    interrupted: float | None = None
 
     end = None if kill_after is None else time.perf_counter() + kill_after
     said = b""
     with contextlib.closing(os.fdopen(reader, "rb", buffering=0)) as pipe:
         while True:
             wait = None if end is None else max(0.0, end - time.perf_counter())
-            if not select.select([pipe], [], [], wait)[0]:
+            if interrupt_after is not None and interrupted is None:
+                taken = processor_seconds(child)
+                if taken >= interrupt_after:
+                    os.kill(child, signal.SIGINT)
+                    interrupted = taken
+                    continue
+                if not select.select([pipe], [], [], 0.01)[0]:
+                    continue
+            elif not select.select([pipe], [], [], wait)[0]:
                 os.kill(child, signal.SIGKILL)
                 end = None
                 continue
@@ -220,7 +248,7 @@ def _watch(child: int, reader: int, kill_after: float | None) -> tuple[str, int,
                 break
             said += piece
     _, status, used = os.wait4(child, 0)
-    return said.decode(errors="replace"), status, used
+    return said.decode(errors="replace"), status, used, interrupted
 
 
 if __name__ == "__main__":

@@ -10,9 +10,8 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
-from support.fork_server import ForkServer
+from support.fork_server import ForkServer, processor_seconds
 
 
 @dataclass(frozen=True)
@@ -50,25 +49,31 @@ class Interrupted:
 
 
 def interrupted(*arguments: str, after: float) -> Interrupted:
-    """Run a command, and interrupt it as Ctrl-C does when it has taken ``after`` processor seconds. Needs Linux."""
+    """Run a command, and interrupt it as Ctrl-C does when it has taken ``after`` processor seconds. Needs Linux.
+
+    It runs in a fork of a process that has loaded the libraries: what is interrupted is its own work.
+    """
+    ended = _server().run(*arguments, interrupt_after=after)
+    assert ended.code is not None, ended.said
+    assert ended.seconds_after_interrupt is not None, f"it ended before: {ended.said}"
+    return Interrupted(ended.code, ended.said, ended.seconds_after_interrupt)
+
+
+def interrupted_while_it_starts(*arguments: str, after: float) -> Interrupted:
+    """The same in a process that starts from nothing: it may still import its libraries."""
     process = subprocess.Popen(
         [sys.executable, "-m", "counterfoil.cli", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
-        while process.poll() is None and _processor_seconds(process.pid) < after:
+        while process.poll() is None and processor_seconds(process.pid) < after:
             time.sleep(0.01)
         assert process.poll() is None, process.communicate()
-        begun = _processor_seconds(process.pid)
+        begun = processor_seconds(process.pid)
         process.send_signal(signal.SIGINT)
         # Its times can be read until it is waited for.
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        ended = _processor_seconds(process.pid)
+        ended = processor_seconds(process.pid)
         out, err = process.communicate(timeout=60)
         return Interrupted(process.returncode, out + err, ended - begun)
     finally:
         process.kill()
-
-
-def _processor_seconds(process: int) -> float:
-    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -30,7 +30,7 @@ def holds(process_id: int, needle: bytes) -> bool:
                     break
                 if not block:
                     break
-                if needle in kept + block:
+                if needle in block or needle in kept + block[: len(needle)]:
                     return True
                 kept = block[-len(needle) :]
                 at += len(block)

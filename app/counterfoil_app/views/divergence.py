@@ -162,8 +162,7 @@ class DivergenceView(QWidget):
         self._titles.append(TitleItem())
         self.canvas.addItem(self._titles[-1], row=2 * place, col=0)
         axes = {"bottom": StepAxis()} if axis is None else {"left": axis, "bottom": StepAxis()}
-        plot = self.canvas.addPlot(row=2 * place + 1, col=0, axisItems=axes)
-        plot.setMenuEnabled(False)
+        plot = self.canvas.addPlot(row=2 * place + 1, col=0, axisItems=axes, enableMenu=False)
         plot.hideButtons()
         plot.setMouseEnabled(x=True, y=False)
         plot.getAxis("bottom").setStyle(showValues=place == 2)
@@ -177,8 +176,7 @@ class DivergenceView(QWidget):
         return curve
 
     def _make_bar(self) -> None:
-        self.bar = self.canvas.addPlot(row=1, col=1)
-        self.bar.setMenuEnabled(False)
+        self.bar = self.canvas.addPlot(row=1, col=1, enableMenu=False)
         self.bar.hideButtons()
         self.bar.setMouseEnabled(x=False, y=False)
         self.bar.hideAxis("left")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import logging
 import signal
@@ -11,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 import typer.core
+import typer.main
 
 from counterfoil import __version__, terminal
 from counterfoil.audit.values.outcome import Outcome
@@ -100,7 +102,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     try:
         if arguments is None:
             hide_passphrase()
-        app(args=None if arguments is None else list(arguments))
+        _parser()(args=None if arguments is None else list(arguments))
     except Done as done:
         return exit_code(done)
     except SystemExit as ended:
@@ -120,6 +122,12 @@ def _main(arguments: Sequence[str] | None) -> int:
             )
         )
     return 0
+
+
+@functools.cache
+def _parser() -> Callable[..., Any]:
+    """The commands as they are called; typer would read all signatures again at each call."""
+    return typer.main.get_command(app)
 
 
 def _show_version(wanted: bool) -> None:

@@ -31,6 +31,7 @@ def gui(
 
 def demo(
     folder: Annotated[Path, typer.Option(help="Where the demo's files go.")] = Path("counterfoil-demo"),
+    steps: Annotated[int, typer.Option(min=2, help="Training steps; fewer take less time and learn less.")] = 60,
 ) -> None:
     """Newcomer: see the whole job on handwritten digits, in about two minutes.
 
@@ -39,7 +40,7 @@ def demo(
 
     Example: counterfoil demo
     """
-    raise Done(_window_module("demo").run(folder))
+    raise Done(_window_module("demo").run(folder, steps=steps))
 
 
 def _window_module(name: str) -> Any:
