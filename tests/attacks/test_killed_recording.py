@@ -115,8 +115,8 @@ def random_kills(killing: Killing, folder: Path, wanted: int, seed: int) -> tupl
 
 @posix
 def test_killed_at_any_time_it_ends_with_the_same_run_root(killing: Killing, tmp_path: Path) -> None:
-    kills, _ = random_kills(killing, tmp_path, 5, seed=1)
-    assert kills >= 5
+    kills, _ = random_kills(killing, tmp_path, 10, seed=1)
+    assert kills >= 10
 
 
 @posix
