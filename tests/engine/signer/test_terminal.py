@@ -19,9 +19,11 @@ from counterfoil.signing import generate_key, load_private_key
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="pseudo-terminals, as Linux gives them")
 SECRET = "correct horse"
 SECONDS = 60
-# Makes the pseudo-terminal that of the process, as a shell's window does.
+# Makes the pseudo-terminal that of the process, and lets Ctrl-C end it, as a shell's window does: who runs tests in the
+# background hands on that it is ignored.
 IN_TERMINAL = (
-    "import fcntl, os, sys, termios; os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "import fcntl, os, signal, sys, termios; os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "signal.signal(signal.SIGINT, signal.SIG_DFL); "
     "os.execv(sys.executable, [sys.executable, '-m', 'counterfoil.cli', *sys.argv[1:]])"
 )
 
