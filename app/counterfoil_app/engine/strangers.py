@@ -24,8 +24,10 @@ T = TypeVar("T")
 def sentence(text: str) -> str:
     """A sentence that may quote a stranger, as one line of visible characters; what it was made of is kept."""
     shown = one_line(text, SENTENCE_CHARACTERS)
-    if shown == text or not isinstance(text, Sentence):
-        return shown if shown != text else text
+    if shown == text:
+        return text
+    if not isinstance(text, Sentence):
+        return shown
     cleaned = Sentence(
         text.template, tuple(sentence(value) if isinstance(value, str) else value for value in text.values)
     )

@@ -21,15 +21,13 @@ from counterfoil.audit.referee import Parting, Provider, Ruling, StepJudged, fin
 from counterfoil.audit.selftest import run_selftest
 from counterfoil.audit.step.replayer import StepReplayer, step_replayer
 from counterfoil.audit.values.events import Event
-from counterfoil.bundle.datafile import open_data_file
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DataError, OrderMismatchError, RefusedError
 from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.generators import finish
 from counterfoil.machine import open_machine
 from counterfoil.program.limits import Limits
-from counterfoil.training.order import LoadedOrder
+from counterfoil.training.order import LoadedOrder, with_data_file
 
 Groups = tuple[tuple[int, ...], ...]
 
@@ -251,8 +249,7 @@ def _replayer(
     machine = open_machine(device, threads)
     machine.check_memory(job.program, job.manifest.precision)
     run_selftest(machine)
-    if (file := open_data_file(job.manifest, data, stack)) is not None:
-        job = job.with_data(finish(file.check(job.manifest, cancel)))
+    job = with_data_file(job, data, stack, cancel)
     return step_replayer(job, machine, cancel=cancel)
 
 

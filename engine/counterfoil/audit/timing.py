@@ -12,7 +12,6 @@ import numpy as np
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.step.replayer import Logs, State, read_log, step_replayer
 from counterfoil.audit.values.plan import Plan, PlanProgress, make_plan
-from counterfoil.bundle.datafile import open_data_file
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import LogError, RefusedError
@@ -24,6 +23,7 @@ from counterfoil.program.limits import Limits
 from counterfoil.rounding.grid import ZERO_SCALE
 from counterfoil.rounding.log import SiteLog
 from counterfoil.sentence import say
+from counterfoil.training.order import with_data_file
 
 MEASURED_STEPS = 6
 _ENOUGH_SECONDS = 5.0
@@ -66,8 +66,7 @@ def plan_audit(
             )
         machine = open_machine(device, threads)
         machine.check_memory(order.program, order.manifest.precision)
-        if (file := open_data_file(order.manifest, data, stack)) is not None:
-            order = order.with_data(finish(file.check(order.manifest, cancel)))
+        order = with_data_file(order, data, stack, cancel)
         steps = stack.enter_context(step_replayer(order, machine, cancel=cancel))
         times: list[float] = []
         count = min(MEASURED_STEPS, order.manifest.steps)

@@ -18,7 +18,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.datafile import open_data_file
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import HEADROOM_BITS, OrderManifest, Precision
 from counterfoil.bundle.writer import BundleWriter
@@ -28,14 +27,14 @@ from counterfoil.errors import DataError
 from counterfoil.execution.interpreter import Operation, native
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.execution.trouble import obstacles_noticed
-from counterfoil.generators import finish, relay
+from counterfoil.generators import relay
 from counterfoil.machine import open_machine
 from counterfoil.program.graph import Node, Program
 from counterfoil.program.limits import Limits
 from counterfoil.program.operators import OperatorClass
 from counterfoil.rounding.grid import FLOAT64_BIAS, ZERO_SCALE
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
-from counterfoil.training.order import prepare_order
+from counterfoil.training.order import prepare_order, with_data_file
 
 _FINEST = 64
 """Distances from midpoints are counted down to 2^(E - 64)."""
@@ -152,8 +151,7 @@ def calibrate(
         contents = reader.check_order_contents(cancel)
         order = prepare_order(reader.manifest, contents, limits, cancel)
         manifest, program = order.manifest, order.program
-        if (file := open_data_file(manifest, data, stack)) is not None:
-            order = order.with_data(finish(file.check(manifest, cancel)))
+        order = with_data_file(order, data, stack, cancel)
         machine.check_memory(program, manifest.precision)
         steps = min(steps, manifest.steps)
         kernels = stack.enter_context(machine.kernels())

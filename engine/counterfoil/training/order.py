@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -15,7 +16,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.bundle.capsule import ChunkProofs, OrderPart
-from counterfoil.bundle.datafile import CheckedRows
+from counterfoil.bundle.datafile import CheckedRows, open_data_file
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, Precision, check_file_name
 from counterfoil.bundle.writer import BundleWriter, write_data_file
@@ -26,6 +27,7 @@ from counterfoil.dtypes import tensor_bytes
 from counterfoil.errors import BundleError, DataError, ProgramError
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import Draws, StepInputs
+from counterfoil.generators import finish
 from counterfoil.program.capture import CapturedStep
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
@@ -274,6 +276,27 @@ class LoadedOrder:
             scalars=_prove(self._scalars, self.manifest.scalars, steps),
             data={name: _prove(array, self.manifest.data[name], rows) for name, array in self._data.items()},
         )
+
+
+def with_data_file(
+    order: LoadedOrder, path: str | os.PathLike[str] | None, stack: ExitStack, cancel: CancelToken | None
+) -> LoadedOrder:
+    """Return an order with the arrays of its data file, checked; for whoever does not show how far the check is.
+
+    An order that keeps no data outside is returned as it is.
+
+    Args:
+        order: The order.
+        path: The data file, as the user gives it.
+        stack: Keeps it open.
+        cancel: Looked at between pieces.
+
+    Raises:
+        RefusedError: The order needs a data file and none was given, or it is not the one that the order names.
+        CancelledError: ``cancel`` was set.
+    """
+    file = open_data_file(order.manifest, path, stack)
+    return order if file is None else order.with_data(finish(file.check(order.manifest, cancel)))
 
 
 def step_inputs(
