@@ -66,7 +66,7 @@ def definite_output(node: Node, arguments: Arguments, output: int, bits: int) ->
     if kind == "div":
         return DefiniteOutput(_pointwise(node, arguments, output, ("self", "other"), _quotient), FUNCTION_COST)
     if kind in _QUANTISED:
-        found = exact_output(node, _QUANTISED[kind](arguments, output, bits), output)
+        found = exact_output(node, quantised_arguments(kind, arguments, output, bits), output)
         return DefiniteOutput(_once_rounded(found), found.cost)
     if kind in kinds():
         names = _FUNCTION_OPERANDS.get(kind, ("self",))
@@ -81,17 +81,37 @@ def kinds() -> frozenset[str]:
     return KINDS | frozenset(_QUANTISED) | {"div"}
 
 
+def quantised_arguments(kind: str, arguments: Arguments, output: int, bits: int) -> Arguments:
+    """Return the arguments of a sum or of a product as quantisation leaves them.
+
+    Exact arithmetic with these, and one rounding to float32, gives the defined output.
+
+    Args:
+        kind: One of QUANTISED_KINDS.
+        arguments: Its arguments by name, floating-point tensors float32.
+        output: The output that is wanted: the outputs of one operator may be sums of different lengths.
+        bits: S.
+
+    Returns:
+        The same, what is added or multiplied in float64, on the CPU.
+
+    Raises:
+        NotExactError: A value is infinite or not a number, or the operator is no single operation when used like this.
+    """
+    return _QUANTISED[kind](arguments, output, bits)
+
+
 def exponent_of(x: Array) -> int:
     """Return E: the smallest integer with ``2^E > max|x|``; 0 where all is zero, as then every E gives the same."""
     return math.frexp(float(np.abs(x).max()) if x.size else 0.0)[1]
 
 
-def quantised(x: Array, exponent: int, bits: int) -> Array:
+def quantised(x: Array, exponent: int | Array, bits: int) -> Array:
     """Return the nearest multiples of ``2^(exponent - bits)``, ties to even.
 
     Args:
         x: float32 or float64, any shape, finite, less than ``2^exponent`` in magnitude.
-        exponent: E.
+        exponent: E, or one for each element, in a shape that broadcasts.
         bits: b, 51 at most.
 
     Returns:
@@ -144,7 +164,8 @@ def _by_group(x: Array, bits: int, axes: Sequence[int]) -> Array:
     """Elements that differ in their places along some axes only have one exponent."""
     moved = np.moveaxis(_finite(x), axes, range(x.ndim - len(axes), x.ndim)) if axes else x
     rows = moved.reshape(math.prod(moved.shape[: x.ndim - len(axes)]), -1)
-    done = np.array([quantised(row, exponent_of(row), bits) for row in rows], np.float64).reshape(moved.shape)
+    exponents = np.frexp(np.abs(rows).max(1, initial=0))[1]
+    done = quantised(rows, exponents[:, None], bits).reshape(moved.shape)
     return np.ascontiguousarray(np.moveaxis(done, range(x.ndim - len(axes), x.ndim), axes)) if axes else done
 
 
@@ -278,3 +299,5 @@ _QUANTISED: Mapping[str, Callable[[Arguments, int, int], Arguments]] = {
     "unfold_backward": _unfold_backward,
 }
 """By kind: the arguments as quantisation leaves them, in float64. The exact form of the operator does the rest."""
+QUANTISED_KINDS = frozenset(_QUANTISED)
+"""The kinds of sums and products."""
