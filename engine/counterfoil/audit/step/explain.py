@@ -107,7 +107,9 @@ def changed_alone(values: npt.NDArray[Any], key: int, difference: int) -> tuple[
         bits = unmixed_bits(mixed(block, indices, key) + np.uint64(difference), indices, key)
         others = bits.view(block.dtype)
         fits = _holds(others, values.dtype)
-        found += [(index, values.dtype.type(value).item()) for index, value in zip(indices[fits], others[fits], strict=True)]
+        found += [
+            (index, values.dtype.type(value).item()) for index, value in zip(indices[fits], others[fits], strict=True)
+        ]
     return (int(found[0][0]), found[0][1]) if len(found) == 1 else None
 
 
