@@ -21,6 +21,8 @@ STANDARD = {
     "base64",
     "collections",
     "dataclasses",
+    "decimal",
+    "fractions",
     "hashlib",
     "json",
     "math",
