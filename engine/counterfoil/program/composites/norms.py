@@ -19,7 +19,7 @@ Masked = tuple[Tensor | None, ...]
 
 
 def _scaled(h: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    """h times weight plus bias, where they are given; both of a shape that fits."""
+    """Multiply h by weight and add bias, where they are given; both of a shape that fits."""
     if weight is not None:
         h = h * weight
     return h if bias is None else h + bias

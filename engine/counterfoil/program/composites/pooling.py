@@ -1,8 +1,8 @@
 """Average pooling, adaptive or not, and the gradients of padding.
 
 Windows are views of the padded tensor, or of what an index selects, and their sum is a sum over axes. In a gradient
-each element of a window gets the window's share; where windows meet, one ``index_add`` sums over all axes at once. Indices are integers
-that the program itself computes.
+each element of a window gets the window's share; where windows meet, one ``index_add`` sums over all axes at once.
+Indices are integers that the program itself computes.
 """
 
 from __future__ import annotations

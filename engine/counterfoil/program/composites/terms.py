@@ -60,7 +60,7 @@ def _addcdiv(x: Tensor, first: Tensor, second: Tensor, *, value: Number = 1) -> 
     return x + times(first, value) / second
 
 
-def _lerp(x: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor:
+def _lerp(x: Tensor, end: Tensor, weight: Operand) -> Tensor:
     return x + (end - x) * weight
 
 
