@@ -143,7 +143,7 @@ def products(kind: str, arguments: Arguments) -> Iterator[int]:
 
 def _from_outputs(arguments: Arguments) -> int:
     shape = arguments["weight"].shape
-    return shape[0] // int(arguments["groups"]) * math.prod(shape[2:])
+    return int(shape[0]) // int(arguments["groups"]) * math.prod(shape[2:])
 
 
 def terms(kind: str, arguments: Arguments) -> Iterator[int]:
@@ -159,7 +159,7 @@ def _of_axes(arguments: Arguments) -> int:
 
 def _of_axis(arguments: Arguments) -> int:
     shape = arguments["self"].shape
-    return shape[arguments["dim"]] if shape else 1
+    return int(shape[arguments["dim"]]) if shape else 1
 
 
 def _meeting(kind: str, base: int) -> Callable[[Arguments], int]:

@@ -96,9 +96,7 @@ def _dot(arguments: Arguments, profile: Profile) -> Tensor:
 
 def _geometry(arguments: Arguments) -> Geometry:
     axes = arguments["weight"].dim() - 2
-    stride, padding, dilation = (
-        tuple(spatial(arguments[name], axes)) for name in ("stride", "padding", "dilation")
-    )
+    stride, padding, dilation = (tuple(spatial(arguments[name], axes)) for name in ("stride", "padding", "dilation"))
     return Geometry(stride, padding, dilation, arguments["groups"])
 
 

@@ -22,7 +22,7 @@ def _plus_product(product: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., 
             return NotImplemented
         found = times(product(left, right), alpha)
         # With 0 the library does not look at what is added, which may hold anything.
-        return found + times(x, beta) if beta else found.expand(torch.broadcast_shapes(x.shape, found.shape))
+        return found + times(x, beta) if beta else found
 
     return decomposed
 

@@ -57,7 +57,8 @@ def _addcmul(x: Tensor, first: Tensor, second: Tensor, *, value: Number = 1) -> 
 
 
 def _addcdiv(x: Tensor, first: Tensor, second: Tensor, *, value: Number = 1) -> Tensor:
-    return x + times(first, value) / second
+    quotient: Tensor = times(first, value) / second
+    return x + quotient
 
 
 def _lerp(x: Tensor, end: Tensor, weight: Operand) -> Tensor:
