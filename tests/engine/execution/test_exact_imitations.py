@@ -18,8 +18,8 @@ from counterfoil.execution.exactly import exactly
 from counterfoil.execution.interpreter import Operation, make_operation
 from counterfoil.execution.perturbed import IMITATIONS, exactly_perturbed
 from counterfoil.program.graph import Node, TensorType
-from support.definite_calls import CALLS, draw, listed
 from support.definite_reference import bits_of, wild
+from support.single_calls import CALLS, draw
 
 OWN = Profile.on(torch.device("cpu"), 20)
 ELEMENTWISE: list[tuple[str, list[Any]]] = [
@@ -34,6 +34,10 @@ ELEMENTWISE: list[tuple[str, list[Any]]] = [
 
 def operation_of(name: str) -> Operation:
     return make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
+
+
+def listed(result: Any) -> list[Tensor]:
+    return [x for x in (result if isinstance(result, (tuple, list)) else [result]) if x is not None]
 
 
 def ordinary(name: str, args: list[Any]) -> list[Tensor]:
