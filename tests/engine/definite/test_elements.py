@@ -20,8 +20,8 @@ from counterfoil.exact import NotExactError
 from counterfoil.execution.interpreter import make_operation
 from counterfoil.program.graph import Node, TensorType
 from support import definite_reference as reference
+from support.definite_calls import CALLS, draw, places
 from support.definite_reference import bits_of, wild
-from support.single_calls import CALLS, draw, places
 
 MOST = 60
 

@@ -24,9 +24,9 @@ from counterfoil.machine import open_machine
 from counterfoil.program.graph import Node, TensorType
 from counterfoil.rounding.profiles import recording_rounder
 from counterfoil.training.order import OrderDraft, step_inputs
+from support.definite_calls import CALLS, draw
 from support.definite_reference import bits_of, wild
 from support.jobs import digits_order, gpt2_order
-from support.single_calls import CALLS, draw
 
 OWN = Profile.on(torch.device("cpu"), 20)
 ELEMENTWISE: list[tuple[str, list[Any]]] = [
