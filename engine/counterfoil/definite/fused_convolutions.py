@@ -313,9 +313,11 @@ def _unfolded(images: Images, reading: Reading, start: int, end: int) -> Tensor:
     digits = len(images.planes)
     unfolded = torch.empty((digits * (digits + 1) // 2, end - start, reading.columns), dtype=torch.int8)
     flat = unfolded.view(len(unfolded), -1).numpy()
+    where = reading.rows[start:end], reading.runs, reading.length
     for number in range(digits):
-        _unfold(images.planes[number], reading.rows[start:end], reading.runs, reading.length, flat[number])
-    _sums(unfolded, digits)
+        _unfold(images.planes[number], *where, flat[number])
+    for number, (i, j) in enumerate(itertools.combinations(range(digits), 2), digits):
+        _unfold_sum(images.planes[i], images.planes[j], *where, flat[number])
     return unfolded
 
 
@@ -324,13 +326,9 @@ def _with_sums(digits: Tensor) -> Tensor:
     count = len(digits)
     every = torch.empty((count * (count + 1) // 2, *digits.shape[1:]), dtype=torch.int8)
     every[:count] = digits
-    _sums(every, count)
+    for number, (i, j) in enumerate(itertools.combinations(range(count), 2), count):
+        torch.add(digits[i], digits[j], out=every[number])
     return every
-
-
-def _sums(planes: Tensor, digits: int) -> None:
-    for number, (i, j) in enumerate(itertools.combinations(range(digits), 2), digits):
-        torch.add(planes[i], planes[j], out=planes[number])
 
 
 @numba.njit(nogil=True, cache=True)
@@ -342,6 +340,17 @@ def _unfold(image: Any, rows: Any, runs: Any, length: int, out: Any) -> None:
             source, target = image[start : start + length], out[place : place + length]
             for i in range(length):
                 target[i] = source[i]
+
+
+@numba.njit(nogil=True, cache=True)
+def _unfold_sum(first: Any, second: Any, rows: Any, runs: Any, length: int, out: Any) -> None:
+    width = runs.size * length
+    for r in range(rows.size):
+        for t in range(runs.size):
+            start, place = rows[r] + runs[t], r * width + t * length
+            a, b, target = first[start : start + length], second[start : start + length], out[place : place + length]
+            for i in range(length):
+                target[i] = a[i] + b[i]
 
 
 _WIDE = 64
