@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from benchmarks.every_operator import every_operator
-from counterfoil.bundle.schema import PROFILES, Precision
+from counterfoil.bundle.precision import PROFILES, Precision
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType
 from counterfoil.program.update import AdamW

@@ -20,8 +20,9 @@ from counterfoil.audit.values.events import AuditFinished, Event
 from counterfoil.audit.values.outcome import Check, CheckNumber
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.request import AuditRequest
+from counterfoil.bundle.precision import AnyPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import Precision, StepRecord, run_tree
+from counterfoil.bundle.schema import StepRecord, run_tree
 from counterfoil.cancel import CancelToken
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.philox import uniform
@@ -177,15 +178,15 @@ def record_job(folder: Path, draft: OrderDraft, key: SigningKey, **settings: Any
     """Write an order, without the trial that recording is anyhow, and record a run of it."""
     job = Job(folder / "job.cfoil", folder / "run.cfoil")
     draft.write(job.order, trial=False)
-    _hold(draft.program.to_bytes(), draft.manifest.precision.compute)
+    _hold(draft.program.to_bytes(), draft.manifest.precision)
     record_run(job.order, job.run, key, **settings)
     return job
 
 
 @lru_cache(maxsize=32)
-def _hold(program: bytes, compute: str) -> Program:
+def _hold(program: bytes, precision: AnyPrecision) -> Program:
     """Keep a program in use, so that recording and the audits of its runs need not read and check it each anew."""
-    return read_program(program, compute)
+    return read_program(program, precision)
 
 
 def record_run(order: Path, run: Path, key: SigningKey, **settings: Any) -> Path:

@@ -27,6 +27,7 @@ from counterfoil.execution.interpreter import (
     native,
 )
 from counterfoil.program.graph import Node
+from counterfoil.rounding import profiles
 from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.rounder import RecordingRounder, directed
@@ -99,7 +100,7 @@ def record_malicious(order: Path, run: Path, key: SigningKey, trainer: Trainer, 
     with ExitStack() as stack:
         stack.enter_context(replaced(recorder, "prepare_order", received))
         stack.enter_context(replaced(machine, "Interpreter", lambda *args: _Interpreter(trainer, *args)))
-        stack.enter_context(replaced(recorder, "RecordingRounder", lambda *args: _Rounder(trainer, *args)))
+        stack.enter_context(replaced(profiles, "RecordingRounder", lambda *args: _Rounder(trainer, *args)))
         return record_run(order, run, key, **settings)
 
 
@@ -116,13 +117,16 @@ class _Interpreter(Interpreter):
         inputs: StepInputs,
         *,
         rounder: Round | None = None,
-        compute: Compute = native,
+        compute: Compute | None = None,
         cancel: CancelToken | None = None,
     ) -> Generator[int, None, StepResult]:
         self._trainer.now = inputs.draws.step
         given = self._trainer.inputs(inputs)
         result = yield from super().execute(
-            given, rounder=rounder, compute=self._trainer.operator if compute is native else compute, cancel=cancel
+            given,
+            rounder=rounder,
+            compute=self._trainer.operator if compute in (None, native) else compute,
+            cancel=cancel,
         )
         return self._trainer.result(inputs, result, self._unrecorded.run)
 

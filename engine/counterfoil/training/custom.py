@@ -22,7 +22,8 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from counterfoil.bundle.schema import Precision, check_name
+from counterfoil.bundle.precision import AnyPrecision
+from counterfoil.bundle.schema import check_name
 from counterfoil.dtypes import DATA_DTYPES
 from counterfoil.errors import BundleError, CounterfoilError, DataError
 from counterfoil.program.capture import Objective, capture
@@ -69,7 +70,7 @@ class CustomJob:
     schedule: npt.NDArray[np.int64] | None = None
     seed: int = 0
     micro_batches: int = 1
-    precision: Precision | None = None
+    precision: AnyPrecision | None = None
     commit_every: int = 1
     checkpoint_every: int = 10
 

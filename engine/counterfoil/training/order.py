@@ -17,8 +17,9 @@ from torch import Tensor
 
 from counterfoil.bundle.capsule import ChunkProofs, OrderPart
 from counterfoil.bundle.datafile import CheckedRows, open_data_file
+from counterfoil.bundle.precision import AnyPrecision, Precision
 from counterfoil.bundle.reader import BundleReader, OrderContents
-from counterfoil.bundle.schema import ArraySpec, OrderManifest, Precision, check_file_name
+from counterfoil.bundle.schema import ArraySpec, OrderManifest, check_file_name
 from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.rows import chunks_of_rows
@@ -32,7 +33,7 @@ from counterfoil.program.capture import CapturedStep
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
 from counterfoil.program.update import UpdateRule
-from counterfoil.rounding.guaranteed import site_margins
+from counterfoil.rounding.profiles import check_margins
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_step
 
 Array = npt.NDArray[np.generic]
@@ -139,7 +140,7 @@ def draft_order(
     schedule: npt.NDArray[np.int64],
     data: Mapping[str, Array],
     seed: int,
-    precision: Precision | None = None,
+    precision: AnyPrecision | None = None,
     commit_every: int = 1,
     checkpoint_every: int = 10,
 ) -> OrderDraft:
@@ -366,9 +367,9 @@ def prepare_order(
         LimitError: The program is larger than the limits.
         CancelledError: ``cancel`` was set.
     """
-    program = read_program(contents.program, manifest.precision.compute, limits, cancel)
+    program = read_program(contents.program, manifest.precision, limits, cancel)
     check_inputs(manifest, program, contents.initial)
-    site_margins(program, manifest.precision, cancel)
+    check_margins(program, manifest.precision, cancel)
     used = {item.name for item in program.inputs if item.kind == "batch"}
     data = {name: array for name, array in sorted(contents.data.items()) if name in used}
     tensors = {name: torch.from_numpy(array) for name, array in contents.initial.items()}

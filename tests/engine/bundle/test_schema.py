@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil import canonical
-from counterfoil.bundle.schema import PROFILES, OrderManifest, Precision, RunClaim, StepRecord, check_name, run_tree
+from counterfoil.bundle.precision import PROFILES, Precision
+from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, check_name, run_tree
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.errors import BundleError

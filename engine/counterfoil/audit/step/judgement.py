@@ -116,7 +116,7 @@ def judge(
         NonFiniteError: The step leads to a value that does not fit float32.
     """
     try:
-        logs = read_log(steps.job.program, claimed, log)
+        logs = read_log(steps.job, claimed, log)
     except LogError as error:
         return Judgement(None, unreadable(claimed.step, error))
     outcome = yield from steps.replay(claimed, state, logs)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.bundle.schema import Precision
+from counterfoil.bundle.precision import AnyPrecision
 from counterfoil.errors import DataError
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType
@@ -203,7 +203,7 @@ def order_gpt2(
     seed: int = 0,
     commit_every: int = 1,
     checkpoint_every: int = 10,
-    precision: Precision | None = None,
+    precision: AnyPrecision | None = None,
 ) -> OrderDraft:
     """Draft an order that trains GPT-2 on bytes or tokens with AdamW, warm-up and linear decay.
 

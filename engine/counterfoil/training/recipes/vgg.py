@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from torch import Tensor, nn
 
-from counterfoil.bundle.schema import Precision
+from counterfoil.bundle.precision import AnyPrecision
 from counterfoil.errors import DataError
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
@@ -104,7 +104,7 @@ def order_vgg(
     seed: int = 0,
     commit_every: int = 1,
     checkpoint_every: int = 100,
-    precision: Precision | None = None,
+    precision: AnyPrecision | None = None,
 ) -> OrderDraft:
     """Draft an order that trains VGG-11 with SGD, momentum 0.9, and a cosine schedule.
 
