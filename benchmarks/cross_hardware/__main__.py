@@ -24,6 +24,7 @@ from pathlib import Path
 
 from benchmarks.cross_hardware.campaign import MEASURED, STEPS, Campaign
 from benchmarks.cross_hardware.page import unexpected, write_page
+from benchmarks.cross_hardware.replays import sections
 from benchmarks.cross_hardware.results import collect, collected
 from benchmarks.cross_hardware.work import Worker
 from benchmarks.honest_jobs import ORDERS
@@ -67,7 +68,7 @@ def main() -> int:
     if options.action == "page":
         collect(campaign.folder / "results", options.results)
         parts = list(collected(options.results))
-        write_page(options.write, parts)
+        write_page(options.write, parts, sections(options.results))
         found = unexpected(parts)
         print("\n".join(found) if found else f"Everything is as expected; wrote {options.write}.")
         return bool(found)
@@ -78,8 +79,9 @@ def main() -> int:
     about = options.about or machine_name(options.device)
     worker = Worker(campaign, options.machine, about, options.device, options.threads)
     tested = worker.selftest()
-    print(tested.selftest, flush=True)
-    if not tested.sound:
+    for profile, sentence in tested.selftest.items():
+        print(f"{profile}: {sentence}", flush=True)
+    if tested.failed:
         return 1
     if options.action == "work":
         for line in worker.work(campaign.ordered(options.jobs, options.profiles)):

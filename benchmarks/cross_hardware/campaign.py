@@ -10,15 +10,14 @@ from pathlib import Path
 
 from benchmarks.cross_hardware.results import Ordered, read_part, write_part
 from benchmarks.honest_jobs import ORDERS
-from counterfoil.bundle.schema import PROFILES
+from counterfoil.bundle.precision import PROFILES
 from counterfoil.errors import CounterfoilError
 from counterfoil.signing import SigningKey, generate_key, load_private_key
-from counterfoil.training.order import CoarseGridWarning
+from counterfoil.training.trial import CoarseGridWarning
 
 STEPS = 3
-MEASURED = tuple(
-    name for name in ("float64-24", "float64-18", "float32-bfloat16", "exact-20", "exact-13") if name in PROFILES
-)
+MEASURED = ("float64-24", "float64-18", "float32-bfloat16", "exact-20", "exact-13")
+"""Names of precision profiles; the first one's program is trained ordinarily too."""
 TAMPERED = ("digits-cnn",)
 """Jobs of which each machine also records a run with a poisoned batch."""
 

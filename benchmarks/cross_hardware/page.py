@@ -222,21 +222,19 @@ def _machines(found: Found) -> str:
         runs = sum(1 for r in found.recorded if r.machine == one.machine)
         audits = sum(1 for r in found.replayed if r.machine == one.machine)
         capability = one.environment.get("cpu_capability", "?")
-        rows.append(
-            [
-                one.machine,
-                one.about,
-                one.device,
-                capability,
-                versions,
-                str(runs),
-                str(audits),
-                one.selftest.replace("|", "/"),
-            ]
-        )
-    return _table(
-        ["machine", "what it is", "device", "torch's instruction set", "versions", "runs", "audits", "self-test"], rows
-    )
+        computes = f"{one.device}; {capability}; {one.libraries}; {versions}"
+        rows.append([one.machine, one.about, computes, str(runs), str(audits), _selftest(one)])
+    return _table(["machine", "what it is", "device, instruction set, libraries", "runs", "audits", "self-test"], rows)
+
+
+def _selftest(machine: Machine) -> str:
+    if not machine.failed:
+        return f"passed under {', '.join(machine.selftest)}"
+    wrong = {profile: machine.selftest[profile].replace("|", "/") for profile in machine.failed}
+    said = dict.fromkeys(wrong.values())
+    failures = [f"**failed** under {', '.join(p for p in wrong if wrong[p] == text)}: {text}" for text in said]
+    passed = [profile for profile in machine.selftest if profile not in machine.failed]
+    return "; ".join([*failures, *([f"passed under {', '.join(passed)}"] if passed else [])])
 
 
 def _jobs(found: Found) -> list[str]:

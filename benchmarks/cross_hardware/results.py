@@ -44,8 +44,9 @@ class Machine:
         machine: Its name.
         about: What it is, in words.
         device: ``cpu`` or ``cuda:0``.
-        sound: Whether the self-test found nothing wrong.
-        selftest: What the self-test says.
+        libraries: Which libraries its torch computes products with.
+        selftest: What the self-test says under each profile.
+        failed: The profiles under which it found something wrong.
         environment: Versions and switches.
     """
 
@@ -53,8 +54,9 @@ class Machine:
     machine: str
     about: str
     device: str
-    sound: bool
-    selftest: str
+    libraries: str
+    selftest: dict[str, str]
+    failed: list[str]
     environment: dict[str, str] = field(default_factory=dict)
 
 

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
-from benchmarks.cross_hardware.campaign import MEASURED, Campaign, Task
+import torch
+
+from benchmarks.cross_hardware.campaign import MEASURED, Campaign, Task, slug
 from benchmarks.cross_hardware.ordinary import EAGER, unrounded
 from benchmarks.cross_hardware.results import Machine, Recorded, Replayed, Trained, read_part, write_part
 from counterfoil.audit.adjudicator import AdjudicationFinished, adjudicate
 from counterfoil.audit.replay import run_audit
-from counterfoil.audit.selftest import run_selftest
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.bundle.capsulewriter import write_capsule
+from counterfoil.bundle.precision import PROFILES
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DeviceError
 from counterfoil.machine import open_machine
-from counterfoil.training.recorder import StepRecorded, record
+from counterfoil.selftest import run_selftest
+from counterfoil.training.recorder import RecordFinished, StepRecorded, record
 from counterfoil.training.tamper import LabelFlip
 
+_LIBRARIES = re.compile(r"(?:BLAS|LAPACK)_INFO=\w+|Intel\(R\) MKL-DNN v[0-9.]+")
 _POISONED = LabelFlip(step=2)
 _Ordered = list[tuple[Task, str]]
 """Tasks with the digests of their orders."""
+
+
+def torch_libraries() -> str:
+    """Return which libraries this torch computes products with, as it says itself."""
+    return ", ".join(dict.fromkeys(_LIBRARIES.findall(torch.__config__.show())))
 
 
 @dataclass(frozen=True)
@@ -46,17 +57,22 @@ class Worker:
     threads: int | None = 1
 
     def selftest(self) -> Machine:
-        """Test this machine and keep what was found.
+        """Test this machine as each profile does, and keep what was found.
 
         Raises:
             DeviceError: There is no such device.
         """
         machine = open_machine(self.device, self.threads)
-        try:
-            said, sound = str(run_selftest(machine)), True
-        except DeviceError as error:
-            said, sound = f"{error} {error.detail}".strip(), False
-        part = Machine(self.machine, self.about, self.device, sound, said, dict(machine.environment))
+        said, failed = {}, []
+        for profile in MEASURED:
+            try:
+                said[profile] = str(run_selftest(machine, PROFILES[profile]))
+            except DeviceError as error:
+                said[profile] = f"{error.sentence} {error.detail}".strip()
+                failed.append(profile)
+        part = Machine(
+            self.machine, self.about, self.device, torch_libraries(), said, failed, dict(machine.environment)
+        )
         write_part(self.campaign.part(self.machine, "machine"), part)
         return part
 
@@ -82,13 +98,11 @@ class Worker:
     def _trained(self, ordered: _Ordered) -> Iterator[str]:
         for task, order in ordered:
             if task.profile == MEASURED[0] and not task.tampered:
-                path = self.campaign.order(task)
-                yield from self._control(
-                    task.job, task.name, order, lambda p=path: unrounded(p, self.device, self.threads)
-                )
+                train = partial(unrounded, self.campaign.order(task), self.device, self.threads)
+                yield from self._control(task.job, task.name, order, train)
         if self.device == "cpu":
-            for name, train in EAGER.items():
-                yield from self._control(name, name, "", train)
+            for name, eager in EAGER.items():
+                yield from self._control(name, slug(name), "", eager)
 
     def _control(self, job: str, name: str, order: str, train: Callable[[], Digest]) -> Iterator[str]:
         part = self.campaign.part(self.machine, "trained", name)
@@ -116,13 +130,13 @@ class Worker:
         path, run = self.campaign.order(task), self.campaign.run(self.machine, task)
         run.parent.mkdir(parents=True, exist_ok=True)
         tamper = _POISONED if task.tampered else None
-        begun, steps = time.perf_counter(), []
-        for event in record(
-            path, run, self.campaign.key, device=self.device, threads=self.threads, tamper=tamper, fresh=True
-        ):
-            if isinstance(event, StepRecorded):
-                steps.append(event)
+        begun = time.perf_counter()
+        events = list(
+            record(path, run, self.campaign.key, device=self.device, threads=self.threads, tamper=tamper, fresh=True)
+        )
         seconds = round(time.perf_counter() - begun, 2)
+        last, steps = events[-1], [event for event in events if isinstance(event, StepRecorded)]
+        assert isinstance(last, RecordFinished)
         with BundleReader.open(run) as reader:
             assert reader.manifest.digest.hex == order, "the folder's order is not the one that its result names"
             root = reader.committed_root(reader.manifest.steps)
@@ -133,7 +147,7 @@ class Worker:
             machine=self.machine,
             tampered=task.tampered,
             steps=len(steps),
-            run_root=event.run_root.hex,
+            run_root=last.run_root.hex,
             state_root=root.hex,
             log_entries=sum(step.log_entries for step in steps),
             log_bytes=sum(step.log_bytes for step in steps),
