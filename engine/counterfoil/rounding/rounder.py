@@ -135,11 +135,19 @@ class Kernels:
 
     def fingerprint(self, flat: Tensor, key: int) -> int:
         """Return the fingerprint of a tensor ``[n]`` of any dtype: of its values as float64 or as int64."""
-        floating = flat.is_floating_point()
-        bits = flat.double().contiguous().view(torch.int64) if floating else flat.long().contiguous()
+        if flat.is_floating_point():
+            return self.fingerprint_finite(flat, key)[0]
+        integers = flat.long().contiguous()
         if self._on_cpu:
-            return self._cpu.fingerprint(bits.numpy().view(np.uint64), key, floating=floating)
-        return self._torch.fingerprint(bits, key, floating=floating)
+            return self._cpu.fingerprint(integers.numpy().view(np.uint64), key)
+        return self._torch.fingerprint(integers, key)
+
+    def fingerprint_finite(self, flat: Tensor, key: int) -> tuple[int, bool]:
+        """Return the fingerprint of a floating-point tensor ``[n]``, and whether all values are finite: in one pass."""
+        values = (flat if flat.dtype in (torch.float32, torch.float64) else flat.double()).contiguous()
+        if self._on_cpu:
+            return self._cpu.fingerprint_finite(values.numpy(), key)
+        return self._torch.fingerprint_finite(values, key)
 
 
 class Fingerprinting:

@@ -73,8 +73,9 @@ class Unrounded(Fingerprinting):
                 continue
             place = self._program.site_places[self._site]
             flat = output.reshape(-1)
-            self.fingerprints[place] = self._kernels.fingerprint(flat, place_key(self._key, place))
-            if not bool(torch.isfinite(flat).all()):
+            found, finite = self._kernels.fingerprint_finite(flat, place_key(self._key, place))
+            self.fingerprints[place] = found
+            if not finite:
                 _check_infinities(node, arguments(), flat)
             if place == self._observe:
                 self.watched = self._watched(place, output, arguments)
