@@ -10,6 +10,7 @@ import torch
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
+from counterfoil.definite.admission import check_exact
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.program.estimate import estimate
 from counterfoil.program.graph import Program
@@ -39,7 +40,8 @@ def read_program(
         cancel: Looked at between operators.
 
     Raises:
-        ProgramError: It is malformed or unsupported, or an operator does not give what it declares.
+        ProgramError: It is malformed or unsupported, an operator does not give what it declares, or the profile is
+            exact and an operator has no exact result.
         LimitError: It is larger than the limits.
         CancelledError: ``cancel`` was set.
     """
@@ -55,6 +57,8 @@ def read_program(
         program = Program.from_bytes(data, limits=limits, cancel=cancel)
         dtype = TORCH_DTYPES[precision.compute]
         check(estimate(program, dtype.itemsize, cancel), limits)
+        if isinstance(precision, ExactPrecision):
+            check_exact(program, precision.bits, cancel)
         Interpreter(program, torch.device("cpu"), dtype).check_types(cancel)
     _admitted[key] = program
     return program

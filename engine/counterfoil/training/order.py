@@ -17,13 +17,14 @@ from torch import Tensor
 
 from counterfoil.bundle.capsule import ChunkProofs, OrderPart
 from counterfoil.bundle.datafile import CheckedRows, open_data_file
-from counterfoil.bundle.precision import AnyPrecision, Precision
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import ArraySpec, OrderManifest, check_file_name
 from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.rows import chunks_of_rows
 from counterfoil.commit.state import chunk_proofs, state_root, tensor_digest
+from counterfoil.definite.admission import check_exact
 from counterfoil.dtypes import tensor_bytes
 from counterfoil.errors import BundleError, DataError, ProgramError
 from counterfoil.execution.admission import read_program
@@ -161,6 +162,7 @@ def draft_order(
 
     Raises:
         DataError: The schedule, the data and the program do not fit together.
+        ProgramError: The profile is exact, and an operator has no exact result.
     """
     schedule = np.ascontiguousarray(schedule, np.int64)
     if schedule.ndim != 2 or schedule.shape[0] != len(learning_rates) or not schedule.size:
@@ -174,6 +176,8 @@ def draft_order(
     scalars = scalars.reshape(len(schedule), len(rule.scalar_names))
     initial = {name: tensor.detach().cpu().contiguous().numpy() for name, tensor in captured.initial_state.items()}
     program = captured.program
+    if isinstance(precision, ExactPrecision):
+        check_exact(program, precision.bits)
     manifest = OrderManifest(
         title=title,
         recipe=recipe,

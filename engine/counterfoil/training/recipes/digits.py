@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.bundle.precision import AnyPrecision
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.errors import DataError
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType
@@ -120,7 +120,7 @@ def order_digits(
     return draft_order(
         title="Handwritten digits, small residual network",
         recipe=RECIPE,
-        captured=capture(model, objective, rule, batch),
+        captured=capture(model, objective, rule, batch, exact=isinstance(precision, ExactPrecision)),
         rule=rule,
         learning_rates=cosine(learning_rate, steps),
         schedule=schedule,

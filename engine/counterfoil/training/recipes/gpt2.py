@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.bundle.precision import AnyPrecision
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.errors import DataError
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType
@@ -259,7 +259,13 @@ def order_gpt2(
     return draft_order(
         title=f"GPT-2, {size.layers} layers of width {size.width}, {unit}{start}",
         recipe=RECIPE,
-        captured=capture(model, objective, rule, {"tokens": TensorType(tokens.dtype.name, (batch_size, length))}),
+        captured=capture(
+            model,
+            objective,
+            rule,
+            {"tokens": TensorType(tokens.dtype.name, (batch_size, length))},
+            exact=isinstance(precision, ExactPrecision),
+        ),
         rule=rule,
         learning_rates=warmup_linear(learning_rate, steps, warmup),
         schedule=shuffled_epochs(rows, batch_size, steps, seed),

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.bundle.precision import AnyPrecision
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.errors import DataError
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
@@ -189,7 +189,9 @@ def order_resnet(
     return draft_order(
         title=f"{name.replace('resnet', 'ResNet-')} on {len(pixels)} images of {'x'.join(map(str, pixels.shape[1:]))}",
         recipe=name,
-        captured=capture(network, objective, rule, image_batch(pixels, batch_size)),
+        captured=capture(
+            network, objective, rule, image_batch(pixels, batch_size), exact=isinstance(precision, ExactPrecision)
+        ),
         rule=rule,
         learning_rates=cosine(learning_rate, steps),
         schedule=shuffled_epochs(len(pixels), batch_size, steps, seed),

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from torch import Tensor, nn
 
-from counterfoil.bundle.precision import AnyPrecision
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.errors import DataError
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
@@ -146,7 +146,9 @@ def order_vgg(
     return draft_order(
         title=f"VGG-11 on {len(pixels)} images of {'x'.join(map(str, pixels.shape[1:]))}",
         recipe=RECIPE,
-        captured=capture(network, objective, rule, image_batch(pixels, batch_size)),
+        captured=capture(
+            network, objective, rule, image_batch(pixels, batch_size), exact=isinstance(precision, ExactPrecision)
+        ),
         rule=rule,
         learning_rates=cosine(learning_rate, steps),
         schedule=shuffled_epochs(len(pixels), batch_size, steps, seed),
