@@ -143,7 +143,8 @@ def products(kind: str, arguments: Arguments) -> Iterator[int]:
 
 def _from_outputs(arguments: Arguments) -> int:
     shape = arguments["weight"].shape
-    return int(shape[0]) // int(arguments["groups"]) * math.prod(shape[2:])
+    outputs: int = shape[0] // arguments["groups"]
+    return outputs * math.prod(shape[2:])
 
 
 def terms(kind: str, arguments: Arguments) -> Iterator[int]:
