@@ -13,7 +13,7 @@ from counterfoil.definite.operators import Profile
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
 from counterfoil.execution.exactly import exactly
 from counterfoil.execution.interpreter import Compute, Interpreter, native
-from counterfoil.execution.perturbed import perturbed
+from counterfoil.execution.perturbed import exactly_perturbed, perturbed
 from counterfoil.program.graph import Program
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.rounding.rounder import Kernels
@@ -55,7 +55,8 @@ class Machine:
             ValueError: There is no perturbation of that name.
         """
         if isinstance(precision, ExactPrecision):
-            return exactly(Profile.on(self.device, precision.bits))
+            profile = Profile.on(self.device, precision.bits)
+            return exactly(profile) if perturbation is None else exactly_perturbed(perturbation, profile)
         return native if perturbation is None else perturbed(perturbation)
 
     @contextmanager

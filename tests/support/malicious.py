@@ -50,11 +50,13 @@ class Trainer:
         step: The step at which an attack acts; :data:`NEVER` for the control.
         order: The order that is being executed.
         now: The step that is being executed.
+        plain: Computes an operator as ordered.
     """
 
     step: int = NEVER
     order: LoadedOrder = field(init=False, repr=False)
     now: int = field(init=False, default=NEVER)
+    plain: Compute = field(init=False, repr=False, default=native)
 
     @property
     def acting(self) -> bool:
@@ -67,7 +69,7 @@ class Trainer:
 
     def operator(self, operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Compute an operator."""
-        return native(operation, args, kwargs)
+        return self.plain(operation, args, kwargs)
 
     def result(self, inputs: StepInputs, result: StepResult, train: Train) -> StepResult:
         """Return what is recorded as the outcome; ``train`` executes a step off the record."""
@@ -122,12 +124,8 @@ class _Interpreter(Interpreter):
     ) -> Generator[int, None, StepResult]:
         self._trainer.now = inputs.draws.step
         given = self._trainer.inputs(inputs)
-        result = yield from super().execute(
-            given,
-            rounder=rounder,
-            compute=self._trainer.operator if compute in (None, native) else compute,
-            cancel=cancel,
-        )
+        self._trainer.plain = compute or self.compute
+        result = yield from super().execute(given, rounder=rounder, compute=self._trainer.operator, cancel=cancel)
         return self._trainer.result(inputs, result, self._unrecorded.run)
 
 

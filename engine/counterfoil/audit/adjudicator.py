@@ -25,6 +25,7 @@ from counterfoil.audit.values.adjudication import AdjudicationReport
 from counterfoil.audit.values.events import CheckChanged, Event
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
+from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.schema import RunClaim
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
@@ -173,6 +174,7 @@ def _hear(
     )
     case.contents = contents
     manifest = contents.manifest
+    case.tally.exact = isinstance(manifest.precision, ExactPrecision)
     yield from _compare_order(case, contents, order)
     part = yield from case.attempt(
         CheckNumber.ORDER_CONTENTS,

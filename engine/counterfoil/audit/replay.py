@@ -63,7 +63,7 @@ from counterfoil.audit.values.sampling import Sample, Segment, planned_steps, se
 from counterfoil.audit.values.steptable import StepMatch, StepRow, StepTable, unpack
 from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.bundle.datafile import open_data_file
-from counterfoil.bundle.precision import Precision
+from counterfoil.bundle.precision import ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.bundle.steady import SteadyFile
@@ -238,6 +238,7 @@ class _Progress:
             error=self.error,
             cancelled=self.cancelled,
             steering=self._steering(),
+            exact=self._exact_bits(manifest) is not None,
         )
         for check in changed:
             self.later_checks.setdefault(check.number, check)
@@ -272,7 +273,13 @@ class _Progress:
             sample=self.sample,
             steering=self._steering(),
             without_bound=self._without_bound(),
+            exact_bits=self._exact_bits(manifest),
         )
+
+    @staticmethod
+    def _exact_bits(manifest: OrderManifest | None) -> int | None:
+        precision = None if manifest is None else manifest.precision
+        return precision.bits if isinstance(precision, ExactPrecision) else None
 
     def _without_bound(self) -> tuple[str, ...] | None:
         order = self.inspection.order if self.inspection else None
@@ -460,7 +467,8 @@ class _Replay:
         self._progress = progress
         self._account = account
         self._steps = steps
-        self._rounded_values = sum(site.elements for site in order.program.sites)
+        # Under an exact profile nothing is rounded to a grid.
+        self._rounded_values = 0 if account is None else sum(site.elements for site in order.program.sites)
         self._agreed: tuple[int, State] = (0, order.initial)
         self._omissions = Omissions()
         self._begun = time.perf_counter()

@@ -142,9 +142,8 @@ def products(kind: str, arguments: Arguments) -> Iterator[int]:
 
 
 def _from_outputs(arguments: Arguments) -> int:
-    shape = arguments["weight"].shape
-    outputs: int = shape[0] // arguments["groups"]
-    return outputs * math.prod(shape[2:])
+    outputs, _, *kernel = arguments["weight"].shape
+    return int(outputs // arguments["groups"] * math.prod(kernel))
 
 
 def terms(kind: str, arguments: Arguments) -> Iterator[int]:

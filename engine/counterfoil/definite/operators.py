@@ -69,8 +69,7 @@ def kinds() -> frozenset[str]:
 
 
 def _function(kind: str, arguments: Arguments) -> Tensor:
-    names = {"pow": ("self", "exponent"), "atan2": ("self", "other"), "xlogy": ("self", "other")}.get(kind, ("self",))
-    return functions.evaluate(kind, *(arguments[name] for name in names))
+    return functions.evaluate(kind, *(arguments[name] for name in functions.operand_names(kind)))
 
 
 def _divide(arguments: Arguments, profile: Profile) -> Tensor:

@@ -18,8 +18,8 @@ from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import make_operation
 from counterfoil.program.graph import Argument, Node, TensorType, Value
 from counterfoil.program.torchdtypes import TORCH_DTYPES
+from support.definite_calls import CALLS
 from support.jobs import digits_order, gpt2_order
-from support.single_calls import CALLS
 
 DTYPES = {dtype: name for name, dtype in TORCH_DTYPES.items()}
 

@@ -12,12 +12,8 @@ from counterfoil.definite.operators import Profile, kinds, rule_for
 from counterfoil.definite.products import Form
 from counterfoil.execution.interpreter import make_operation
 from counterfoil.program.graph import Node, TensorType
+from support.definite_calls import ATEN, CALLS, PLAIN, draw, listed, places
 from support.definite_reference import same_bits
-from support.single_calls import ATEN, CALLS, PLAIN, draw, places
-
-
-def listed(result: Any) -> list[Tensor]:
-    return [x for x in (result if isinstance(result, (tuple, list)) else [result]) if x is not None]
 
 
 def computed(name: str, args: list[Any], profile: Profile) -> list[Tensor]:

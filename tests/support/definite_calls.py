@@ -1,4 +1,4 @@
-"""Calls of single operations of exact profiles: every kind but the plain functions, with awkward settings."""
+"""One call at least of every operator kind that the exact profiles compute, arguments by position."""
 
 from __future__ import annotations
 
@@ -83,3 +83,7 @@ CALLS: list[tuple[str, list[Any]]] = [
     ("aten.atan2.default", [draw(5, 7), draw(7)]),
     ("aten.xlogy.Tensor", [draw(5, 7), draw(7).abs()]),
 ]
+
+
+def listed(result: Any) -> list[Tensor]:
+    return [x for x in (result if isinstance(result, (tuple, list)) else [result]) if x is not None]
