@@ -27,7 +27,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.honest_jobs import EXACT_JOBS, JOBS
+from benchmarks.honest_jobs import JOBS
 from counterfoil.audit.replay import imitated_audit, run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
@@ -129,10 +129,10 @@ def machines() -> tuple[Machine, ...]:
 
 
 def record_honestly(folder: Path, job: str, steps: int, perturbation: str | None = None) -> tuple[Path, Path]:
-    """Order and record a job, under an exact profile or another one; returns the order and the run."""
+    """Order and record a job; returns the order and the run."""
     key_file, order, run = folder / "trainer.pem", folder / "job.cfoil", folder / "run.cfoil"
     generate_key(key_file, None)
-    {**JOBS, **EXACT_JOBS}[job](steps).write(order, trial=False)
+    JOBS[job](steps).write(order, trial=False)
     for _ in record(order, run, load_private_key(key_file, None), threads=1, perturbation=perturbation):
         pass
     return order, run
@@ -294,8 +294,7 @@ def write_between_markers(page: Path, text: str) -> None:
     page.write_text(f"{before}{START}\n{text}\n{END}{after}", encoding="utf-8")
 
 
-def part_of(text: str) -> tuple[int, int]:
-    """Read which part of how many is meant; raises ValueError."""
+def _part(text: str) -> tuple[int, int]:
     part, parts = (int(number) for number in text.split("/"))
     if not 1 <= part <= parts:
         raise ValueError(text)
@@ -308,7 +307,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=STEPS, help=f"steps of each job (default {STEPS})")
     parser.add_argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS), help="which jobs (default all)")
     parser.add_argument("--results", type=Path, help="keep results in this file, and go on after those that it has")
-    parser.add_argument("--part", type=part_of, default=(1, 1), help="which part of how many, for instance 1/4")
+    parser.add_argument("--part", type=_part, default=(1, 1), help="which part of how many, for instance 1/4")
     parser.add_argument("--write", type=Path, help="the page to write into, between its markers")
     parser.add_argument("--replay", nargs=3, metavar=("JOB", "ORDER", "RUN"), help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -134,9 +134,3 @@ JOBS: Mapping[str, Callable[[int], OrderDraft]] = {
     **{f"{name}, float32-bfloat16": _under(ORDERS[name], BFLOAT16) for name in ("digits-cnn", "gpt2")},
 }
 """How to order each job, given the number of steps; margins are proven unless the name says otherwise."""
-
-EXACT_JOBS: Mapping[str, Callable[[int], OrderDraft]] = {
-    **{f"{name}, exact-20": _under(job, PROFILES["exact-20"]) for name, job in _EITHER.items()},
-    **{f"{name}, exact-13": _under(job, PROFILES["exact-13"]) for name, job in _EITHER.items()},
-}
-"""The same under exact profiles."""
