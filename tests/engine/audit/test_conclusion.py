@@ -132,7 +132,9 @@ def test_under_an_exact_profile_there_is_no_log_to_be_honest():
     )
     assert outcome is Outcome.VERIFIED
     assert checks[1].state is PASSED
-    assert checks[1].detail == "There is no rounding log: under an exact profile every result is defined by mathematics."
+    assert (
+        checks[1].detail == "There is no rounding log: under an exact profile every result is defined by mathematics."
+    )
 
 
 def test_a_machine_that_does_not_confirm_itself_is_not_outside_of_a_margin_that_is_none():
