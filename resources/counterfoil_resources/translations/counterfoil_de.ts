@@ -2730,7 +2730,7 @@
         </message>
         <message>
             <source>At the operator {0}, whose inputs agree, {1} {2} elements were recomputed exactly, and this machine's values are right, to {3:.2g} of the error bound. The trainer's fingerprint belongs to other values, and no rounding on conforming hardware explains it.</source>
-            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, wurden {1} Elemente exakt nachgerechnet, und die Werte dieses Rechners sind richtig, auf {3:.2g} der Fehlerschranke. Der Fingerabdruck des Trainers gehört zu anderen Werten, und keine Rundung auf normgerechter Hardware erklärt das.</translation>
+            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, wurden von den Elementen {1} {2} exakt nachgerechnet, und die Werte dieses Rechners sind richtig, auf {3:.2g} der Fehlerschranke. Der Fingerabdruck des Trainers gehört zu anderen Werten, und keine Rundung auf normgerechter Hardware erklärt das.</translation>
         </message>
         <message>
             <source>At {0} operators of this step the trainer rounded values to the other side of a midpoint and left these decisions out of its log, which no conforming recorder does.</source>
@@ -2834,7 +2834,7 @@
         </message>
         <message>
             <source>Exact operands of {0} bits are not supported; {1} to {2} are.</source>
-            <translation type="unfinished" />
+            <translation>Exakte Operanden von {0} Bit werden nicht unterstützt; {1} bis {2} werden es.</translation>
         </message>
         <message>
             <source>Gave up after {0:.0f} seconds of waiting for {1}.</source>
@@ -2922,7 +2922,7 @@
         </message>
         <message>
             <source>Known answers for SHA-256, Philox and an exact training step came out right on {0}.</source>
-            <translation type="unfinished" />
+            <translation>Bekannte Antworten für SHA-256, Philox und einen exakten Trainingsschritt kamen auf {0} richtig heraus.</translation>
         </message>
         <message>
             <source>Later steps that differ, judged from the trainer's own checkpoints: {0}.</source>
@@ -3154,11 +3154,11 @@
         </message>
         <message>
             <source>Step {0} came out different from the trainer's, but this machine does not give its own result again when it computes products in another form and sums in another order, although every result is defined: its arithmetic is off. Nobody is accused; adjudicate on another machine.</source>
-            <translation type="unfinished" />
+            <translation>Schritt {0} kam anders heraus als beim Trainer, aber dieser Rechner liefert sein eigenes Ergebnis nicht wieder, wenn er Produkte in anderer Form und Summen in anderer Reihenfolge rechnet, obwohl jedes Ergebnis festgelegt ist: Seine Arithmetik ist falsch. Niemandem wird etwas vorgeworfen; urteilen Sie auf einem anderen Rechner.</translation>
         </message>
         <message>
             <source>Step {0} came out different from the trainer's, but this machine does not give its own result again when it computes products in another form and sums in another order, although every result is defined: its arithmetic is off. Nobody is accused; replay the run on another machine.</source>
-            <translation type="unfinished" />
+            <translation>Schritt {0} kam anders heraus als beim Trainer, aber dieser Rechner liefert sein eigenes Ergebnis nicht wieder, wenn er Produkte in anderer Form und Summen in anderer Reihenfolge rechnet, obwohl jedes Ergebnis festgelegt ist: Seine Arithmetik ist falsch. Niemandem wird etwas vorgeworfen; rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>Step {0} came out different from the trainer's, but this machine does not give its own result again when reductions run in another order: its arithmetic lies outside the margin. Nobody is accused; adjudicate on another machine.</source>
@@ -3670,7 +3670,7 @@
         </message>
         <message>
             <source>The operator {0} has no exact result.</source>
-            <translation type="unfinished" />
+            <translation>Der Operator {0} hat kein exaktes Ergebnis.</translation>
         </message>
         <message>
             <source>The operator {0} has one defined result, the same on every machine, and this machine's is another, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
@@ -3898,7 +3898,7 @@
         </message>
         <message>
             <source>The run has a rounding log of {0} bytes under an exact profile, which has none.</source>
-            <translation type="unfinished" />
+            <translation>Der Lauf hat ein Rundungsprotokoll von {0} Bytes unter einem exakten Profil, das keines hat.</translation>
         </message>
         <message>
             <source>The run has no step {0}; its steps are {1} to {2}.</source>
@@ -4154,7 +4154,7 @@
         </message>
         <message>
             <source>The verdict has an account of a log under an exact profile, which has none.</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil enthält eine Abrechnung eines Protokolls unter einem exakten Profil, das keines hat.</translation>
         </message>
         <message>
             <source>The verdict is about another file: its SHA-256 is {0}..., that of {1} is {2}....</source>
@@ -4318,7 +4318,7 @@
         </message>
         <message>
             <source>There is no rounding log: under an exact profile every result is defined by mathematics.</source>
-            <translation type="unfinished" />
+            <translation>Es gibt kein Rundungsprotokoll: Unter einem exakten Profil ist jedes Ergebnis durch Mathematik festgelegt.</translation>
         </message>
         <message>
             <source>There is no terminal to ask for the passphrase on.</source>
@@ -4402,19 +4402,19 @@
         </message>
         <message>
             <source>Under this profile every result is defined by mathematics, so of two different elements one is wrong. At the operator {0}, whose inputs agree, element {1} is {2}, computed in integers, as this machine has it; the trainer's fingerprint shows {3}.</source>
-            <translation type="unfinished" />
+            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik festgelegt, von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, ist Element {1}, in ganzen Zahlen berechnet, {2}, wie es dieser Rechner hat; der Fingerabdruck des Trainers zeigt {3}.</translation>
         </message>
         <message>
             <source>Under this profile every result is defined by mathematics, so of two different elements one is wrong. At the operator {0}, whose inputs agree, integer arithmetic gives the trainer's value and not this machine's: this machine's arithmetic is off. Replay the run on another machine.</source>
-            <translation type="unfinished" />
+            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik festgelegt, von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, ergibt die Rechnung in ganzen Zahlen den Wert des Trainers und nicht den dieses Rechners: Die Arithmetik dieses Rechners ist falsch. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>Under this profile every result is defined by mathematics, so of two different elements one is wrong. At the operator {0}, whose inputs agree, {1} {2} elements were computed in integers, and this machine's are these; the trainer's fingerprint belongs to others.</source>
-            <translation type="unfinished" />
+            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik festgelegt, von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, wurden von den Elementen {1} {2} in ganzen Zahlen berechnet, und dieser Rechner hat dieselben; der Fingerabdruck des Trainers gehört zu anderen.</translation>
         </message>
         <message>
             <source>Under this profile every result is defined by mathematics. At the operator {0} integer arithmetic gives other elements than this machine, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
-            <translation type="unfinished" />
+            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik festgelegt. Beim Operator {0} ergibt die Rechnung in ganzen Zahlen andere Elemente, als dieser Rechner hat; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>Until then keys are not compared with those met before.</source>
@@ -4546,7 +4546,7 @@
         </message>
         <message>
             <source>an exact training step</source>
-            <translation type="unfinished" />
+            <translation>einen exakten Trainingsschritt</translation>
         </message>
         <message>
             <source>an index is {0}, outside of {1} to {2}</source>
@@ -4642,7 +4642,7 @@
         </message>
         <message>
             <source>exact products</source>
-            <translation type="unfinished" />
+            <translation>exakte Produkte</translation>
         </message>
         <message>
             <source>field {0} of the step record</source>
@@ -5034,7 +5034,7 @@
         </message>
         <message>
             <source>products in {0}</source>
-            <translation type="unfinished" />
+            <translation>Produkte in {0}</translation>
         </message>
         <message>
             <source>puts a number into {0} that it cannot hold</source>
@@ -6178,6 +6178,10 @@
         <message>
             <source>{0} of {1} elements were computed exactly. The error bound is {2}.</source>
             <translation>{0} von {1} Elementen wurden exakt berechnet. Die Fehlerschranke ist {2}.</translation>
+        </message>
+        <message>
+            <source>{0} of {1} elements were computed in integers. Every machine must have these bits.</source>
+            <translation>{0} von {1} Elementen wurden in ganzen Zahlen berechnet. Jeder Rechner muss diese Bits haben.</translation>
         </message>
         <message>
             <source>{0} of {1} segments were judged, up to step {2}. This is kept: Resume goes on from there.</source>
