@@ -80,7 +80,7 @@ def evaluate(kind: str, *operands: Tensor | float) -> Tensor:
         return round_function(kind, *approximated(kind, *operands))
     if kind == "sqrt":
         return square_roots(given[0])
-    shape = given[0].shape if len(given) == 1 else torch.broadcast_shapes(*(tensor.shape for tensor in given))
+    shape = given[0].shape if len(given) == 1 else torch.Size(np.broadcast_shapes(*(x.shape for x in given)))
     result = torch.empty(shape, dtype=torch.float32)
     _evaluate(kind, [_flat(tensor, shape) for tensor in given], result.view(-1))
     return result
