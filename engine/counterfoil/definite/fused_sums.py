@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from counterfoil.definite import buffers
 from counterfoil.definite.bitcasts import as_bits
 from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.quantise import LEAST_EXPONENT, not_finite
@@ -40,7 +41,7 @@ def total(x: Tensor, summed: Sequence[int]) -> Tensor:
     lengths = _runs(x.shape, summed)
     bits = sum_bits(lengths[1] * lengths[3])
     kept = [length for axis, length in enumerate(x.shape) if axis not in summed]
-    result = torch.empty(kept, dtype=torch.float32)
+    result = buffers.empty(kept, dtype=torch.float32)
     shaped, into = x.view(lengths).numpy(), result.view(lengths[0], lengths[2]).numpy()
     sum_up = _sum_rows
     if lengths[3] == 1:
