@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.definite import buffers
+from counterfoil.definite import buffers, cuts
 from counterfoil.definite.digits import KARATSUBA_BLOCK, digit_count
 from counterfoil.definite.limits import FLOAT64_BITS, check_operands, log2_ceiling
 from counterfoil.definite.quantise import LEAST_EXPONENT, not_finite
@@ -107,6 +107,14 @@ def cut(x: Tensor, bits: int, exponent: int | None = None) -> Cut:
     return Cut(planes, unit, bits)
 
 
+def cut_once(x: Tensor, bits: int) -> Cut:
+    """The same as :func:`cut`, once for two products that a value occurs in, transposed or not."""
+    if x.is_contiguous():
+        return cuts.once(x, bits, lambda: cut(x, bits))
+    turned = x.t()
+    return cuts.once(turned, bits, lambda: cut(turned, bits)).t() if turned.is_contiguous() else cut(x, bits)
+
+
 def multiply(left: Operand, right: Operand) -> Tensor:
     """Return the defined product of two matrices that are cut.
 
@@ -170,7 +178,7 @@ def _long_product(a: Tensor, b: Tensor) -> Tensor:
 def matmul(left: Tensor, right: Tensor, bits: int) -> Tensor:
     """Return the defined product: :func:`counterfoil.definite.products.matmul`, where :func:`takes` says so."""
     if left.dim() == 2:
-        return multiply(cut(left, bits), cut(right, bits))
+        return multiply(cut_once(left, bits), cut_once(right, bits))
     return torch.stack([multiply(cut(a, bits), cut(b, bits)) for a, b in zip(left, right, strict=True)])
 
 
