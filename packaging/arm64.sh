@@ -113,7 +113,7 @@ emulated() {
 
 campaign() {
     local python=${1:-.venv/bin/python} here entry
-    here="$(uname -m)"
+    here=$(uname -m)
     local about="AArch64 emulated by $(qemu-aarch64-static --version | head -1 | sed 's/ (.*//'), PyPI's aarch64 torch, as"
     "$python" -m benchmarks.cross_hardware order "$folder"
     "$python" -m benchmarks.cross_hardware work "$folder" --machine "$here"
