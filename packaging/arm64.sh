@@ -132,5 +132,5 @@ case "$action" in
     setup) setup ;;
     python) setup; emulated "$@" ;;
     campaign) setup; campaign "$@" ;;
-    *) sed -n '2,20p' packaging/arm64.sh | cut -c3- >&2; exit 2 ;;
+    *) sed -n '1d; /^#/!q; s/^# \{0,1\}//p' packaging/arm64.sh >&2; exit 2 ;;
 esac
