@@ -38,6 +38,13 @@ class RefusedError(CounterfoilError):
     """The input cannot be judged: unreadable, unsupported, or not the ordered job (outcome REFUSED)."""
 
 
+class GivenFileError(CounterfoilError):
+    """A file that the user named cannot be used: it is not there, or is another one than was meant (outcome ERROR).
+
+    It says nothing of a trainer or of a run, so nothing is concluded from it.
+    """
+
+
 class BundleError(RefusedError):
     """A bundle is damaged, hostile or not in the format of docs/bundle-format.md."""
 
