@@ -15,6 +15,9 @@ from .audit.inspection import (
 from .audit.inspection import (
     inspect_stages as inspect_stages,
 )
+from .audit.inspection import (
+    read_client_order as read_client_order,
+)
 from .audit.kept import (
     state_folder as state_folder,
 )
@@ -104,6 +107,9 @@ from .audit.values.events import (
 from .audit.values.events import (
     StepReplayed as StepReplayed,
 )
+from .audit.values.orders import (
+    with_client_order as with_client_order,
+)
 from .audit.values.outcome import (
     Check as Check,
 )
@@ -174,6 +180,9 @@ from .commit.digest import Digest as Digest
 from .commit.merkle import MerkleComparison as MerkleComparison
 from .errors import (
     CounterfoilError as CounterfoilError,
+)
+from .errors import (
+    GivenFileError as GivenFileError,
 )
 from .errors import (
     RecordingError as RecordingError,

@@ -217,18 +217,28 @@ def read_client_order(
         return None
     name = os.fspath(path)
     if audited is not None and _same_file(path, audited):
-        raise GivenFileError(say("{0} was given as the client's order of itself.", name), remedy=_OWN_ORDER)
+        raise GivenFileError(
+            say("{0} was given as the client's order of itself.", name), role="order", remedy=_OWN_ORDER
+        )
     try:
         with BundleReader.open(path) as client:
             if client.has_run:
                 raise GivenFileError(
                     say("{0} is a trainer's run. The order in it is what the trainer put there.", name),
+                    role="order",
                     remedy=_OWN_ORDER,
                 )
             return client.manifest.digest
     except BundleError as error:
         raise GivenFileError(
-            say("{0} is no order of a client's. {1}", name, error.sentence), remedy=_OWN_ORDER, detail=error.detail
+            say("{0} is no order of a client's. {1}", name, error.sentence),
+            role="order",
+            remedy=_OWN_ORDER,
+            detail=error.detail,
+        ) from error
+    except GivenFileError as error:
+        raise GivenFileError(
+            error.sentence, role="order", remedy=error.remedy or _OWN_ORDER, detail=error.detail
         ) from error
 
 

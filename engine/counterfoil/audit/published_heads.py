@@ -32,7 +32,10 @@ def read_tree_heads(path: str | os.PathLike[str], key: PublicKey) -> tuple[TreeH
         SignatureError: A line is no tree head, or not signed by this key; the sentence names the line.
     """
     path = Path(path)
-    data = read_input(path, say("the tree heads"), GivenFileError, most=MAX_FILE_BYTES)
+    try:
+        data = read_input(path, say("the tree heads"), GivenFileError, most=MAX_FILE_BYTES)
+    except GivenFileError as error:
+        raise GivenFileError(error.sentence, role="heads", remedy=error.remedy, detail=error.detail) from error
     if not data or data.isspace():
         raise BundleError(
             say("The file {0} holds no tree head, so it says nothing about the run.", path.name),

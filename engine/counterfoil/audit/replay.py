@@ -410,9 +410,9 @@ def _with_data(
         )
         yield progress.note(number, CheckState.PASSED, detail)
         return order.with_data(checked)
-    except RefusedError as error:
+    except (GivenFileError, RefusedError) as error:
         # The order says what data it needs; a file that holds others is the wrong one, whoever trained on what.
-        raise GivenFileError(error.sentence, remedy=error.remedy, detail=error.detail) from error
+        raise GivenFileError(error.sentence, role="data", remedy=error.remedy, detail=error.detail) from error
     except CancelledError:
         yield progress.note(number, inside.state, inside.detail)
         raise

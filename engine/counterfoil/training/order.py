@@ -298,8 +298,8 @@ def with_data_file(
     try:
         file = open_data_file(order.manifest, path, stack)
         return order if file is None else order.with_data(finish(file.check(order.manifest, cancel)))
-    except RefusedError as error:
-        raise GivenFileError(error.sentence, remedy=error.remedy, detail=error.detail) from error
+    except (GivenFileError, RefusedError) as error:
+        raise GivenFileError(error.sentence, role="data", remedy=error.remedy, detail=error.detail) from error
 
 
 def step_inputs(
