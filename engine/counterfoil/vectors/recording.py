@@ -13,16 +13,21 @@ import torch
 from torch import Tensor
 
 from counterfoil import canonical
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.schema import RunClaim, StepRecord, run_tree
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
+from counterfoil.definite.operators import Profile
+from counterfoil.execution.exactly import exactly
 from counterfoil.execution.interpreter import Interpreter, StepResult
+from counterfoil.program.graph import Program
 from counterfoil.rounding.guaranteed import site_margins
-from counterfoil.rounding.log import SiteLog, encode
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, step_key
+from counterfoil.rounding.log import SiteLog
+from counterfoil.rounding.profiles import encode_log, recording_rounder, replaying_rounder
+from counterfoil.rounding.rounder import Kernels, step_key
 from counterfoil.signing import SigningKey, key_from_seed, sign_claim
 from counterfoil.training.order import OrderDraft, step_inputs
 
@@ -55,18 +60,18 @@ def record_steps(draft: OrderDraft, turned: int | None = None) -> Iterator[Recor
             everything that follows is computed from it. None takes all as they come.
     """
     manifest, program = draft.manifest, draft.program
-    interpreter = Interpreter(program, _CPU)
+    interpreter = _interpreter(program, manifest.precision)
     kernels = Kernels(_CPU, 1)
     state: Mapping[str, Tensor] = {name: torch.from_numpy(np.array(array)) for name, array in draft.initial.items()}
     data: Any = draft.data
     try:
         for step in range(1, manifest.steps + 1):
             inputs = step_inputs(manifest, step, state, draft.schedule[step - 1], draft.scalars[step - 1], data)
-            own = RecordingRounder(program, manifest.precision, kernels)
+            own = recording_rounder(program, manifest.precision, kernels)
             own.begin_step(step_key(manifest.digest, step))
             recorded = RecordedStep(interpreter.run(inputs, rounder=own), tuple(own.logs), own.fingerprints)
             if step == turned:
-                other = ReplayingRounder(program, manifest.precision, kernels, keep_log=True)
+                other = replaying_rounder(program, manifest.precision, kernels, keep_log=True)
                 other.follow(step_key(manifest.digest, step), turn_first(recorded.logs))
                 result = interpreter.run(inputs, rounder=other)
                 recorded = RecordedStep(result, tuple(other.own_logs), other.fingerprints)
@@ -74,6 +79,12 @@ def record_steps(draft: OrderDraft, turned: int | None = None) -> Iterator[Recor
             yield recorded
     finally:
         kernels.close()
+
+
+def _interpreter(program: Program, precision: AnyPrecision) -> Interpreter:
+    if isinstance(precision, ExactPrecision):
+        return Interpreter(program, _CPU, torch.float32, exactly(Profile(precision.bits)))
+    return Interpreter(program, _CPU)
 
 
 def turn_first(logs: Sequence[SiteLog]) -> tuple[SiteLog, ...]:
@@ -91,7 +102,7 @@ def write_run(path: Path, draft: OrderDraft, turned: int | None = None) -> dict[
     steps = []
     with BundleWriter.create(path) as writer:
         writer.write_order(manifest, program.to_bytes(), draft.schedule, draft.scalars, draft.data, dict(draft.initial))
-        done = [(recorded, encode(recorded.logs)) for recorded in record_steps(draft, turned)]
+        done = [(recorded, encode_log(manifest.precision, recorded.logs)) for recorded in record_steps(draft, turned)]
         writer.begin_run(len(program.places), sum(len(log) for _, log in done))
         for step, (recorded, log) in enumerate(done, 1):
             arrays = {name: tensor.numpy() for name, tensor in recorded.result.state.items()}
@@ -136,9 +147,18 @@ def write_run(path: Path, draft: OrderDraft, turned: int | None = None) -> dict[
         "key_id": key.public.key_id,
         "turned_step": turned,
         "sites": [
-            {"operator": program.nodes[site.node].operator, "elements": site.elements, "margin_bits": margin.bits}
-            for site, margin in zip(program.sites, site_margins(program, manifest.precision), strict=True)
+            {
+                "operator": program.nodes[site.node].operator,
+                "elements": site.elements,
+                **_margin(manifest.precision, program, number),
+            }
+            for number, site in enumerate(program.sites)
         ],
         "places": len(program.places),
         "steps": steps,
     }
+
+
+def _margin(precision: AnyPrecision, program: Program, site: int) -> dict[str, int]:
+    """The margin of a rounding site; nothing under an exact profile."""
+    return {"margin_bits": site_margins(program, precision)[site].bits} if isinstance(precision, Precision) else {}
