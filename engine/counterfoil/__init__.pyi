@@ -44,6 +44,9 @@ from .audit.statement.verdict import (
 )
 from .audit.table import write_steps_csv as write_steps_csv
 from .audit.timing import plan_audit as plan_audit
+from .audit.values.account import (
+    account_of as account_of,
+)
 from .audit.values.adjudication import (
     AdjudicationOutcome as AdjudicationOutcome,
 )

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QLabel
 from pytestqt.qtbot import QtBot
 from tests.app.conftest import MakeWindow
 
 from counterfoil import CheckNumber, CheckState, GivenFileError, Outcome
+from counterfoil_app.engine.port import VerdictReading
+from counterfoil_app.looks import words
 from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.settings import ThemeChoice
 from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.verdict.report_document import Curves
+from counterfoil_app.verdict.signing_dialog import SigningDialog
 from support.fake_engine import FakeEngine
 from support.message_boxes import click_in_box, no_box, shown_box
 from support.waiting import reached
@@ -170,3 +176,98 @@ def test_a_missing_file_in_the_queue_is_said_there_and_the_queue_goes_on(
     report = window.queue.entries[1].finished
     assert report is not None
     assert report.report is not None
+
+
+# What is said first, and the numbers that are said
+
+
+def test_a_dispute_begins_with_what_it_comes_to_and_folds_the_details(
+    window_of: MakeWindow, bundle: Path, qtbot: QtBot
+) -> None:
+    window = window_of(FakeEngine(disputed=38))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    replayed(window, qtbot)
+    window.docks["dispute"].raise_()
+    view = window.dispute
+    assert view.account.text() == (
+        "What the trainer's model computed at step 38 is not what the ordered step gives. Most likely other values or "
+        "other operations were computed with than were ordered. Everything before is right. Everything after follows "
+        "from it: the model that was delivered is not the one that was ordered."
+    )
+    qtbot.waitUntil(view.account.isVisible)
+    assert view.account.geometry().top() < view.headline.geometry().top()
+    assert not view.table.isVisible()
+    qtbot.mouseClick(view.details.button, LEFT)
+    qtbot.waitUntil(view.table.isVisible)
+
+
+def test_steps_are_counted_alike_wherever_they_are_said(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    window = window_of(FakeEngine(disputed=38))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    replayed(window, qtbot)
+    session = window.session
+    assert session.report is not None
+    assert (session.steps.judged, session.steps.done) == (58, 60)
+    assert session.report.steps_replayed == session.steps.judged
+    window.commands["verdict"].trigger()
+    idle(window, qtbot)
+    dialog = window.findChild(SigningDialog)
+    assert dialog is not None
+    said = " ".join(label.text() for label in dialog.findChildren(QLabel))
+    assert "60 ordered, 58 judged, 1 different" in said
+    assert words.check(session.checks[CheckNumber.COVERAGE]).word == "in part"
+    row = window.overview.check_rows[CheckNumber.COVERAGE]
+    assert row.detail.text() == "In part. 58 of 60 steps were replayed and judged."
+    # The corrections that are drawn are those that are counted: of matching steps.
+    curves = Curves.of(session.steps)
+    assert np.nansum(curves.corrections) == session.steps.tally().corrections
+    assert session.steps.column("corrections").sum() > session.steps.tally().corrections
+
+
+@pytest.mark.parametrize("tone", [ThemeChoice.LIGHT, ThemeChoice.DARK])
+def test_a_verdict_that_does_not_count_is_red_as_a_whole(
+    window: MainWindow, bundle: Path, qtbot: QtBot, tmp_path: Path, tone: ThemeChoice
+) -> None:
+    window.theme.choose(tone)
+    verdict, key = tmp_path / "v.json", tmp_path / "auditor.pub.pem"
+    verdict.write_text("{}")
+    key.touch()
+    viewer = window.verdicts.read(verdict)
+    idle(window, qtbot)
+    assert not viewer.property("tone"), "nothing was checked yet"
+    viewer.key_chosen.emit(key)
+    idle(window, qtbot)
+    assert viewer.headline.text() == "The signature holds: VERIFIED"
+
+    def background() -> str:
+        return viewer.grab().toImage().pixelColor(viewer.width() // 2, viewer.height() - 8).name()
+
+    right = background()
+    viewer.bundle_chosen.emit(bundle.with_name("wrong.cfoil"))
+    idle(window, qtbot)
+    assert viewer.headline.text() == "This verdict is about another file"
+    assert "VERIFIED" not in viewer.headline.text()
+    assert "It says nothing of wrong.cfoil." in viewer.sentence.text()
+    assert background() == window.theme.tokens.bad_tint != right
+    viewer.bundle_chosen.emit(bundle)
+    idle(window, qtbot)
+    assert viewer.headline.text() == "The signature holds: VERIFIED"
+    assert background() == right
+
+
+def test_a_verdict_of_another_key_is_red_as_a_whole(
+    window: MainWindow, engine: FakeEngine, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verdict, key = tmp_path / "v.json", tmp_path / "other.pub.pem"
+    verdict.write_text("{}")
+    monkeypatch.setattr(engine, "read_verdict", lambda *_: VerdictReading(("ab" * 32,)))
+    viewer = window.verdicts.read(verdict)
+    idle(window, qtbot)
+    assert viewer.headline.text().startswith("Not checked")
+    assert not viewer.property("tone")
+    viewer.key_chosen.emit(key)
+    idle(window, qtbot)
+    assert viewer.headline.text() == "This verdict was not signed with that key"
+    assert viewer.property("tone") == "bad"

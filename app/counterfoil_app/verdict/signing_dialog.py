@@ -154,7 +154,7 @@ class SigningDialog(QDialog):
             else self.tr("taken from the bundle; not compared with the client's own file")
         )
         unread = self.tr("could not be read")
-        steps = self.tr("{0} ordered, {1} replayed, {2} different").format(
+        steps = self.tr("{0} ordered, {1} judged, {2} different").format(
             text.count(report.steps_ordered),
             text.count(report.steps_replayed),
             text.count(len(report.mismatched_steps)),
@@ -176,7 +176,7 @@ class SigningDialog(QDialog):
         if report.dispute is not None:
             fields.append(Field(self.tr("Disputed step"), text.count(report.dispute.step)))
         for check in report.checks:
-            state = words.check_state(check.state).word
+            state = words.check(check).word
             fields.append(Field(words.check_title(check.number), f"{state}. {check.detail}".strip()))
         fields += [Field(name, value) for name, value in report.environment]
         return fields

@@ -47,7 +47,7 @@ class CheckRow:
 
     def show_check(self, check: Check, theme: Theme, ratio: float) -> None:
         """Show where the check stands, in a word, an icon and a sentence."""
-        look = words.check_state(check.state)
+        look = words.check(check)
         self.icon.setPixmap(icons.pixmap(look.icon, theme.tokens.tone(look.tone), ICON_PIXELS, ratio))
         self.icon.setAccessibleName(look.word)
         self.icon.setToolTip(look.word)
