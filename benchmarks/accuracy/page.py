@@ -35,8 +35,8 @@ noise of float32 itself, which other hardware brings too. The others are [precis
 arithmetic of a recording. Held-out data are tried in float32, whatever a model was trained in.
 
 Numbers are means ± standard deviations over {seeds} seeds; a seed decides weights, order, augmentation and dropout. The
-final training loss is the mean of the last {share} % of the steps; loss and accuracy are those on held-out data. Differences
-are to float32, seed by seed.
+final training loss is the mean of the last {share} % of the steps; loss and accuracy are those on held-out data.
+Differences are to float32, seed by seed.
 
 | task | arithmetic | final training loss | loss | difference | accuracy, % | difference |
 |---|---|---|---|---|---|---|
