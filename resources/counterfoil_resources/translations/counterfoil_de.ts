@@ -2730,7 +2730,7 @@
         </message>
         <message>
             <source>At the operator {0}, whose inputs agree, {1} {2} elements were recomputed exactly, and this machine's values are right, to {3:.2g} of the error bound. The trainer's fingerprint belongs to other values, and no rounding on conforming hardware explains it.</source>
-            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, wurden {1} Elemente exakt nachgerechnet, und die Werte dieses Rechners sind richtig, auf {3:.2g} der Fehlerschranke. Der Fingerabdruck des Trainers gehört zu anderen Werten, und keine Rundung auf normgerechter Hardware erklärt das.</translation>
+            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, wurden von den Elementen {1} {2} exakt nachgerechnet, und die Werte dieses Rechners sind richtig, auf {3:.2g} der Fehlerschranke. Der Fingerabdruck des Trainers gehört zu anderen Werten, und keine Rundung auf normgerechter Hardware erklärt das.</translation>
         </message>
         <message>
             <source>At {0} operators of this step the trainer rounded values to the other side of a midpoint and left these decisions out of its log, which no conforming recorder does.</source>
@@ -2833,6 +2833,10 @@
             <translation>Jeder Schritt wurde nachgerechnet</translation>
         </message>
         <message>
+            <source>Exact operands of {0} bits are not supported; {1} to {2} are.</source>
+            <translation>Exakte Operanden von {0} Bit werden nicht unterstützt; {1} bis {2} werden es.</translation>
+        </message>
+        <message>
             <source>Gave up after {0:.0f} seconds of waiting for {1}.</source>
             <translation>Nach {0:.0f} Sekunden Warten aufgegeben: {1}.</translation>
         </message>
@@ -2915,6 +2919,10 @@
         <message>
             <source>Known answers for SHA-256, Philox and a rounded training step came out right on {0}.</source>
             <translation>Bekannte Antworten für SHA-256, Philox und einen gerundeten Trainingsschritt kamen auf {0} richtig heraus.</translation>
+        </message>
+        <message>
+            <source>Known answers for SHA-256, Philox and an exact training step came out right on {0}.</source>
+            <translation>Bekannte Antworten für SHA-256, Philox und einen exakten Trainingsschritt kamen auf {0} richtig heraus.</translation>
         </message>
         <message>
             <source>Later steps that differ, judged from the trainer's own checkpoints: {0}.</source>
@@ -3029,6 +3037,10 @@
             <translation>Bestellen Sie ein Profil mit weniger Bit oder kleinere Batches.</translation>
         </message>
         <message>
+            <source>Order the job anew with an exact profile, so that its operators are taken apart when it is captured.</source>
+            <translation>Bestellen Sie den Auftrag neu mit einem exakten Profil, damit seine Operatoren beim Erfassen zerlegt werden.</translation>
+        </message>
+        <message>
             <source>Passphrase of {0}: </source>
             <translation>Passwort von {0}: </translation>
         </message>
@@ -3139,6 +3151,14 @@
         <message>
             <source>Step {0} came out different from the trainer's, but the audit was stopped before a second replay of it could confirm this machine's result. Audit the run again.</source>
             <translation>Schritt {0} kam anders heraus als beim Trainer, aber die Prüfung wurde abgebrochen, bevor eine zweite Nachrechnung das Ergebnis dieses Rechners bestätigen konnte. Prüfen Sie den Lauf noch einmal.</translation>
+        </message>
+        <message>
+            <source>Step {0} came out different from the trainer's, but this machine does not give its own result again when it computes products in another form and sums in another order, although every result is defined: its arithmetic is off. Nobody is accused; adjudicate on another machine.</source>
+            <translation>Schritt {0} kam anders heraus als beim Trainer, aber dieser Rechner liefert sein eigenes Ergebnis nicht wieder, wenn er Produkte in anderer Form und Summen in anderer Reihenfolge rechnet, obwohl jedes Ergebnis festgelegt ist: Seine Arithmetik ist falsch. Niemandem wird etwas vorgeworfen; urteilen Sie auf einem anderen Rechner.</translation>
+        </message>
+        <message>
+            <source>Step {0} came out different from the trainer's, but this machine does not give its own result again when it computes products in another form and sums in another order, although every result is defined: its arithmetic is off. Nobody is accused; replay the run on another machine.</source>
+            <translation>Schritt {0} kam anders heraus als beim Trainer, aber dieser Rechner liefert sein eigenes Ergebnis nicht wieder, wenn er Produkte in anderer Form und Summen in anderer Reihenfolge rechnet, obwohl jedes Ergebnis festgelegt ist: Seine Arithmetik ist falsch. Niemandem wird etwas vorgeworfen; rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>Step {0} came out different from the trainer's, but this machine does not give its own result again when reductions run in another order: its arithmetic lies outside the margin. Nobody is accused; adjudicate on another machine.</source>
@@ -3629,6 +3649,10 @@
             <translation>Der Operator {0} addiert Glieder jenseits des Bereichs von float32.</translation>
         </message>
         <message>
+            <source>The operator {0} cannot be computed exactly. {1}</source>
+            <translation>Der Operator {0} lässt sich nicht exakt berechnen. {1}</translation>
+        </message>
+        <message>
             <source>The operator {0} cannot be computed.</source>
             <translation>Der Operator {0} lässt sich nicht berechnen.</translation>
         </message>
@@ -3645,12 +3669,20 @@
             <translation>Der Operator {0} ergibt eine andere Form oder einen anderen Typ, als das Programm sagt.</translation>
         </message>
         <message>
+            <source>The operator {0} has no exact result.</source>
+            <translation>Der Operator {0} hat kein exaktes Ergebnis.</translation>
+        </message>
+        <message>
             <source>The operator {0} has one defined result, the same on every machine, and this machine's is another, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
             <translation>Der Operator {0} hat ein festgelegtes Ergebnis, dasselbe auf jedem Rechner, und das dieses Rechners ist ein anderes; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>The operator {0} has {1} outputs, not {2}.</source>
             <translation>Der Operator {0} hat {1} Ausgaben, nicht {2}.</translation>
+        </message>
+        <message>
+            <source>The operator {0} is composite, and has no exact result as a whole.</source>
+            <translation>Der Operator {0} ist zusammengesetzt und hat als Ganzes kein exaktes Ergebnis.</translation>
         </message>
         <message>
             <source>The operator {0} of the program is not in the one form that it has.</source>
@@ -3863,6 +3895,10 @@
         <message>
             <source>The run commits to no state of step {0}.</source>
             <translation>Der Lauf legt sich auf keinen Zustand von Schritt {0} fest.</translation>
+        </message>
+        <message>
+            <source>The run has a rounding log of {0} bytes under an exact profile, which has none.</source>
+            <translation>Der Lauf hat ein Rundungsprotokoll von {0} Bytes unter einem exakten Profil, das keines hat.</translation>
         </message>
         <message>
             <source>The run has no step {0}; its steps are {1} to {2}.</source>
@@ -4117,6 +4153,10 @@
             <translation>Das Urteil beweist nicht, dass der Lauf das Blatt des Trainers von Schritt {0} enthält.</translation>
         </message>
         <message>
+            <source>The verdict has an account of a log under an exact profile, which has none.</source>
+            <translation>Das Urteil enthält eine Abrechnung eines Protokolls unter einem exakten Profil, das keines hat.</translation>
+        </message>
+        <message>
             <source>The verdict is about another file: its SHA-256 is {0}..., that of {1} is {2}....</source>
             <translation>Das Urteil gilt einer anderen Datei: Ihr SHA-256 ist {0}..., der von {1} ist {2}....</translation>
         </message>
@@ -4277,6 +4317,10 @@
             <translation>Zu wenig Platz in {1} ({0}): gebraucht werden {2}, frei sind {3}.</translation>
         </message>
         <message>
+            <source>There is no rounding log: under an exact profile every result is defined by mathematics.</source>
+            <translation>Es gibt kein Rundungsprotokoll: Unter einem exakten Profil ist jedes Ergebnis durch Mathematik festgelegt.</translation>
+        </message>
+        <message>
             <source>There is no terminal to ask for the passphrase on.</source>
             <translation>Es gibt kein Terminal, um nach dem Passwort zu fragen.</translation>
         </message>
@@ -4355,6 +4399,22 @@
         <message>
             <source>Two per-step scalars have the same name.</source>
             <translation>Zwei Skalare der Schritte haben denselben Namen.</translation>
+        </message>
+        <message>
+            <source>Under this profile every result is defined by mathematics, so of two different elements one is wrong. At the operator {0}, whose inputs agree, element {1} is {2}, computed in integers, as this machine has it; the trainer's fingerprint shows {3}.</source>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik festgelegt, von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, ist Element {1}, in ganzen Zahlen berechnet, {2}, wie es dieser Rechner hat; der Fingerabdruck des Trainers zeigt {3}.</translation>
+        </message>
+        <message>
+            <source>Under this profile every result is defined by mathematics, so of two different elements one is wrong. At the operator {0}, whose inputs agree, integer arithmetic gives the trainer's value and not this machine's: this machine's arithmetic is off. Replay the run on another machine.</source>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik festgelegt, von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, ergibt die Rechnung in ganzen Zahlen den Wert des Trainers und nicht den dieses Rechners: Die Arithmetik dieses Rechners ist falsch. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+        </message>
+        <message>
+            <source>Under this profile every result is defined by mathematics, so of two different elements one is wrong. At the operator {0}, whose inputs agree, {1} {2} elements were computed in integers, and this machine's are these; the trainer's fingerprint belongs to others.</source>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik festgelegt, von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, wurden von den Elementen {1} {2} in ganzen Zahlen berechnet, und dieser Rechner hat dieselben; der Fingerabdruck des Trainers gehört zu anderen.</translation>
+        </message>
+        <message>
+            <source>Under this profile every result is defined by mathematics. At the operator {0} integer arithmetic gives other elements than this machine, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik festgelegt. Beim Operator {0} ergibt die Rechnung in ganzen Zahlen andere Elemente, als dieser Rechner hat; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>Until then keys are not compared with those met before.</source>
@@ -4485,6 +4545,10 @@
             <translation>ein Schiedsspruch</translation>
         </message>
         <message>
+            <source>an exact training step</source>
+            <translation>einen exakten Trainingsschritt</translation>
+        </message>
+        <message>
             <source>an index is {0}, outside of {1} to {2}</source>
             <translation>ein Index ist {0}, außerhalb von {1} bis {2}</translation>
         </message>
@@ -4561,6 +4625,10 @@
             <translation>Datendatei</translation>
         </message>
         <message>
+            <source>divides by frequencies, which is an operation of its own</source>
+            <translation>teilt durch Häufigkeiten, was eine eigene Operation ist</translation>
+        </message>
+        <message>
             <source>divides without saying how the quotient becomes an integer</source>
             <translation>teilt, ohne zu sagen, wie der Quotient eine ganze Zahl wird</translation>
         </message>
@@ -4571,6 +4639,10 @@
         <message>
             <source>ended with code {0}</source>
             <translation>endete mit dem Code {0}</translation>
+        </message>
+        <message>
+            <source>exact products</source>
+            <translation>exakte Produkte</translation>
         </message>
         <message>
             <source>field {0} of the step record</source>
@@ -4605,8 +4677,20 @@
             <translation>ergab einen unendlichen Wert, und keines seiner Argumente ist unendlich</translation>
         </message>
         <message>
+            <source>gives the gradient of a bias, which is a sum of its own</source>
+            <translation>liefert den Gradienten eines Bias, der eine eigene Summe ist</translation>
+        </message>
+        <message>
+            <source>has a bias, which is an addition of its own</source>
+            <translation>hat einen Bias, der eine eigene Addition ist</translation>
+        </message>
+        <message>
             <source>has a comment, which is not allowed.</source>
             <translation>hat einen Kommentar, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
+            <source>has a factor, which is a multiplication of its own</source>
+            <translation>hat einen Faktor, der eine eigene Multiplikation ist</translation>
         </message>
         <message>
             <source>has a fill value of the old form, which is not allowed.</source>
@@ -4615,6 +4699,10 @@
         <message>
             <source>has a layout of an unknown kind.</source>
             <translation>hat eine Anordnung unbekannter Art.</translation>
+        </message>
+        <message>
+            <source>has a mask in the place of indices, so that values decide how many numbers are added</source>
+            <translation>hat eine Maske anstelle von Indizes, sodass Werte darüber entscheiden, wie viele Zahlen addiert werden</translation>
         </message>
         <message>
             <source>has a second name, or is a second name for another object, which is not allowed.</source>
@@ -4631,6 +4719,10 @@
         <message>
             <source>has an output that is not computed, where there is no other</source>
             <translation>hat eine nicht berechnete Ausgabe, obwohl es keine andere gibt</translation>
+        </message>
+        <message>
+            <source>has no batch axis</source>
+            <translation>hat keine Batch-Achse</translation>
         </message>
         <message>
             <source>has no definition for {0}</source>
@@ -4941,6 +5033,10 @@
             <translation>Skalare der Schritte</translation>
         </message>
         <message>
+            <source>products in {0}</source>
+            <translation>Produkte in {0}</translation>
+        </message>
+        <message>
             <source>puts a number into {0} that it cannot hold</source>
             <translation>schreibt eine Zahl in {0}, die nicht hineinpasst</translation>
         </message>
@@ -4971,6 +5067,10 @@
         <message>
             <source>stores the times of its changes, which no bundle does.</source>
             <translation>hält die Zeiten seiner Änderungen fest, was kein Bündel tut.</translation>
+        </message>
+        <message>
+            <source>takes integers, which have to be converted first</source>
+            <translation>nimmt ganze Zahlen, die zuerst umgewandelt werden müssen</translation>
         </message>
         <message>
             <source>that is a folder</source>
@@ -6078,6 +6178,10 @@
         <message>
             <source>{0} of {1} elements were computed exactly. The error bound is {2}.</source>
             <translation>{0} von {1} Elementen wurden exakt berechnet. Die Fehlerschranke ist {2}.</translation>
+        </message>
+        <message>
+            <source>{0} of {1} elements were computed in integers. Every machine must have these bits.</source>
+            <translation>{0} von {1} Elementen wurden in ganzen Zahlen berechnet. Jeder Rechner muss diese Bits haben.</translation>
         </message>
         <message>
             <source>{0} of {1} segments were judged, up to step {2}. This is kept: Resume goes on from there.</source>
