@@ -84,30 +84,37 @@ def eager(*, autocast: torch.dtype | None = None, ulps: int = 0) -> Arithmetic:
     """
 
     def train(task: Task, seed: int, machine: Machine) -> Trained:
-        order = _drafted(task, seed, True)
-        model = _loaded(task, _initial(order)).train()
-        with torch.no_grad():
-            for parameter in model.parameters():
-                for _ in range(ulps):
-                    parameter.copy_(torch.nextafter(parameter, torch.tensor(torch.inf)))
-        optimizer = task.optimizer(model)
-        losses = []
-        for step in range(1, order.manifest.steps + 1):
-            inputs = _inputs(order, step, {})
-            for group in optimizer.param_groups:
-                group["lr"] = inputs.scalars["lr"]
-            optimizer.zero_grad()
-            lower = nullcontext() if autocast is None else torch.autocast("cpu", autocast)
-            with drawing(seed, step), lower:
-                loss = task.objective(model, inputs.batch)
-            loss.backward()  # type: ignore[no-untyped-call]
-            if task.clip is not None:
-                nn.utils.clip_grad_norm_(model.parameters(), task.clip)
-            optimizer.step()
-            losses.append(loss.item())
-        return _result(task, model, losses)
+        return _result(task, *train_eagerly(task, seed, autocast=autocast, ulps=ulps))
 
     return train
+
+
+def train_eagerly(
+    task: Task, seed: int, *, autocast: torch.dtype | None = None, ulps: int = 0
+) -> tuple[nn.Module, list[float]]:
+    """Train as :func:`eager` says; returns the model and the loss of each step."""
+    order = _drafted(task, seed, False)
+    model = _loaded(task, _initial(order)).train()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            for _ in range(ulps):
+                parameter.copy_(torch.nextafter(parameter, torch.tensor(torch.inf)))
+    optimizer = task.optimizer(model)
+    losses = []
+    for step in range(1, order.manifest.steps + 1):
+        inputs = _inputs(order, step, {})
+        for group in optimizer.param_groups:
+            group["lr"] = inputs.scalars["lr"]
+        optimizer.zero_grad()
+        lower = nullcontext() if autocast is None else torch.autocast("cpu", autocast)
+        with drawing(seed, step), lower:
+            loss = task.objective(model, inputs.batch)
+        loss.backward()  # type: ignore[no-untyped-call]
+        if task.clip is not None:
+            nn.utils.clip_grad_norm_(model.parameters(), task.clip)
+        optimizer.step()
+        losses.append(loss.item())
+    return model, losses
 
 
 REFERENCE = "float32"
