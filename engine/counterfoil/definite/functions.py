@@ -81,7 +81,7 @@ def evaluate(kind: str, *operands: Tensor | float) -> Tensor:
     if kind == "sqrt":
         return square_roots(given[0])
     # torch has the same without types.
-    shape = np.broadcast_shapes(*(tuple(tensor.shape) for tensor in given))
+    shape = torch.Size(np.broadcast_shapes(*(tuple(tensor.shape) for tensor in given)))
     result = torch.empty(shape, dtype=torch.float32)
     _evaluate(kind, [_flat(tensor, shape) for tensor in given], result.view(-1))
     return result
