@@ -128,7 +128,7 @@ def test_the_dispute_says_whether_the_trainer_is_accused(
     window: MainWindow, engine: Arbitrated, bundle: Path, qtbot: QtBot, right: Right, accused: bool
 ) -> None:
     engine.finding = replace(FINDING, right=right)
-    window.open_bundle(bundle)
+    window.session.open(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
     qtbot.mouseClick(window.header.primary, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))

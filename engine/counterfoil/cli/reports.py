@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from counterfoil.audit.statement.signed import Adjudication, Verdict
+from counterfoil.audit.values.account import account_of
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.values.dispute import Dispute, Finding
 from counterfoil.audit.values.outcome import Check, CheckState, Outcome
@@ -193,6 +194,10 @@ def show_report(out: Console, report: AuditReport) -> None:
     if report.dispute is not None:
         show_dispute(out, report.dispute)
     show_outcome(out, report.outcome, report.headline, report.reason)
+    if report.dispute is not None:
+        first = not any(step < report.dispute.step for step in report.mismatched_steps)
+        whole = report.sample is None or report.sample.whole
+        out.print(shown(account_of(report.dispute, whole=whole, first=first)))
 
 
 def show_adjudication(out: Console, report: AdjudicationReport) -> None:
