@@ -170,9 +170,6 @@ def test_a_step_that_was_captured_for_an_exact_profile_is_taken() -> None:
         ("aten.convolution.default", [{"value": 0}, {"value": 1}, None, *GEOMETRY], [("float32", []), ("float32", [])]),
         ("aten.cumsum.default", [{"value": 0}, 7], [("float32", [2, 3])]),
         ("aten.scatter_add.default", [{"value": 0}, 5, {"value": 1}, {"value": 0}], [("float32", [2]), ("int64", [2])]),
-        ("aten.index_put.default", [{"value": 0}, [{"value": 1}, {"value": 2}], {"value": 0}, True], [
-            ("float32", [2, 2]), ("int64", [3]), ("int64", [2]),
-        ]),
     ],
 )  # fmt: skip
 def test_shapes_that_do_not_fit_are_refused_before_lengths_are_read(
