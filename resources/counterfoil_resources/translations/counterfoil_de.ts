@@ -1344,6 +1344,10 @@
             <translation>Schlüssel des Trainers</translation>
         </message>
         <message>
+            <source>none: every result is defined</source>
+            <translation>keine: Jedes Ergebnis ist festgelegt</translation>
+        </message>
+        <message>
             <source>not read yet</source>
             <translation>noch nicht gelesen</translation>
         </message>
