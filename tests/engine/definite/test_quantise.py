@@ -16,7 +16,7 @@ from counterfoil.definite.limits import check_operands, float64_block, log2_ceil
 from counterfoil.definite.quantise import exponents_of, quantise
 from counterfoil.definite.single import from_float64, from_int64, power_of_two
 from counterfoil.errors import NonFiniteError, ProgramError
-from support.definite_reference import bits_of, exponent, quantised, single
+from support.definite_reference import bits_of, exponent, quantised, single, wild
 
 SINGLES = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
@@ -140,7 +140,7 @@ def test_limits_of_sums() -> None:
         sum_bits(2**29 + 1)
 
 
-@pytest.mark.parametrize("shape", [(3, 4), (2, 3, 4), (5, 1, 3), (2, 2, 3, 4)])
+@pytest.mark.parametrize("shape", [(3, 4), (2, 3, 4), (5, 2, 3), (2, 2, 3, 4)])
 def test_strides_and_rows_do_not_matter(shape: tuple[int, ...]) -> None:
     """What lies in rows takes compiled passes, transposed as well; what does not, torch's operators."""
     x = wild(shape, 9)
@@ -150,7 +150,7 @@ def test_strides_and_rows_do_not_matter(shape: tuple[int, ...]) -> None:
     axes = (-2, -1)
     magnitudes = x.abs().amax(axes, keepdim=True).to(torch.float64)
     exponents = torch.frexp(magnitudes).exponent
-    unit = torch.ldexp(torch.ones(()).double(), exponents - 13)
+    unit = torch.ldexp(torch.ones_like(magnitudes), exponents - 13)
     for y in copies:
         found = quantise(y, 13, axes)
         assert torch.equal(found.exponents, exponents.to(torch.int64))
