@@ -27,7 +27,7 @@ from benchmarks.cross_hardware.page import unexpected, write_page
 from benchmarks.cross_hardware.replays import sections
 from benchmarks.cross_hardware.results import collect, collected
 from benchmarks.cross_hardware.work import Worker
-from benchmarks.honest_jobs import EITHER
+from benchmarks.honest_jobs import ORDERS
 from counterfoil.benchmark.paper import machine_name
 
 RESULTS = Path(__file__).with_name("measured")
@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--about", help="what this machine is, in words; by default the name of its processor")
     parser.add_argument("--device", default="cpu", help="cpu or cuda:0")
     parser.add_argument("--threads", type=int, default=1, help="threads on the CPU (default 1)")
-    parser.add_argument("--jobs", nargs="+", choices=EITHER, default=list(EITHER), help="which jobs (default all)")
+    parser.add_argument("--jobs", nargs="+", choices=ORDERS, default=list(ORDERS), help="which jobs (default all)")
     parser.add_argument("--profiles", nargs="+", choices=MEASURED, default=list(MEASURED), help="which (default all)")
     parser.add_argument("--steps", type=int, default=STEPS, help=f"steps of each job (default {STEPS})")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the folder of collected results")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.cross_hardware.results import Ordered, read_part, write_part
-from benchmarks.honest_jobs import EITHER
+from benchmarks.honest_jobs import ORDERS
 from counterfoil.bundle.precision import PROFILES
 from counterfoil.errors import CounterfoilError
 from counterfoil.signing import SigningKey, generate_key, load_private_key
@@ -54,7 +54,7 @@ class Task:
 
 def tasks(jobs: Collection[str], profiles: Collection[str]) -> Iterator[Task]:
     """Return the tasks of some jobs and profiles."""
-    for job in EITHER:
+    for job in ORDERS:
         for profile in MEASURED:
             if job in jobs and profile in profiles:
                 yield Task(job, profile)
@@ -120,7 +120,7 @@ class Campaign:
             with warnings.catch_warnings():
                 # A grid too coarse for the gradients of a job this small is so on every machine.
                 warnings.simplefilter("ignore", CoarseGridWarning)
-                manifest = EITHER[task.job](steps, PROFILES[task.profile]).write(self.order(task))
+                manifest = ORDERS[task.job](steps, PROFILES[task.profile]).write(self.order(task))
         except CounterfoilError as error:
             return Ordered(task.job, task.profile, "", str(error))
         return Ordered(task.job, task.profile, manifest.digest.hex)

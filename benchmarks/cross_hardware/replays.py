@@ -29,7 +29,7 @@ import torch
 
 from benchmarks.cross_hardware.campaign import Campaign, Task
 from benchmarks.cross_hardware.ordinary import unrounded
-from benchmarks.honest_jobs import EITHER
+from benchmarks.honest_jobs import ORDERS
 from counterfoil.audit.replay import imitated_audit, run_audit
 from counterfoil.audit.values.events import AuditFinished
 from counterfoil.audit.values.outcome import Outcome
@@ -259,7 +259,7 @@ def main() -> int:
     """Do what is left, and count. Ends with 1 if a replay was not equal."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cross_hardware.replays", description=__doc__)
     parser.add_argument("folder", type=Path, help="where orders, runs and results are kept")
-    parser.add_argument("--jobs", nargs="+", choices=EITHER, default=list(EITHER), help="which jobs (default all)")
+    parser.add_argument("--jobs", nargs="+", choices=ORDERS, default=list(ORDERS), help="which jobs (default all)")
     parser.add_argument("--steps", type=int, default=STEPS, help=f"steps of each job (default {STEPS})")
     parser.add_argument("--write", type=Path, help="the file of counts to write, under benchmarks/cross_hardware")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)

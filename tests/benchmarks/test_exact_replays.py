@@ -12,7 +12,7 @@ import pytest
 from benchmarks.cross_hardware import replays
 from benchmarks.cross_hardware.campaign import Campaign, Task
 from benchmarks.cross_hardware.replays import FORMS, SETTINGS, Replay, do, in_processes, plan, section, summary
-from benchmarks.honest_jobs import EITHER
+from benchmarks.honest_jobs import ORDERS
 
 from counterfoil import machine as machine_module
 from counterfoil.bundle.precision import ExactPrecision
@@ -34,9 +34,9 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
 
 
 def test_the_plan_has_every_machine_on_one_thread_and_on_two() -> None:
-    planned = [replay for replay in plan(list(EITHER)) if replay.profile]
+    planned = [replay for replay in plan(list(ORDERS)) if replay.profile]
     assert len({replay.key for replay in planned}) == len(planned) > 1000
-    for job in EITHER:
+    for job in ORDERS:
         for setting in SETTINGS:
             found = {(r.machine, r.threads) for r in planned if (r.job, r.setting) == (job, setting)}
             assert {machine for machine, _ in found} >= set(IMITATIONS)

@@ -47,7 +47,7 @@ class CheckRow:
 
     def show_check(self, check: Check, theme: Theme, ratio: float) -> None:
         """Show where the check stands, in a word, an icon and a sentence."""
-        look = words.check_state(check.state)
+        look = words.check(check)
         self.icon.setPixmap(icons.pixmap(look.icon, theme.tokens.tone(look.tone), ICON_PIXELS, ratio))
         self.icon.setAccessibleName(look.word)
         self.icon.setToolTip(look.word)
@@ -184,7 +184,7 @@ class OverviewView(Page):
         summary, client = self._session.summary, self._session.client
         ordered = self.tr("Client's order") if client is not None else self.tr("Order in the file")
         self.comparison.show_fields(ordered, compared_fields(summary, client) if summary is not None else [])
-        unsure = summary is not None and client is None
+        unsure = summary is not None and (client is None or self._session.other_order_given)
         self.compare.show_action(self._compare_action if unsure else None, primary=False)
 
     def _show_sentence(self) -> None:
@@ -196,6 +196,8 @@ class OverviewView(Page):
 
     def _margins(self, summary: BundleSummary) -> str:
         order = summary.order
+        if order.exact_bits is not None:
+            return self.tr("none: every result is defined")
         if order.without_bound is None:
             return ""
         if not order.without_bound:

@@ -191,15 +191,6 @@ def _batched(arguments: Arguments, output: int, bits: int) -> Arguments:
     return _with(arguments, **{name: _by_group(_array(arguments[name]), bits, (1, 2)) for name in names})
 
 
-def _convolution_backward(arguments: Arguments, output: int, bits: int) -> Arguments:
-    if output < 2:
-        return _product("grad_output", "input", "weight")(arguments, output, bits)
-    # The gradient of a bias is a sum for each channel.
-    g = _array(arguments["grad_output"])
-    axes = (0, *range(2, g.ndim))
-    return _with(arguments, grad_output=_by_group(g, sum_bits(math.prod(g.shape[axis] for axis in axes)), axes))
-
-
 def _sum(arguments: Arguments, output: int, bits: int) -> Arguments:
     x = _array(arguments["self"])
     axes = axes_of(arguments.get("dim"), x.ndim)
@@ -285,7 +276,7 @@ _QUANTISED: Mapping[str, Callable[[Arguments, int, int], Arguments]] = {
     "mv": _product("self", "vec"),
     "dot": _product("self", "tensor"),
     "convolution": _product("input", "weight"),
-    "convolution_backward": _convolution_backward,
+    "convolution_backward": _product("grad_output", "input", "weight"),
     "sum": _sum,
     "cumsum": _cumsum,
     "embedding_dense_backward": _embedding,

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from counterfoil.definite import buffers, cuts
 from counterfoil.definite.digits import KARATSUBA_BLOCK, digit_count
 from counterfoil.definite.limits import FLOAT64_BITS, check_operands, log2_ceiling
 from counterfoil.definite.quantise import LEAST_EXPONENT, not_finite
@@ -99,11 +100,19 @@ def cut(x: Tensor, bits: int, exponent: int | None = None) -> Cut:
         return cut(x.t(), bits, exponent).t()
     unit = (exponent_of(x) if exponent is None else exponent) - bits
     count = digit_count(bits)
-    planes = torch.empty((count * (count + 1) // 2, *x.shape), dtype=torch.int8)
+    planes = buffers.empty((count * (count + 1) // 2, *x.shape), dtype=torch.int8)
     (_cut_two if count == 2 else _cut_three)(
         x.contiguous().view(-1).numpy(), 2.0**-unit, planes.view(planes.shape[0], -1).numpy()
     )
     return Cut(planes, unit, bits)
+
+
+def cut_once(x: Tensor, bits: int) -> Cut:
+    """The same as :func:`cut`, once for two products that a value occurs in, transposed or not."""
+    if x.is_contiguous():
+        return cuts.once(x, bits, lambda: cut(x, bits))
+    turned = x.t()
+    return cuts.once(turned, bits, lambda: cut(turned, bits)).t() if turned.is_contiguous() else cut(x, bits)
 
 
 def multiply(left: Operand, right: Operand) -> Tensor:
@@ -124,14 +133,14 @@ def multiply(left: Operand, right: Operand) -> Tensor:
     check_operands(left.bits, right.bits, inner)
     count = digit_count(left.bits)
     long = inner > KARATSUBA_BLOCK
-    products = torch.empty((count * (count + 1) // 2, rows, columns), dtype=torch.int64 if long else torch.int32)
+    products = buffers.empty((count * (count + 1) // 2, rows, columns), dtype=torch.int64 if long else torch.int32)
     for number, out in enumerate(products):
         a, b = left.plane(number), right.plane(number)
         if long:
             out.copy_(_long_product(a, b))
         else:
             torch._int_mm(a, b, out=out)
-    result = torch.empty((rows, columns), dtype=torch.float32)
+    result = buffers.empty((rows, columns), dtype=torch.float32)
     join(products, left.unit + right.unit, left.bits, inner, result)
     return result
 
@@ -169,7 +178,7 @@ def _long_product(a: Tensor, b: Tensor) -> Tensor:
 def matmul(left: Tensor, right: Tensor, bits: int) -> Tensor:
     """Return the defined product: :func:`counterfoil.definite.products.matmul`, where :func:`takes` says so."""
     if left.dim() == 2:
-        return multiply(cut(left, bits), cut(right, bits))
+        return multiply(cut_once(left, bits), cut_once(right, bits))
     return torch.stack([multiply(cut(a, bits), cut(b, bits)) for a, b in zip(left, right, strict=True)])
 
 

@@ -1344,6 +1344,10 @@
             <translation>Schlüssel des Trainers</translation>
         </message>
         <message>
+            <source>none: every result is defined</source>
+            <translation>keine: Jedes Ergebnis ist festgelegt</translation>
+        </message>
+        <message>
             <source>not read yet</source>
             <translation>noch nicht gelesen</translation>
         </message>
@@ -4678,7 +4682,7 @@
         </message>
         <message>
             <source>gives the gradient of a bias, which is a sum of its own</source>
-            <translation>liefert den Gradienten eines Bias, der eine eigene Summe ist</translation>
+            <translation>gibt den Gradienten eines Bias, der eine eigene Summe ist</translation>
         </message>
         <message>
             <source>has a bias, which is an addition of its own</source>
@@ -4702,7 +4706,7 @@
         </message>
         <message>
             <source>has a mask in the place of indices, so that values decide how many numbers are added</source>
-            <translation>hat eine Maske anstelle von Indizes, sodass Werte darüber entscheiden, wie viele Zahlen addiert werden</translation>
+            <translation>hat eine Maske anstelle von Indizes, sodass Werte entscheiden, wie viele Zahlen addiert werden</translation>
         </message>
         <message>
             <source>has a second name, or is a second name for another object, which is not allowed.</source>
@@ -4722,7 +4726,7 @@
         </message>
         <message>
             <source>has no batch axis</source>
-            <translation>hat keine Batch-Achse</translation>
+            <translation>hat keine Achse für den Batch</translation>
         </message>
         <message>
             <source>has no definition for {0}</source>
@@ -5070,7 +5074,7 @@
         </message>
         <message>
             <source>takes integers, which have to be converted first</source>
-            <translation>nimmt ganze Zahlen, die zuerst umgewandelt werden müssen</translation>
+            <translation>nimmt Ganzzahlen, die zuerst umgewandelt werden müssen</translation>
         </message>
         <message>
             <source>that is a folder</source>

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from benchmarks.honest_jobs import EITHER
+from benchmarks.honest_jobs import ORDERS
 
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.bundle.precision import ExactPrecision
@@ -24,12 +24,12 @@ from support.malicious import Train, Trainer, record_malicious
 
 STEPS = 3
 QUICK = ("digits-cnn", "logistic", "gpt2", "own model (LSTM)")
-EACH = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in EITHER]
+EACH = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in ORDERS]
 
 
 @cache
 def captured(name: str) -> OrderDraft:
-    return EITHER[name](STEPS, ExactPrecision(20))
+    return ORDERS[name](STEPS, ExactPrecision(20))
 
 
 def ordered(name: str, bits: int) -> OrderDraft:
