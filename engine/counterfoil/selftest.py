@@ -153,7 +153,7 @@ def run_selftest(machine: Machine, precision: AnyPrecision) -> str:
 
 
 def _product_dtypes(precision: AnyPrecision) -> tuple[str, ...]:
-    """In which dtypes products are computed: under an exact profile in float64, whatever its values are."""
+    """In which dtypes products may be computed: under an exact profile in float64 or in float32 digits."""
     return ("float64", "float32") if isinstance(precision, ExactPrecision) else (precision.compute,)
 
 
