@@ -142,6 +142,8 @@ def run_selftest(machine: Machine, precision: AnyPrecision) -> str:
     answer = philox4x32((words[0], words[1], words[2], words[3]), _PHILOX_KEY)
     if tuple(int(word) for word in answer) != _PHILOX_ANSWER:
         raise _failed(say("the Philox generator"))
+    if not _keeps_subnormals(machine):
+        raise _failed(say("subnormal numbers"), "flushed to zero")
     for name in _product_dtypes(precision):
         if not products_are_right(torch_device, TORCH_DTYPES[name]):
             raise _failed(say("products in {0}", name))
@@ -150,6 +152,24 @@ def run_selftest(machine: Machine, precision: AnyPrecision) -> str:
         return say("Known answers for SHA-256, Philox and an exact training step came out right on {0}.", torch_device)
     _test_rounded_step(machine)
     return say("Known answers for SHA-256, Philox and a rounded training step came out right on {0}.", torch_device)
+
+
+_FOR_A_THREAD = 1 << 16
+"""Elements of which torch gives each thread some."""
+
+
+def _keeps_subnormals(machine: Machine) -> bool:
+    """Whether float32 numbers below the normal ones are computed with, and not taken for zero, in every thread.
+
+    A processor may be told to flush them, which some libraries do to the whole process when they are loaded. Bits are
+    compared: where they are flushed these numbers equal zero.
+    """
+    least = torch.ones(_FOR_A_THREAD * machine.threads, dtype=torch.int32, device=machine.device)
+    small = least.view(torch.float32)
+    shorter = (torch.full_like(small, 1.5, dtype=torch.float64) * 2.0**-148).to(torch.float32)
+    known = ((small + small, 2), (small * 3.0, 3), (small / 0.25, 4), (shorter, 3))
+    widened = small.to(torch.float64) * 2.0**149
+    return bool((widened == 1).all()) and all(bool((x.view(torch.int32) == bits).all()) for x, bits in known)
 
 
 def _product_dtypes(precision: AnyPrecision) -> tuple[str, ...]:

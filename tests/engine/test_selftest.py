@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
 
@@ -183,3 +183,19 @@ class _Function:
 
     def __call__(self, *args: Any) -> Any:
         return self._call(*args)
+
+
+@pytest.fixture
+def flushed() -> Iterator[None]:
+    """A processor that takes subnormal numbers for zero, in the thread of the test."""
+    if not torch.set_flush_denormal(True):
+        pytest.skip("this processor has no such switch")
+    yield
+    torch.set_flush_denormal(False)
+
+
+@pytest.mark.usefixtures("flushed")
+@pytest.mark.parametrize("precision", [ROUNDED, SHORT, EXACT], ids=str)
+def test_a_processor_that_flushes_subnormal_numbers_is_found(precision: AnyPrecision) -> None:
+    with pytest.raises(DeviceError, match="subnormal numbers"):
+        selftest.run_selftest(HERE, precision)
