@@ -24,6 +24,8 @@ from counterfoil.sentence import say
 
 Arguments = Mapping[str, Any]
 """Arguments of an operator by name; in the place of tensors their types."""
+_LARGEST = math.ldexp(2**24 - 1, 104)
+"""The largest float32 number."""
 REMEDY = say("Order the job anew with an exact profile, so that its operators are taken apart when it is captured.")
 
 
@@ -36,14 +38,43 @@ def check_exact(program: Program, bits: int, cancel: CancelToken | None = None) 
         cancel: Looked at between operators.
 
     Raises:
-        ProgramError: An operator is composite, or adds more terms than are exact; the sentence names it.
+        ProgramError: An operator is composite, adds more terms than are exact, or has a number that float32 cannot
+            hold; the sentence names it.
         CancelledError: ``cancel`` was set.
     """
     for node in program.nodes:
         if cancel is not None:
             cancel.check()
+        check_numbers(node)
         if node.entry.operator_class is OperatorClass.ROUNDED:
             check_single(node, program.types, bits)
+
+
+def check_numbers(node: Node) -> None:
+    """Check that float32 holds every number of an operator; what is not finite it does.
+
+    A library may refuse such a number while a step is computed, or take an infinite one: which, hangs on the device.
+
+    Args:
+        node: The operator, of any class.
+
+    Raises:
+        ProgramError: It does not hold one.
+    """
+    for number in _numbers((node.args, tuple(argument for _, argument in node.kwargs))):
+        if math.isfinite(number) and abs(number) > _LARGEST:
+            raise ProgramError(
+                say("The operator {0} has the number {1}, which float32 cannot hold.", node.where, number),
+                remedy=say("Use a number of at most 3.4e38, or infinity."),
+            )
+
+
+def _numbers(argument: Argument) -> Iterator[float]:
+    if isinstance(argument, tuple):
+        for item in argument:
+            yield from _numbers(item)
+    elif isinstance(argument, float):
+        yield argument
 
 
 def check_single(node: Node, types: Sequence[TensorType | None], bits: int) -> None:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from counterfoil.bundle.precision import ExactPrecision, Precision
 from counterfoil.cancel import CancelToken
+from counterfoil.canonical import float_text
 from counterfoil.definite import admission, convolutions, fused, products, sums
 from counterfoil.definite.admission import check_exact, check_single
 from counterfoil.definite.operators import Profile, rule_for
@@ -184,6 +185,21 @@ def test_a_single_operation_of_a_stranger_is_taken() -> None:
     args = [{"value": 0}, {"value": 1}]
     data = single("aten.mm.default", args, [("float32", [2, 2])], ("float32", [2, 3]), ("float32", [3, 2]))
     assert read_program(data, ExactPrecision(20)).nodes
+
+
+@pytest.mark.parametrize("number", [1e300, -3.4028235677973366e38, 1.7976931348623157e308])
+@pytest.mark.parametrize("operator", ["aten.clamp_min.default", "aten.mul.Tensor", "aten.div.Tensor", "aten.gt.Scalar"])
+def test_numbers_that_float32_cannot_hold_are_refused(operator: str, number: float) -> None:
+    # torch refuses most on the CPU when the step is computed; another device may take infinity.
+    dtype = "bool" if operator == "aten.gt.Scalar" else "float32"
+    for given, shape in ((number, [3]), (3.4028234663852886e38, [2])):
+        data = single(operator, [{"value": 0}, {"float": float_text(given)}], [(dtype, shape)], ("float32", shape))
+        if given != number:
+            assert read_program(data, ExactPrecision(20)).nodes  # control
+            continue
+        with pytest.raises(ProgramError, match="which float32 cannot hold"):
+            read_program(data, ExactPrecision(20))
+        assert read_program(data, Precision()).nodes
 
 
 def test_who_stops_waits_no_longer() -> None:
