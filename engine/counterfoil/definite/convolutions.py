@@ -47,6 +47,7 @@ def convolution(x: Tensor, weight: Tensor, geometry: Geometry, bits: int, form: 
     check_operands(bits, bits, count)
     if form is Form.KARATSUBA and fused_convolutions.takes(x, weight, geometry, bits, count):
         return fused_convolutions.convolution(x, weight, geometry, bits)
+    form = _unfused(form, x)
     left, right = quantise(weight, bits), quantise(x, bits)
     if _direct(form, x, count, bits):
         return from_float64(torch.ops.aten.convolution(right.values, left.values, None, *geometry.library_arguments()))
@@ -79,6 +80,7 @@ def input_gradient(
     check_operands(bits, bits, count)
     if form is Form.KARATSUBA and fused_convolutions.takes(g, weight, geometry, bits, count):
         return fused_convolutions.input_gradient(g, weight, size, geometry, bits)
+    form = _unfused(form, g)
     left, right = quantise(weight.contiguous(), bits), quantise(g, bits)
     if _direct(form, g, count, bits):
         shaped = right.values.new_empty((g.shape[0], weight.shape[1] * groups, *size))
@@ -117,6 +119,7 @@ def weight_gradient(
     check_operands(bits, bits, count)
     if form is Form.KARATSUBA and fused_convolutions.takes(g, x, geometry, bits, 0):
         return fused_convolutions.weight_gradient(g, x, kernel, geometry, bits)
+    form = _unfused(form, g)
     left, right = quantise(g, bits), quantise(x, bits)
     if _direct(form, g, count, bits):
         shaped = right.values.new_empty((outputs, inputs, *kernel))
@@ -131,6 +134,11 @@ def weight_gradient(
     rows = per_group.permute(1, 2, 0, 3).reshape(groups, outputs // groups, count)
     product = _grouped(left, rows, right, columns.transpose(1, 2), form)
     return product.reshape(outputs, inputs, *kernel)
+
+
+def _unfused(form: Form, x: Tensor) -> Form:
+    """The form where the CPU's kernels do not compute: unfolded digits of grouped convolutions take memory and time."""
+    return Form.FLOAT64 if form is Form.KARATSUBA and x.device.type == "cpu" else form
 
 
 def _direct(form: Form, x: Tensor, count: int, bits: int) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
+from torch.profiler import ProfilerActivity, profile
 
 from counterfoil.definite import convolutions, fused_convolutions
 from counterfoil.definite.convolutions import convolution, input_gradient, weight_gradient
@@ -220,3 +221,15 @@ def test_more_positions_than_int32_adds(form: Form) -> None:
     x, g = value.expand(1, 1, 400, 500), value.expand(1, 2, 400, 500)
     found = weight_gradient(g, x, (1, 1), Geometry((1, 1), (0, 0), (1, 1)), 20, form)
     assert found.flatten().tolist() == [single(rows * Fraction(value.item()) ** 2)] * 2
+
+
+def test_grouped_convolutions_unfold_nothing() -> None:
+    """The fast form has no kernels for them: unfolded digits of a depthwise convolution took 70 times its memory."""
+    x, weight = torch.ones(1, 16, 64, 64), torch.ones(16, 1, 31, 31)
+    geometry = Geometry((1, 1), (15, 15), (1, 1), 16)
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
+        result = convolution(x, weight, geometry, 20, Form.KARATSUBA)
+        input_gradient(result, weight, (64, 64), geometry, 20, Form.KARATSUBA)
+    largest = max(event.cpu_memory_usage for event in seen.events())
+    # The library unfolds a group at a time; all of them have so many elements.
+    assert largest < 31 * 31 * x.numel()
