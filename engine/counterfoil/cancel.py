@@ -5,9 +5,23 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from counterfoil.errors import CancelledError
 from counterfoil.sentence import say
+
+_looked_at: ContextVar[CancelToken | None] = ContextVar("_looked_at", default=None)
+
+
+def check_cancelled() -> None:
+    """Look at the token of :meth:`CancelToken.looked_at` from within long work that is told of none.
+
+    Raises:
+        CancelledError: It was set.
+    """
+    token = _looked_at.get()
+    if token is not None:
+        token.check()
 
 
 class CancelToken:
@@ -46,6 +60,15 @@ class CancelToken:
     def resume(self) -> None:
         """Let the work go on."""
         self._running.set()
+
+    @contextmanager
+    def looked_at(self) -> Iterator[None]:
+        """Let :func:`check_cancelled` look at this token in the block, in this thread."""
+        before = _looked_at.set(self)
+        try:
+            yield
+        finally:
+            _looked_at.reset(before)
 
     @contextmanager
     def at_once(self) -> Iterator[None]:

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from counterfoil.cancel import check_cancelled
 from counterfoil.definite import buffers
 from counterfoil.definite.bracket import bracketed, bracketed_into, square_roots
 from counterfoil.definite.elementwise import number
@@ -149,7 +150,9 @@ def _decide(kind: str, operands: Sequence[Tensor], result: Tensor, doubtful: Ten
     chosen = [operand[doubtful].cpu().numpy() for operand in operands]
     # Tensors may hold the same number a million times.
     different, places = np.unique(np.stack(chosen).view(np.uint32), axis=1, return_inverse=True)
-    values = np.array(
-        [correctly_rounded(kind, *map(float, column.view(np.float32))) for column in different.T.copy()], np.float32
-    )
+    values = np.empty(different.shape[1], np.float32)
+    for i, column in enumerate(different.T.copy()):
+        # Rare by chance; but whoever chooses the operands of a power can make every value doubtful.
+        check_cancelled()
+        values[i] = correctly_rounded(kind, *map(float, column.view(np.float32)))
     result[doubtful] = torch.from_numpy(values[places.reshape(-1)]).to(result.device)

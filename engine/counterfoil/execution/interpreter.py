@@ -6,7 +6,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -226,7 +226,8 @@ class Interpreter:
         for index, operation in enumerate(self._operations):
             if cancel is not None:
                 cancel.check()
-            self._advance(index, operation, values, inputs.draws, compute, rounder)
+            with cancel.looked_at() if cancel is not None else nullcontext():
+                self._advance(index, operation, values, inputs.draws, compute, rounder)
             now = time.monotonic()
             if now - reported >= _PROGRESS_SECONDS:
                 reported = now
