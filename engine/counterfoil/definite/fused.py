@@ -18,10 +18,8 @@ from torch import Tensor
 from counterfoil.definite import buffers, cuts
 from counterfoil.definite.digits import KARATSUBA_BLOCK, digit_count
 from counterfoil.definite.limits import FLOAT64_BITS, check_operands, log2_ceiling
-from counterfoil.definite.quantise import LEAST_EXPONENT, not_finite
-
-_INFINITE = 0x7F800000
-"""The bits of infinity; those of NaN are greater."""
+from counterfoil.definite.magnitudes import INFINITE, exponent_above, largest_bits
+from counterfoil.definite.quantise import not_finite
 
 
 @dataclass(frozen=True)
@@ -78,11 +76,10 @@ def takes(left: Tensor, right: Tensor, bits: int) -> bool:
 
 def exponent_of(x: Tensor) -> int:
     """Return E of a float32 tensor on the CPU; raises as :func:`counterfoil.definite.quantise.exponents_of` does."""
-    bits = int(_largest(x.contiguous().view(-1).view(torch.int32).numpy()))
-    if bits >= _INFINITE:
+    largest = largest_bits(x.contiguous().view(-1).view(torch.int32).numpy())
+    if largest >= INFINITE:
         raise not_finite()
-    value = float(np.array(bits, np.int32).view(np.float32))
-    return max(int(np.frexp(value)[1]), LEAST_EXPONENT) if bits else LEAST_EXPONENT
+    return int(exponent_above(largest))
 
 
 def cut(x: Tensor, bits: int, exponent: int | None = None) -> Cut:
@@ -180,15 +177,6 @@ def matmul(left: Tensor, right: Tensor, bits: int) -> Tensor:
     if left.dim() == 2:
         return multiply(cut_once(left, bits), cut_once(right, bits))
     return torch.stack([multiply(cut(a, bits), cut(b, bits)) for a, b in zip(left, right, strict=True)])
-
-
-@numba.njit(nogil=True, cache=True)
-def _largest(bits: Any) -> Any:
-    """The largest magnitude of float32 numbers, as its bits: magnitudes are ordered as their bits are."""
-    largest = np.int32(0)
-    for i in range(bits.size):
-        largest = max(largest, bits[i] & np.int32(0x7FFFFFFF))
-    return largest
 
 
 @numba.njit(inline="always")

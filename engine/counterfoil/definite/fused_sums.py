@@ -6,7 +6,6 @@ mod 2^64, is the sum of the integers. Integers may be added in any order, so the
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,10 +17,8 @@ from torch import Tensor
 from counterfoil.definite import buffers
 from counterfoil.definite.bitcasts import as_bits
 from counterfoil.definite.limits import sum_bits
-from counterfoil.definite.quantise import LEAST_EXPONENT, not_finite
-
-_INFINITE = 0x7F800000
-"""The bits of infinity; those of NaN are greater."""
+from counterfoil.definite.magnitudes import INFINITE, exponent_above, largest_bits, magic_number
+from counterfoil.definite.quantise import not_finite
 
 
 def takes(x: Tensor, summed: Sequence[int]) -> bool:
@@ -66,31 +63,11 @@ def _runs(shape: Sequence[int], summed: Sequence[int]) -> list[int]:
 
 
 @numba.njit(inline="always")
-def _magic(largest: Any, bits: Any) -> Any:
-    """1.5 * 2^52 units of numbers whose largest magnitude has these bits."""
-    exponent = (largest >> 23) - 126
-    if largest < 0x00800000:
-        exponent = LEAST_EXPONENT
-        while largest > 1:
-            largest >>= 1
-            exponent += 1
-    return math.ldexp(1.5, exponent - bits + 52)
-
-
-@numba.njit(inline="always")
 def _rounded(total: Any, count: Any, magic: Any) -> Any:
     """The sum whose terms' bits add up to ``total``."""
     integers = np.int64(total - np.uint64(count) * as_bits(magic))
     # A unit is 2^-52 of 2/3 of it.
     return np.float32(np.float64(integers) * (magic / 6755399441055744.0)) + np.float32(0)
-
-
-@numba.njit(nogil=True, cache=True)
-def _largest(row: Any) -> Any:
-    largest = np.int32(0)
-    for i in range(row.size):
-        largest = max(largest, row[i] & np.int32(0x7FFFFFFF))
-    return largest
 
 
 @numba.njit(nogil=True, cache=True)
@@ -109,10 +86,10 @@ def _sum_rows(x: Any, patterns: Any, bits: int, result: Any) -> bool:
         for k1 in range(x.shape[2]):
             largest = np.int32(0)
             for r0 in range(x.shape[1]):
-                largest = max(largest, _largest(patterns[k0, r0, k1]))
-            if largest >= _INFINITE:
+                largest = max(largest, largest_bits(patterns[k0, r0, k1]))
+            if largest >= INFINITE:
                 return False
-            magic = _magic(np.int64(largest), bits)
+            magic = magic_number(exponent_above(largest), bits)
             total = np.uint64(0)
             for r0 in range(x.shape[1]):
                 total += _added(x[k0, r0, k1], magic)
@@ -144,9 +121,9 @@ def _sum_columns(x: Any, patterns: Any, bits: int, result: Any) -> bool:
         for r0 in range(count):
             _raise_largest(patterns[k0, r0], largest)
         for i in range(columns):
-            if largest[i] >= _INFINITE:
+            if largest[i] >= INFINITE:
                 return False
-            magics[i] = _magic(np.int64(largest[i]), bits)
+            magics[i] = magic_number(exponent_above(largest[i]), bits)
         for r0 in range(count):
             _add_row(x[k0, r0], magics, totals)
         for i in range(columns):
