@@ -99,6 +99,7 @@ KINDS = {
 KEY_ID = "ab" * 32
 # The sentences are the engine's own, so that their translations are tried too.
 OTHER_ORDER = say("The file was made for the order {0}; the client's order is {1}.", "3eeb7e96e59c", "5f4dcc3b5aa7")
+NOT_THE_ORDER = say("The file was made for another order than the client's, so its contents are not compared.")
 SELF_TEST_SENTENCE = say("Known answers for SHA-256, Philox and a rounded training step came out right on {0}.", "cpu")
 
 
@@ -416,6 +417,9 @@ class FakeEngine:
             result[CheckNumber.ORDER] = Check(CheckNumber.ORDER, CheckState.WARNING, text)
         for number in self.failing:
             result[number] = Check(number, CheckState.FAILED, OTHER_ORDER)
+        if CheckNumber.ORDER in self.failing:
+            result[CheckNumber.ORDER_CONTENTS] = Check(CheckNumber.ORDER_CONTENTS, CheckState.SKIPPED, NOT_THE_ORDER)
+            result[CheckNumber.PROGRAM] = Check(CheckNumber.PROGRAM, CheckState.PENDING)
         return result
 
     def summary(self, path: Path, order: Path | None) -> BundleSummary:

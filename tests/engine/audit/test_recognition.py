@@ -36,7 +36,7 @@ def files(tmp_path_factory: pytest.TempPathFactory, digits_job: Job, trainer_key
     sign = ["--verdict", str(folder / "d"), "--key", str(folder / "auditor.pem")]
     assert main(["audit", str(digits_job.run), "--segments", "1", *sign]) == 0
     generate_key(folder / "trainer.pem", None)
-    train = ["train", str(digits_job.order), "--out", str(folder / "run.cfoil"), "--key", str(folder / "trainer.pem")]
+    train = ["train", str(digits_job.order), "--out", str(folder / "told.cfoil"), "--key", str(folder / "trainer.pem")]
     found[FileKind.HEADS] = folder / "e"
     assert main([*train, "--heads", str(folder / "e")]) == 0
     found[FileKind.WEIGHTS] = folder / "f"
