@@ -196,6 +196,8 @@ class OverviewView(Page):
 
     def _margins(self, summary: BundleSummary) -> str:
         order = summary.order
+        if order.exact_bits is not None:
+            return self.tr("none: every result is defined")
         if order.without_bound is None:
             return ""
         if not order.without_bound:

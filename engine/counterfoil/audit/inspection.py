@@ -21,6 +21,7 @@ from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.summary import ArraySummary, BundleSummary, OrderSummary, RunSummary
 from counterfoil.bundle.checked import Progress
+from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree
 from counterfoil.cancel import CancelToken
@@ -519,6 +520,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         commit_every=manifest.commit_every,
         checkpoint_every=manifest.checkpoint_every,
         without_bound=None if program is None else kinds_without_proof(program, manifest.precision),
+        exact_bits=manifest.precision.bits if isinstance(manifest.precision, ExactPrecision) else None,
         estimate=inspection.estimate,
     )
 

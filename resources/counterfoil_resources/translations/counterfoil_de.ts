@@ -32,6 +32,113 @@
         </message>
     </context>
     <context>
+        <name>CapsuleDialog</name>
+        <message>
+            <source>&amp;Adjudicate</source>
+            <translation>&amp;Entscheiden</translation>
+        </message>
+        <message>
+            <source>&amp;Close</source>
+            <translation>&amp;Schließen</translation>
+        </message>
+        <message>
+            <source>&amp;Stop</source>
+            <translation>&amp;Abbrechen</translation>
+        </message>
+        <message>
+            <source>An accusation, not yet checked</source>
+            <translation>Ein Vorwurf, noch nicht geprüft</translation>
+        </message>
+        <message>
+            <source>An auditor says that a step of this run is not what was ordered. Replay the step here, and see who is right; neither side is trusted.</source>
+            <translation>Ein Prüfer sagt, dass ein Schritt dieses Laufs nicht der bestellte ist. Rechnen Sie den Schritt hier nach und sehen Sie, wer recht hat; keiner Seite wird vertraut.</translation>
+        </message>
+        <message>
+            <source>Being adjudicated</source>
+            <translation>Wird entschieden</translation>
+        </message>
+        <message>
+            <source>CONFIRMED: the auditor is right</source>
+            <translation>CONFIRMED: Der Prüfer hat recht</translation>
+        </message>
+        <message>
+            <source>Checks</source>
+            <translation>Prüfungen</translation>
+        </message>
+        <message>
+            <source>Compare with the client's &amp;order…</source>
+            <translation>Mit dem &amp;Auftrag des Auftraggebers vergleichen…</translation>
+        </message>
+        <message>
+            <source>Dispute capsule: {0}</source>
+            <translation>Streitfallkapsel: {0}</translation>
+        </message>
+        <message>
+            <source>Disputed</source>
+            <translation>Strittig</translation>
+        </message>
+        <message>
+            <source>File</source>
+            <translation>Datei</translation>
+        </message>
+        <message>
+            <source>It is compared with the order {0}.</source>
+            <translation>Sie wird mit dem Auftrag {0} verglichen.</translation>
+        </message>
+        <message>
+            <source>It is not compared with the client's own order: whether this step was ordered is not known.</source>
+            <translation>Sie wird nicht mit dem eigenen Auftrag des Auftraggebers verglichen: Ob dieser Schritt bestellt war, ist nicht bekannt.</translation>
+        </message>
+        <message>
+            <source>Job</source>
+            <translation>Aufgabe</translation>
+        </message>
+        <message>
+            <source>Not adjudicated</source>
+            <translation>Nicht entschieden</translation>
+        </message>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Progress of the replay</source>
+            <translation>Fortschritt der Nachrechnung</translation>
+        </message>
+        <message>
+            <source>REJECTED: the trainer is right</source>
+            <translation>REJECTED: Der Trainer hat recht</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>SHA-256</source>
+            <translation>SHA-256</translation>
+        </message>
+        <message>
+            <source>The disputed step is replayed.</source>
+            <translation>Der strittige Schritt wird nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>Trainer's key</source>
+            <translation>Schlüssel des Trainers</translation>
+        </message>
+        <message>
+            <source>What was found</source>
+            <translation>Was gefunden wurde</translation>
+        </message>
+        <message>
+            <source>could not be read</source>
+            <translation>konnte nicht gelesen werden</translation>
+        </message>
+        <message>
+            <source>step {0} of {1}, replayed from the state after step {2}</source>
+            <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
+        </message>
+    </context>
+    <context>
         <name>Chronicle</name>
         <message>
             <source>Check {0}: {1}. {2}</source>
@@ -129,8 +236,16 @@
             <translation>Bündel zur Warteschlange hinzufügen</translation>
         </message>
         <message>
+            <source>All replays that came to a result, signed or not</source>
+            <translation>Alle Nachrechnungen mit einem Ergebnis, unterschrieben oder nicht</translation>
+        </message>
+        <message>
             <source>Check the signature of a verdict, and read it</source>
             <translation>Die Unterschrift eines Urteils prüfen und es lesen</translation>
+        </message>
+        <message>
+            <source>Choose another &amp;order…</source>
+            <translation>Anderen &amp;Auftrag wählen…</translation>
         </message>
         <message>
             <source>Choose how much of the run is replayed, and see what that costs and proves</source>
@@ -147,6 +262,10 @@
         <message>
             <source>Co&amp;mpare with order…</source>
             <translation>Mit dem &amp;Auftrag vergleichen…</translation>
+        </message>
+        <message>
+            <source>Co&amp;mpare with {0}</source>
+            <translation>&amp;Mit {0} vergleichen</translation>
         </message>
         <message>
             <source>Compare the open run with the client's own order file</source>
@@ -183,6 +302,10 @@
         <message>
             <source>Replay {0} on this machine and compare it</source>
             <translation>Auf diesem Rechner nachrechnen und vergleichen: {0}</translation>
+        </message>
+        <message>
+            <source>Res&amp;ults…</source>
+            <translation>Er&amp;gebnisse…</translation>
         </message>
         <message>
             <source>Run the checks and conclude REFUSED, so that a verdict can be signed</source>
@@ -227,6 +350,10 @@
         <message>
             <source>Ta&amp;ke the order from the bundle</source>
             <translation>Auftrag aus dem Bündel ne&amp;hmen</translation>
+        </message>
+        <message>
+            <source>The run names an order that you have used: {0}</source>
+            <translation>Der Lauf nennt einen Auftrag, den Sie schon verwendet haben: {0}</translation>
         </message>
     </context>
     <context>
@@ -352,6 +479,10 @@
         <message>
             <source>Step {0} is the first that differs ({1}).</source>
             <translation>Schritt {0} ist der erste, der abweicht ({1}).</translation>
+        </message>
+        <message>
+            <source>Technical details</source>
+            <translation>Technische Einzelheiten</translation>
         </message>
         <message>
             <source>Tensor</source>
@@ -538,6 +669,72 @@
         </message>
     </context>
     <context>
+        <name>DropHint</name>
+        <message>
+            <source>A run is opened, several are queued. An order is compared with the run, a verdict is read, a dispute capsule is adjudicated; data, tree heads and keys are used with what is open.</source>
+            <translation>Ein Lauf wird geöffnet, mehrere kommen in die Warteschlange. Ein Auftrag wird mit dem Lauf verglichen, ein Urteil gelesen, über eine Streitfallkapsel entschieden; Daten, Baumköpfe und Schlüssel gelten für das, was offen ist.</translation>
+        </message>
+        <message>
+            <source>Drop the file here</source>
+            <translation>Datei hier ablegen</translation>
+        </message>
+        <message>
+            <source>Drop the {0} files here</source>
+            <translation>{0} Dateien hier ablegen</translation>
+        </message>
+    </context>
+    <context>
+        <name>Dropping</name>
+        <message>
+            <source>Comparing with the order {0}.</source>
+            <translation>Wird mit dem Auftrag {0} verglichen.</translation>
+        </message>
+        <message>
+            <source>The tree heads in {0} are compared when the run is replayed.</source>
+            <translation>Die Baumköpfe in {0} werden verglichen, wenn der Lauf nachgerechnet wird.</translation>
+        </message>
+        <message>
+            <source>Verdicts are checked with {0} from now on.</source>
+            <translation>Urteile werden von nun an mit {0} geprüft.</translation>
+        </message>
+        <message>
+            <source>{0} holds data: open the run that needs it first.</source>
+            <translation>{0} enthält Daten: Öffnen Sie zuerst den Lauf, der sie braucht.</translation>
+        </message>
+        <message>
+            <source>{0} holds tree heads: open their run first.</source>
+            <translation>{0} enthält Baumköpfe: Öffnen Sie zuerst ihren Lauf.</translation>
+        </message>
+        <message>
+            <source>{0} holds weights: an audit needs none, the run holds every weight that was signed.</source>
+            <translation>{0} enthält Gewichte: Eine Prüfung braucht keine, der Lauf enthält jedes unterschriebene Gewicht.</translation>
+        </message>
+        <message>
+            <source>{0} is no file that Counterfoil reads.</source>
+            <translation>{0} ist keine Datei, die Counterfoil liest.</translation>
+        </message>
+        <message>
+            <source>{0} is offered when you sign.</source>
+            <translation>{0} wird angeboten, wenn Sie unterschreiben.</translation>
+        </message>
+        <message>
+            <source>{0} is remembered; compare with it after the replay.</source>
+            <translation>{0} ist gemerkt; vergleichen Sie nach der Nachrechnung damit.</translation>
+        </message>
+        <message>
+            <source>{0} is the data file.</source>
+            <translation>{0} ist die Datendatei.</translation>
+        </message>
+        <message>
+            <source>{0} is the order.</source>
+            <translation>{0} ist der Auftrag.</translation>
+        </message>
+        <message>
+            <source>{0} runs are queued.</source>
+            <translation>{0} Läufe sind in der Warteschlange.</translation>
+        </message>
+    </context>
+    <context>
         <name>ElidedLabel</name>
         <message>
             <source>Copy</source>
@@ -594,6 +791,10 @@
             <translation>Mit dem Auftrag des Auftraggebers vergleichen</translation>
         </message>
         <message>
+            <source>Compare without signing</source>
+            <translation>Ohne Unterschrift vergleichen</translation>
+        </message>
+        <message>
             <source>Counterfoil bundles (*.cfoil);;All files (*)</source>
             <translation>Counterfoil-Bündel (*.cfoil);;Alle Dateien (*)</translation>
         </message>
@@ -610,6 +811,10 @@
             <translation>Schritttabelle exportieren</translation>
         </message>
         <message>
+            <source>Go on without signing</source>
+            <translation>Ohne Unterschrift fortfahren</translation>
+        </message>
+        <message>
             <source>Open a run</source>
             <translation>Lauf öffnen</translation>
         </message>
@@ -618,12 +823,24 @@
             <translation>Urteil öffnen</translation>
         </message>
         <message>
+            <source>Open without signing</source>
+            <translation>Ohne Unterschrift öffnen</translation>
+        </message>
+        <message>
+            <source>Replay without signing</source>
+            <translation>Ohne Unterschrift nachrechnen</translation>
+        </message>
+        <message>
             <source>Save dispute capsule</source>
             <translation>Streitfallkapsel speichern</translation>
         </message>
         <message>
             <source>Stop it and open</source>
             <translation>Abbrechen und öffnen</translation>
+        </message>
+        <message>
+            <source>The result of {0} is not signed: {1}.</source>
+            <translation>Das Ergebnis von {0} ist nicht unterschrieben: {1}.</translation>
         </message>
         <message>
             <source>Verdicts (*.json);;All files (*)</source>
@@ -915,6 +1132,10 @@
             <translation>{0} wird gerade nachgerechnet.</translation>
         </message>
         <message>
+            <source>Close without signing</source>
+            <translation>Ohne Unterschrift schließen</translation>
+        </message>
+        <message>
             <source>Dispute</source>
             <translation>Streitfall</translation>
         </message>
@@ -949,6 +1170,10 @@
         <message>
             <source>Recording the sample on this machine: the first step takes some seconds.</source>
             <translation>Das Beispiel wird auf diesem Rechner aufgezeichnet: Der erste Schritt dauert einige Sekunden.</translation>
+        </message>
+        <message>
+            <source>Show without signing</source>
+            <translation>Ohne Unterschrift zeigen</translation>
         </message>
         <message>
             <source>Steps</source>
@@ -1344,6 +1569,10 @@
             <translation>Schlüssel des Trainers</translation>
         </message>
         <message>
+            <source>none: every result is defined</source>
+            <translation>keine: Jedes Ergebnis ist festgelegt</translation>
+        </message>
+        <message>
             <source>not read yet</source>
             <translation>noch nicht gelesen</translation>
         </message>
@@ -1686,6 +1915,61 @@
         </message>
     </context>
     <context>
+        <name>ResultsDialog</name>
+        <message>
+            <source>&amp;Close</source>
+            <translation>&amp;Schließen</translation>
+        </message>
+        <message>
+            <source>Ended</source>
+            <translation>Beendet</translation>
+        </message>
+        <message>
+            <source>Judged</source>
+            <translation>Beurteilt</translation>
+        </message>
+        <message>
+            <source>No replay has come to a result yet.</source>
+            <translation>Noch keine Nachrechnung hat ein Ergebnis.</translation>
+        </message>
+        <message>
+            <source>Outcome</source>
+            <translation>Ergebnis</translation>
+        </message>
+        <message>
+            <source>Re&amp;move…</source>
+            <translation>Ent&amp;fernen…</translation>
+        </message>
+        <message>
+            <source>Replays that came to a result: {0}, of which {1} are not signed. They are kept until you remove them.</source>
+            <translation>Nachrechnungen mit Ergebnis: {0}, davon nicht unterschrieben: {1}. Sie bleiben, bis Sie sie entfernen.</translation>
+        </message>
+        <message>
+            <source>Results</source>
+            <translation>Ergebnisse</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>Lauf</translation>
+        </message>
+        <message>
+            <source>Sh&amp;ow</source>
+            <translation>An&amp;zeigen</translation>
+        </message>
+        <message>
+            <source>Signed verdict</source>
+            <translation>Unterschriebenes Urteil</translation>
+        </message>
+        <message>
+            <source>not signed</source>
+            <translation>nicht unterschrieben</translation>
+        </message>
+        <message>
+            <source>{0} of {1} steps</source>
+            <translation>{0} von {1} Schritten</translation>
+        </message>
+    </context>
+    <context>
         <name>Shell</name>
         <message>
             <source>&amp;About Counterfoil</source>
@@ -1830,6 +2114,10 @@
     <context>
         <name>SigningDialog</name>
         <message>
+            <source>A private key does not belong beside the trainer's file: choose another folder.</source>
+            <translation>Ein privater Schlüssel gehört nicht neben die Datei des Trainers: Wählen Sie einen anderen Ordner.</translation>
+        </message>
+        <message>
             <source>A report to &amp;print (PDF)</source>
             <translation>Ein Bericht zum &amp;Drucken (PDF)</translation>
         </message>
@@ -1934,6 +2222,10 @@
             <translation>Mit meinem &amp;Schlüssel unterschreiben</translation>
         </message>
         <message>
+            <source>Signing…</source>
+            <translation>Wird unterschrieben…</translation>
+        </message>
+        <message>
             <source>Steps</source>
             <translation>Schritte</translation>
         </message>
@@ -2026,8 +2318,8 @@
             <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
         </message>
         <message>
-            <source>{0} ordered, {1} replayed, {2} different</source>
-            <translation>{0} bestellt, {1} nachgerechnet, {2} abweichend</translation>
+            <source>{0} ordered, {1} judged, {2} different</source>
+            <translation>{0} bestellt, {1} beurteilt, {2} abweichend</translation>
         </message>
     </context>
     <context>
@@ -2222,6 +2514,10 @@
             <translation>Lassen Sie sich vom Prüfer dessen öffentlichen Schlüssel geben, und wählen Sie ihn. Bis dahin kann jeder das hier gemacht haben.</translation>
         </message>
         <message>
+            <source>It says nothing of {0}. Its signature holds, and it found: {1}, for a file called {2} with another SHA-256.</source>
+            <translation>Es sagt nichts über {0}. Seine Unterschrift ist gültig, und es stellt fest: {1}, für eine Datei namens {2} mit einem anderen SHA-256.</translation>
+        </message>
+        <message>
             <source>It speaks of a file called {0}. Compare it with your bundle: a name proves nothing.</source>
             <translation>Es spricht von einer Datei namens {0}. Vergleichen Sie es mit Ihrem Bündel: Ein Name beweist nichts.</translation>
         </message>
@@ -2290,6 +2586,14 @@
             <translation>Dieses Urteil zählt nicht</translation>
         </message>
         <message>
+            <source>This verdict is about another file</source>
+            <translation>Dieses Urteil betrifft eine andere Datei</translation>
+        </message>
+        <message>
+            <source>This verdict was not signed with that key</source>
+            <translation>Dieses Urteil wurde nicht mit diesem Schlüssel unterschrieben</translation>
+        </message>
+        <message>
             <source>Verdict: {0}</source>
             <translation>Urteil: {0}</translation>
         </message>
@@ -2314,8 +2618,12 @@
             <translation>{0} Der Schlüssel ist der aus der Datei {1}; dass er der des Prüfers ist, müssen Sie anderswoher wissen.</translation>
         </message>
         <message>
-            <source>{0} ordered, {1} replayed</source>
-            <translation>{0} bestellt, {1} nachgerechnet</translation>
+            <source>{0} holds another key than the one that the verdict names. If it is the auditor's key, somebody else made this verdict: do not rely on it.</source>
+            <translation>{0} enthält einen anderen Schlüssel als den, den das Urteil nennt. Ist es der des Prüfers, so hat jemand anderes dieses Urteil gemacht: Verlassen Sie sich nicht darauf.</translation>
+        </message>
+        <message>
+            <source>{0} ordered, {1} judged</source>
+            <translation>{0} bestellt, {1} beurteilt</translation>
         </message>
         <message>
             <source>{0}, as the auditor says</source>
@@ -2395,6 +2703,18 @@
     <context>
         <name>dialogs</name>
         <message>
+            <source>A verdict that was signed stays where it is.</source>
+            <translation>Ein unterschriebenes Urteil bleibt, wo es ist.</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>Abbrechen</translation>
+        </message>
+        <message>
+            <source>Choose another file…</source>
+            <translation>Andere Datei wählen…</translation>
+        </message>
+        <message>
             <source>Copy details</source>
             <translation>Einzelheiten kopieren</translation>
         </message>
@@ -2403,12 +2723,44 @@
             <translation>Counterfoil</translation>
         </message>
         <message>
+            <source>It stays among the results, and can be signed later.</source>
+            <translation>Es bleibt unter den Ergebnissen und kann später unterschrieben werden.</translation>
+        </message>
+        <message>
             <source>Keep replaying</source>
             <translation>Weiter nachrechnen</translation>
         </message>
         <message>
+            <source>Nothing was concluded from it.</source>
+            <translation>Daraus wurde nichts geschlossen.</translation>
+        </message>
+        <message>
+            <source>Remove</source>
+            <translation>Entfernen</translation>
+        </message>
+        <message>
+            <source>Remove this result of {0}?</source>
+            <translation>Dieses Ergebnis von {0} entfernen?</translation>
+        </message>
+        <message>
+            <source>Replace</source>
+            <translation>Ersetzen</translation>
+        </message>
+        <message>
+            <source>Replace {0}?</source>
+            <translation>{0} ersetzen?</translation>
+        </message>
+        <message>
+            <source>Sign…</source>
+            <translation>Unterschreiben…</translation>
+        </message>
+        <message>
             <source>What has been replayed so far does not make a verdict.</source>
             <translation>Was bisher nachgerechnet wurde, reicht nicht für ein Urteil.</translation>
+        </message>
+        <message>
+            <source>What is in it now will be lost.</source>
+            <translation>Was jetzt darin steht, geht verloren.</translation>
         </message>
     </context>
     <context>
@@ -2701,10 +3053,6 @@
             <translation>Bitten Sie den Trainer noch einmal um die Datei.</translation>
         </message>
         <message>
-            <source>Ask the trainer for the run of this order.</source>
-            <translation>Bitten Sie den Trainer um den Lauf dieses Auftrags.</translation>
-        </message>
-        <message>
             <source>Ask the trainer for the run whose history it published.</source>
             <translation>Bitten Sie den Trainer um den Lauf, dessen Verlauf er veröffentlicht hat.</translation>
         </message>
@@ -2769,6 +3117,14 @@
             <translation>Wählen Sie einen anderen Ordner oder einen anderen Namen.</translation>
         </message>
         <message>
+            <source>Choose another folder.</source>
+            <translation>Wählen Sie einen anderen Ordner.</translation>
+        </message>
+        <message>
+            <source>Choose another name, or agree that it is replaced.</source>
+            <translation>Wählen Sie einen anderen Namen, oder stimmen Sie dem Ersetzen zu.</translation>
+        </message>
+        <message>
             <source>Choose another name.</source>
             <translation>Wählen Sie einen anderen Namen.</translation>
         </message>
@@ -2783,6 +3139,10 @@
         <message>
             <source>Choose one such as 0.99.</source>
             <translation>Wählen Sie etwa 0.99.</translation>
+        </message>
+        <message>
+            <source>Choose the order file that the client wrote and kept.</source>
+            <translation>Wählen Sie die Auftragsdatei, die der Auftraggeber geschrieben und aufbewahrt hat.</translation>
         </message>
         <message>
             <source>Chunk {0} of tensor {1} has the wrong length.</source>
@@ -2831,6 +3191,14 @@
         <message>
             <source>Every step was replayed</source>
             <translation>Jeder Schritt wurde nachgerechnet</translation>
+        </message>
+        <message>
+            <source>Everything after follows from it: the model that was delivered is not the one that was ordered.</source>
+            <translation>Alles danach folgt daraus: Das gelieferte Modell ist nicht das bestellte.</translation>
+        </message>
+        <message>
+            <source>Everything before is right.</source>
+            <translation>Alles davor stimmt.</translation>
         </message>
         <message>
             <source>Exact operands of {0} bits are not supported; {1} to {2} are.</source>
@@ -2901,6 +3269,10 @@
             <translation>In einer Shell: {0}=3 counterfoil ... 3&lt; &lt;(Ihr Passwortprogramm)</translation>
         </message>
         <message>
+            <source>In several steps, the last of them step {0}, the trainer's rounding log is not complete.</source>
+            <translation>In mehreren Schritten, zuletzt in Schritt {0}, ist das Rundungsprotokoll des Trainers nicht vollständig.</translation>
+        </message>
+        <message>
             <source>Install a torch version that Counterfoil supports (2.11 to 2.13).</source>
             <translation>Installieren Sie eine Version von torch, die Counterfoil unterstützt (2.11 bis 2.13).</translation>
         </message>
@@ -2911,6 +3283,14 @@
         <message>
             <source>Install one; on Debian and Ubuntu: apt-get install fonts-dejavu-core</source>
             <translation>Installieren Sie eine; unter Debian und Ubuntu: apt-get install fonts-dejavu-core</translation>
+        </message>
+        <message>
+            <source>It is not proven that a sound machine cannot give the trainer's result, so nobody is accused.</source>
+            <translation>Es ist nicht bewiesen, dass keine einwandfreie Maschine das Ergebnis des Trainers liefern kann; deshalb wird niemand beschuldigt.</translation>
+        </message>
+        <message>
+            <source>It is the first step of the training.</source>
+            <translation>Es ist der erste Schritt des Trainings.</translation>
         </message>
         <message>
             <source>Keep the divisor away from zero, for instance with clamp(min=1).</source>
@@ -2965,12 +3345,44 @@
             <translation>Schaffen Sie dort Platz; bis dahin wird kein Schlüssel gemerkt.</translation>
         </message>
         <message>
+            <source>Make sure that the order file is the one that the client kept. If it is, ask the trainer for the run of this order.</source>
+            <translation>Vergewissern Sie sich, dass die Auftragsdatei die vom Auftraggeber aufbewahrte ist. Wenn ja, bitten Sie den Trainer um den Lauf zu diesem Auftrag.</translation>
+        </message>
+        <message>
             <source>Make the folder, or choose another.</source>
             <translation>Legen Sie den Ordner an, oder wählen Sie einen anderen.</translation>
         </message>
         <message>
             <source>Merkle trees of {0} and {1} leaves cannot be compared leaf by leaf.</source>
             <translation>Merkle-Bäume mit {0} und {1} Blättern lassen sich nicht Blatt für Blatt vergleichen.</translation>
+        </message>
+        <message>
+            <source>Most likely another learning rate was used, another update rule, or the weights were edited.</source>
+            <translation>Wahrscheinlich wurde eine andere Lernrate oder eine andere Änderungsregel verwendet, oder die Gewichte wurden bearbeitet.</translation>
+        </message>
+        <message>
+            <source>Most likely it computed with other values or other operations than were ordered.</source>
+            <translation>Wahrscheinlich rechnete es mit anderen Werten oder anderen Operationen als bestellt.</translation>
+        </message>
+        <message>
+            <source>Most likely the log was damaged, or written so that the step cannot be checked.</source>
+            <translation>Wahrscheinlich wurde das Protokoll beschädigt oder so geschrieben, dass der Schritt nicht geprüft werden kann.</translation>
+        </message>
+        <message>
+            <source>Most likely the result was changed after the step was computed.</source>
+            <translation>Wahrscheinlich wurde das Ergebnis geändert, nachdem der Schritt gerechnet war.</translation>
+        </message>
+        <message>
+            <source>Most likely the training data were changed, or other rows were trained on.</source>
+            <translation>Wahrscheinlich wurden die Trainingsdaten geändert, oder es wurde mit anderen Zeilen trainiert.</translation>
+        </message>
+        <message>
+            <source>Most likely this machine computes inexactly: it did not give its own result a second time.</source>
+            <translation>Wahrscheinlich rechnet diese Maschine ungenau: Sie lieferte ihr eigenes Ergebnis kein zweites Mal.</translation>
+        </message>
+        <message>
+            <source>Most likely values were rounded at will, to steer the training.</source>
+            <translation>Wahrscheinlich wurden Werte nach Belieben gerundet, um das Training zu lenken.</translation>
         </message>
         <message>
             <source>Most often the machine ran out of memory. Close other programs, and try again.</source>
@@ -3007,6 +3419,10 @@
         <message>
             <source>No published tree head covers a step of the run: all that were given are about its initial state.</source>
             <translation>Kein veröffentlichter Baumkopf erfasst einen Schritt des Laufs: Alle, die angegeben wurden, gelten seinem Anfangszustand.</translation>
+        </message>
+        <message>
+            <source>Nothing follows for the model until the run has been replayed on another machine.</source>
+            <translation>Für das Modell folgt daraus nichts, bis der Lauf auf einer anderen Maschine nachgerechnet ist.</translation>
         </message>
         <message>
             <source>Nothing was computed. If you trust the order, and this machine has the memory and the time for it, allow large programs: with --allow-large on the command line, or in the plan of the window.</source>
@@ -3117,6 +3533,10 @@
             <translation>Segmente werden nach Nummer, nach Anzahl oder nach Sicherheit gewählt; nur nach einem davon.</translation>
         </message>
         <message>
+            <source>Sign the verdict before you close the window.</source>
+            <translation>Unterschreiben Sie das Urteil, bevor Sie das Fenster schließen.</translation>
+        </message>
+        <message>
             <source>Signed by {0}, {1}.</source>
             <translation>Unterschrieben von {0}, {1}.</translation>
         </message>
@@ -3189,6 +3609,10 @@
             <translation>Schritt {0} ist nicht, was bestellt war: Vom Zustand aus nachgerechnet, auf den sich der Lauf selbst festlegt, ergibt er andere Werte, als der Trainer unterschrieben hat (in: {1}). Eine zweite Nachrechnung mit jeder Summe in anderer Reihenfolge und exakte Arithmetik bestätigen das Ergebnis dieses Rechners.</translation>
         </message>
         <message>
+            <source>Steps before it differ too.</source>
+            <translation>Auch Schritte davor weichen ab.</translation>
+        </message>
+        <message>
             <source>Stopped; nothing was concluded.</source>
             <translation>Angehalten; es wurde nichts geschlossen.</translation>
         </message>
@@ -3251,6 +3675,10 @@
         <message>
             <source>The arguments by name of an operator {0} of the program are not a record.</source>
             <translation>Die benannten Argumente eines Operators {0} des Programms sind kein Datensatz.</translation>
+        </message>
+        <message>
+            <source>The audit could not read the order of the file, so nothing can be compared.</source>
+            <translation>Die Prüfung konnte den Auftrag der Datei nicht lesen; deshalb kann nichts verglichen werden.</translation>
         </message>
         <message>
             <source>The audit was stopped after {0} of {1} steps; all of these match.</source>
@@ -3465,6 +3893,10 @@
             <translation>In der Datei fehlt {0}.</translation>
         </message>
         <message>
+            <source>The file was made for another order than the client's, so its contents are not compared.</source>
+            <translation>Die Datei wurde für einen anderen Auftrag als den des Auftraggebers gemacht; deshalb wird ihr Inhalt nicht verglichen.</translation>
+        </message>
+        <message>
             <source>The file was made for the order {0}; the client's order is {1}.</source>
             <translation>Die Datei wurde für den Auftrag {0} gemacht; der Auftrag des Auftraggebers ist {1}.</translation>
         </message>
@@ -3501,8 +3933,20 @@
             <translation>Der Ordner {0} lässt sich nicht anlegen: {1}.</translation>
         </message>
         <message>
+            <source>The folder {0} for results cannot be made: {1}.</source>
+            <translation>Der Ordner {0} für Ergebnisse kann nicht angelegt werden: {1}.</translation>
+        </message>
+        <message>
+            <source>The folder {0} for the key cannot be made: {1}.</source>
+            <translation>Der Ordner {0} für den Schlüssel kann nicht angelegt werden: {1}.</translation>
+        </message>
+        <message>
             <source>The folder {0} for the sample cannot be made: {1}.</source>
             <translation>Der Ordner {0} für das Beispiel lässt sich nicht anlegen: {1}.</translation>
+        </message>
+        <message>
+            <source>The gradients that the trainer computed at step {0} are not those of the ordered step.</source>
+            <translation>Die Gradienten, die der Trainer in Schritt {0} berechnete, sind nicht die des bestellten Schritts.</translation>
         </message>
         <message>
             <source>The group {0} has a link of a form that no bundle has.</source>
@@ -3869,6 +4313,10 @@
             <translation>Der Bericht konnte nicht gedruckt werden: Sein Prozess endete mit dem Code {0}.</translation>
         </message>
         <message>
+            <source>The result {0} cannot be read.</source>
+            <translation>Das Ergebnis {0} kann nicht gelesen werden.</translation>
+        </message>
+        <message>
             <source>The root of the file is not a group.</source>
             <translation>Die Wurzel der Datei ist keine Gruppe.</translation>
         </message>
@@ -4057,6 +4505,10 @@
             <translation>Die Aussage nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreiben würde.</translation>
         </message>
         <message>
+            <source>The steps before it that were replayed are right.</source>
+            <translation>Die nachgerechneten Schritte davor stimmen.</translation>
+        </message>
+        <message>
             <source>The stored state of step {0} differs from the state root of that step.</source>
             <translation>Der gespeicherte Zustand von Schritt {0} passt nicht zur Zustandswurzel dieses Schritts.</translation>
         </message>
@@ -4101,6 +4553,10 @@
             <translation>Der Trainer hat am {1} einen Baumkopf über {0} Blätter veröffentlicht; der Lauf hat nur {2}: Er wurde danach abgeschnitten.</translation>
         </message>
         <message>
+            <source>The trainer signed a rounding log for step {0} that nobody can read.</source>
+            <translation>Der Trainer unterschrieb für Schritt {0} ein Rundungsprotokoll, das niemand lesen kann.</translation>
+        </message>
+        <message>
             <source>The trainer signed a run of the order {0}, but the file holds the order {1}.</source>
             <translation>Der Trainer hat einen Lauf des Auftrags {0} unterschrieben, die Datei enthält aber den Auftrag {1}.</translation>
         </message>
@@ -4115,6 +4571,10 @@
         <message>
             <source>The trainer's step {0} is right: the replay has its Merkle leaf bit for bit, so there is nothing to dispute in it. Other steps of the run were not looked at.</source>
             <translation>Der Schritt {0} des Trainers ist richtig: Die Nachrechnung hat Bit für Bit sein Merkle-Blatt; an ihm ist nichts zu bestreiten. Andere Schritte des Laufs wurden nicht angesehen.</translation>
+        </message>
+        <message>
+            <source>The trainer's update of the weights at step {0} is not the ordered one.</source>
+            <translation>Die Änderung der Gewichte durch den Trainer in Schritt {0} ist nicht die bestellte.</translation>
         </message>
         <message>
             <source>The trainer's values at the operator {0} are right. This machine's are off the exact ones by up to {1:.3g} times the error bound, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
@@ -4297,6 +4757,10 @@
             <translation>Die {0} Schritte haben die unterschriebene Laufwurzel {1}.</translation>
         </message>
         <message>
+            <source>The {0} that the trainer used at step {1} are not the ordered ones.</source>
+            <translation>Was der Trainer in Schritt {1} als {0} verwendete, ist nicht das Bestellte.</translation>
+        </message>
+        <message>
             <source>There are {0} bytes to sign; the signer takes {1}.</source>
             <translation>Zu unterschreiben sind {0} Bytes; der unterschreibende Prozess nimmt {1} an.</translation>
         </message>
@@ -4465,6 +4929,14 @@
             <translation>Was unterschrieben wurde, ist nicht die Erklärung eines Laufs.</translation>
         </message>
         <message>
+            <source>What the trainer signed after step {0} is not what the ordered step gives.</source>
+            <translation>Was der Trainer nach Schritt {0} unterschrieb, ist nicht das Ergebnis des bestellten Schritts.</translation>
+        </message>
+        <message>
+            <source>What the trainer's model computed at step {0} is not what the ordered step gives.</source>
+            <translation>Was das Modell des Trainers in Schritt {0} berechnete, ist nicht das Ergebnis des bestellten Schritts.</translation>
+        </message>
+        <message>
             <source>What was given as the passphrase is too long for one.</source>
             <translation>Was als Passwort angegeben wurde, ist zu lang dafür.</translation>
         </message>
@@ -4483,6 +4955,10 @@
         <message>
             <source>a device</source>
             <translation>ein Gerät</translation>
+        </message>
+        <message>
+            <source>a file</source>
+            <translation>eine Datei</translation>
         </message>
         <message>
             <source>a file of Counterfoil's</source>
@@ -4678,7 +5154,7 @@
         </message>
         <message>
             <source>gives the gradient of a bias, which is a sum of its own</source>
-            <translation>liefert den Gradienten eines Bias, der eine eigene Summe ist</translation>
+            <translation>gibt den Gradienten eines Bias, der eine eigene Summe ist</translation>
         </message>
         <message>
             <source>has a bias, which is an addition of its own</source>
@@ -4702,7 +5178,7 @@
         </message>
         <message>
             <source>has a mask in the place of indices, so that values decide how many numbers are added</source>
-            <translation>hat eine Maske anstelle von Indizes, sodass Werte darüber entscheiden, wie viele Zahlen addiert werden</translation>
+            <translation>hat eine Maske anstelle von Indizes, sodass Werte entscheiden, wie viele Zahlen addiert werden</translation>
         </message>
         <message>
             <source>has a second name, or is a second name for another object, which is not allowed.</source>
@@ -4722,7 +5198,7 @@
         </message>
         <message>
             <source>has no batch axis</source>
-            <translation>hat keine Batch-Achse</translation>
+            <translation>hat keine Achse für den Batch</translation>
         </message>
         <message>
             <source>has no definition for {0}</source>
@@ -5045,6 +5521,10 @@
             <translation>schreibt etwas, das keine Zahl ist oder einen Bruchteil hat, in eine ganze Zahl</translation>
         </message>
         <message>
+            <source>rows of {0}</source>
+            <translation>Zeilen von {0}</translation>
+        </message>
+        <message>
             <source>run's claim</source>
             <translation>Erklärung des Laufs</translation>
         </message>
@@ -5070,7 +5550,7 @@
         </message>
         <message>
             <source>takes integers, which have to be converted first</source>
-            <translation>nimmt ganze Zahlen, die zuerst umgewandelt werden müssen</translation>
+            <translation>nimmt Ganzzahlen, die zuerst umgewandelt werden müssen</translation>
         </message>
         <message>
             <source>that is a folder</source>
@@ -5125,6 +5605,10 @@
             <translation>der Datenträger arbeitet nicht, wie er soll</translation>
         </message>
         <message>
+            <source>the dispute capsule</source>
+            <translation>die Streitfallkapsel</translation>
+        </message>
+        <message>
             <source>the file</source>
             <translation>die Datei</translation>
         </message>
@@ -5147,6 +5631,10 @@
         <message>
             <source>the key you gave</source>
             <translation>dem Schlüssel, den Sie angegeben haben</translation>
+        </message>
+        <message>
+            <source>the list of orders</source>
+            <translation>die Liste der Aufträge</translation>
         </message>
         <message>
             <source>the list of trainers</source>
@@ -5183,6 +5671,10 @@
         <message>
             <source>the report</source>
             <translation>der Bericht</translation>
+        </message>
+        <message>
+            <source>the result</source>
+            <translation>das Ergebnis</translation>
         </message>
         <message>
             <source>the rounding log of step {0}</source>
@@ -5369,6 +5861,14 @@
             <translation>{0} kann nicht als {1} gelesen werden: {2}.</translation>
         </message>
         <message>
+            <source>{0} cannot be read: {1}.</source>
+            <translation>{0} kann nicht gelesen werden: {1}.</translation>
+        </message>
+        <message>
+            <source>{0} cannot be removed: {1}.</source>
+            <translation>{0} kann nicht entfernt werden: {1}.</translation>
+        </message>
+        <message>
             <source>{0} could not be removed: {1}.</source>
             <translation>{0} konnte nicht entfernt werden: {1}.</translation>
         </message>
@@ -5403,6 +5903,10 @@
         <message>
             <source>{0} entries in matching steps: {1} corrections, {2} contradictions, {3} omissions.</source>
             <translation>{0} Einträge in übereinstimmenden Schritten: {1} Korrekturen, {2} Widersprüche, {3} Auslassungen.</translation>
+        </message>
+        <message>
+            <source>{0} exists already.</source>
+            <translation>{0} gibt es schon.</translation>
         </message>
         <message>
             <source>{0} exists already; a key is never overwritten.</source>
@@ -5517,6 +6021,10 @@
             <translation>{0} in {1} ist eine Verknüpfung nach anderswo; ein Bündel enthält nur feste Verknüpfungen.</translation>
         </message>
         <message>
+            <source>{0} is a trainer's run. The order in it is what the trainer put there.</source>
+            <translation>{0} ist der Lauf eines Trainers. Der Auftrag darin ist der, den der Trainer hineingelegt hat.</translation>
+        </message>
+        <message>
             <source>{0} is larger than {1}, too large for {2}.</source>
             <translation>{0} ist größer als {1}, zu groß für {2}.</translation>
         </message>
@@ -5527,6 +6035,18 @@
         <message>
             <source>{0} is neither a group nor a dataset.</source>
             <translation>{0} ist weder Gruppe noch Datensatz.</translation>
+        </message>
+        <message>
+            <source>{0} is no order of a client's. {1}</source>
+            <translation>{0} ist kein Auftrag eines Auftraggebers. {1}</translation>
+        </message>
+        <message>
+            <source>{0} is no result of a replay, or one of another version.</source>
+            <translation>{0} ist kein Ergebnis einer Nachrechnung oder das einer anderen Version.</translation>
+        </message>
+        <message>
+            <source>{0} is no result of a replay.</source>
+            <translation>{0} ist kein Ergebnis einer Nachrechnung.</translation>
         </message>
         <message>
             <source>{0} is not a range of segments.</source>
@@ -5623,6 +6143,10 @@
         <message>
             <source>{0} uses the HDF5 filter number {1}, which is not allowed.</source>
             <translation>{0} benutzt den HDF5-Filter Nummer {1}, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
+            <source>{0} was given as the client's order of itself.</source>
+            <translation>{0} wurde als Auftrag des Auftraggebers für sich selbst angegeben.</translation>
         </message>
         <message>
             <source>{0} with it, from step {1} on ({2}).</source>
@@ -5935,8 +6459,8 @@
             <translation>{0} Einträge, {1}; {2} Korrekturen, {3} Widersprüche, {4} Auslassungen</translation>
         </message>
         <message>
-            <source>{0} ordered, {1} replayed</source>
-            <translation>{0} bestellt, {1} nachgerechnet</translation>
+            <source>{0} ordered, {1} judged</source>
+            <translation>{0} bestellt, {1} beurteilt</translation>
         </message>
         <message>
             <source>{0}, number {1} of {2}</source>
@@ -6112,6 +6636,10 @@
             <translation>vorwärts</translation>
         </message>
         <message>
+            <source>in part</source>
+            <translation>teilweise</translation>
+        </message>
+        <message>
             <source>log</source>
             <translation>Protokoll</translation>
         </message>
@@ -6134,6 +6662,10 @@
         <message>
             <source>not chosen</source>
             <translation>nicht gewählt</translation>
+        </message>
+        <message>
+            <source>not compared</source>
+            <translation>nicht verglichen</translation>
         </message>
         <message>
             <source>not reached</source>

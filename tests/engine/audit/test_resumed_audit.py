@@ -32,6 +32,7 @@ from counterfoil.errors import ProgressError
 from counterfoil.execution.interpreter import native
 from counterfoil.signing import SigningKey
 from counterfoil.training.tamper import LabelFlip
+from support.exact_jobs import CLASSES, plain_order
 from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job, digits_order, record_job, record_run, sign_again
 from support.resuming import ended, progress_of, request_of, rows_of, stopped_after, whole
@@ -270,3 +271,15 @@ def test_two_files_that_hold_the_same_run_do_not_share_their_progress(digits_job
     # One that takes long to hash is believed to be the file, and compared when the audit begins.
     monkeypatch.setattr(keeping, "HASHED_BYTES", 0)
     assert find_progress(request_of(other, folder), report.order_digest, report.run_root) is not None
+
+
+@pytest.mark.parametrize("steps", [2, 4])
+def test_an_audit_of_an_exact_profile_goes_on(tmp_path: Path, trainer_key: SigningKey, steps: int) -> None:
+    """There is no account of a log to go on with."""
+    job = record_job(tmp_path, plain_order(steps=6), trainer_key, tamper=LabelFlip(3, classes=CLASSES))
+    place = progress_of(job, tmp_path / "progress", steps)
+    resumed = whole(request_of(job, place, resume=True))
+    assert any(isinstance(event, ProgressRestored) for event in resumed)
+    same_end(resumed, whole(request_of(job)), tmp_path)
+    report = ended(resumed).report
+    assert (report.outcome, report.exact_bits, report.steering) == (Outcome.DISPUTED, 20, None)
