@@ -138,7 +138,7 @@ from .audit.values.plan import (
     PlanRow as PlanRow,
 )
 from .audit.values.recognised import (
-    FileKind as FileKind,
+    FileUse as FileUse,
 )
 from .audit.values.recognised import (
     Recognised as Recognised,

@@ -35,7 +35,7 @@ from counterfoil import (
     DivergenceMeasured,
     Estimate,
     Event,
-    FileKind,
+    FileUse,
     Finding,
     Kept,
     NeighbourOperator,
@@ -85,15 +85,15 @@ TENSORS = {
 }
 OPERATORS = 40
 KINDS = {
-    "job.cfoil": FileKind.ORDER,
-    ".capsule.cfoil": FileKind.CAPSULE,
-    ".cfdata": FileKind.DATA,
-    ".json": FileKind.VERDICT,
-    ".jsonl": FileKind.HEADS,
-    ".pub.pem": FileKind.PUBLIC_KEY,
-    ".pem": FileKind.PRIVATE_KEY,
-    ".safetensors": FileKind.WEIGHTS,
-    ".txt": FileKind.OTHER,
+    "job.cfoil": FileUse.ORDER,
+    ".capsule.cfoil": FileUse.CAPSULE,
+    ".cfdata": FileUse.DATA,
+    ".json": FileUse.VERDICT,
+    ".jsonl": FileUse.HEADS,
+    ".pub.pem": FileUse.PUBLIC_KEY,
+    ".pem": FileUse.PRIVATE_KEY,
+    ".safetensors": FileUse.WEIGHTS,
+    ".txt": FileUse.OTHER,
 }
 """What a file is, by how its name ends; anything else is a run."""
 KEY_ID = "ab" * 32
@@ -316,8 +316,8 @@ class FakeEngine:
     def recognise(self, path: Path) -> Recognised:
         if path.name in self.order_errors and not path.exists():
             raise self.order_errors[path.name]
-        kind = next((kind for ending, kind in KINDS.items() if path.name.endswith(ending)), FileKind.RUN)
-        held = kind in (FileKind.RUN, FileKind.ORDER, FileKind.CAPSULE)
+        kind = next((kind for ending, kind in KINDS.items() if path.name.endswith(ending)), FileUse.RUN)
+        held = kind in (FileUse.RUN, FileUse.ORDER, FileUse.CAPSULE)
         other = digest("other order") if path.name.startswith("other") else digest("order")
         return Recognised(path, kind, other if held else None)
 

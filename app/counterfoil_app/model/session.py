@@ -20,7 +20,7 @@ from counterfoil import (
     CancelToken,
     CheckNumber,
     Device,
-    FileKind,
+    FileUse,
     Kept,
     Recognised,
     SegmentRequest,
@@ -179,7 +179,7 @@ class Session(OpenBundle):
             self._tell(result.failure)
         elif isinstance(result.value, BundleSummary):
             client = plain(result.value)
-            self.compared.emit(Recognised(order, FileKind.ORDER, client.order.digest))
+            self.compared.emit(Recognised(order, FileUse.ORDER, client.order.digest))
             if self.report is not None and self.report.order_digest == client.order.digest:
                 self._confirm_order(order, client)
             else:
@@ -388,7 +388,7 @@ class Session(OpenBundle):
             self._announce_all()
         else:
             if self.order is not None and self.client is not None:
-                self.compared.emit(Recognised(self.order, FileKind.ORDER, self.client.order.digest))
+                self.compared.emit(Recognised(self.order, FileUse.ORDER, self.client.order.digest))
             self.phase_changed.emit()
             self._look_for_kept()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QObject, Signal
 
-from counterfoil import CounterfoilError, FileKind, Recognised
+from counterfoil import CounterfoilError, FileUse, Recognised
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure, JobResult
@@ -69,7 +69,7 @@ class Dropping(QObject):
             self.failed.emit(result.failure)
             return
         assert isinstance(result.value, tuple)
-        found: dict[FileKind, list[Recognised]] = {}
+        found: dict[FileUse, list[Recognised]] = {}
         for each in result.value:
             if isinstance(each, Failure):
                 self.failed.emit(each)
@@ -77,25 +77,25 @@ class Dropping(QObject):
                 found.setdefault(each.kind, []).append(each)
         sentences: list[str] = []
         use_first = (
-            (FileKind.ORDER, self._use_orders),
-            (FileKind.PUBLIC_KEY, self._use_public_keys),
-            (FileKind.PRIVATE_KEY, self._use_private_keys),
+            (FileUse.ORDER, self._use_orders),
+            (FileUse.PUBLIC_KEY, self._use_public_keys),
+            (FileUse.PRIVATE_KEY, self._use_private_keys),
         )
         for kind, use in use_first:
             sentences += use(found.get(kind, []), found)
-        sentences += self._use_runs(found.get(FileKind.RUN, []), found)
+        sentences += self._use_runs(found.get(FileUse.RUN, []), found)
         sentences += self._use_beside_the_run(found)
-        for each in found.get(FileKind.CAPSULE, []):
+        for each in found.get(FileUse.CAPSULE, []):
             self._open_capsule(each.path, self._order_of(each, found))
-        for each in found.get(FileKind.VERDICT, []):
+        for each in found.get(FileUse.VERDICT, []):
             self._verdicts.read(each.path)
-        for each in found.get(FileKind.WEIGHTS, []):
+        for each in found.get(FileUse.WEIGHTS, []):
             sentences.append(
                 self.tr("{0} holds weights: an audit needs none, the run holds every weight that was signed.").format(
                     name_of(each.path)
                 )
             )
-        for each in found.get(FileKind.OTHER, []):
+        for each in found.get(FileUse.OTHER, []):
             sentences.append(self.tr("{0} is no file that Counterfoil reads.").format(name_of(each.path)))
         if sentences:
             self.placed.emit(" ".join(sentences))
@@ -110,19 +110,19 @@ class Dropping(QObject):
 
     # Each kind
 
-    def _order_of(self, file: Recognised, found: dict[FileKind, list[Recognised]]) -> Path | None:
+    def _order_of(self, file: Recognised, found: dict[FileUse, list[Recognised]]) -> Path | None:
         """The order to compare with: one that came along, or else one that is known by the digest that it names."""
-        orders = found.get(FileKind.ORDER, [])
+        orders = found.get(FileUse.ORDER, [])
         same = next((order.path for order in orders if order.order == file.order), None)
         if same is not None:
             return same
         # A single order that came along is what it is to be compared with, also when it is another one.
         return orders[0].path if len(orders) == 1 else self._orders.find(file.order)
 
-    def _use_orders(self, orders: list[Recognised], found: dict[FileKind, list[Recognised]]) -> list[str]:
+    def _use_orders(self, orders: list[Recognised], found: dict[FileUse, list[Recognised]]) -> list[str]:
         for order in orders:
             self.note_order(order)
-        if not orders or found.get(FileKind.RUN) or found.get(FileKind.CAPSULE):
+        if not orders or found.get(FileUse.RUN) or found.get(FileUse.CAPSULE):
             return []
         path = orders[0].path
         session = self._session
@@ -134,8 +134,8 @@ class Dropping(QObject):
         session.compare_with(path)
         return [self.tr("Comparing with the order {0}.").format(name_of(path))]
 
-    def _use_runs(self, runs: list[Recognised], found: dict[FileKind, list[Recognised]]) -> list[str]:
-        came_along = bool(found.get(FileKind.ORDER))
+    def _use_runs(self, runs: list[Recognised], found: dict[FileUse, list[Recognised]]) -> list[str]:
+        came_along = bool(found.get(FileUse.ORDER))
         if len(runs) == 1:
             order = self._order_of(runs[0], found) if came_along else None
             self._files.open_bundle(runs[0].path, order)
@@ -146,15 +146,15 @@ class Dropping(QObject):
         self._files.open_several([run.path for run in runs], orders)
         return [self.tr("{0} runs are queued.").format(len(runs))]
 
-    def _use_beside_the_run(self, found: dict[FileKind, list[Recognised]]) -> list[str]:
+    def _use_beside_the_run(self, found: dict[FileUse, list[Recognised]]) -> list[str]:
         session, said = self._session, []
-        for each in found.get(FileKind.DATA, []):
+        for each in found.get(FileUse.DATA, []):
             if session.path is None or session.running:
                 said.append(self.tr("{0} holds data: open the run that needs it first.").format(name_of(each.path)))
             else:
                 session.use_data(each.path)
                 said.append(self.tr("{0} is the data file.").format(name_of(each.path)))
-        for each in found.get(FileKind.HEADS, []):
+        for each in found.get(FileUse.HEADS, []):
             if session.path is None or session.running:
                 said.append(self.tr("{0} holds tree heads: open their run first.").format(name_of(each.path)))
             else:
@@ -164,13 +164,13 @@ class Dropping(QObject):
                 )
         return said
 
-    def _use_public_keys(self, keys: list[Recognised], _found: dict[FileKind, list[Recognised]]) -> list[str]:
+    def _use_public_keys(self, keys: list[Recognised], _found: dict[FileUse, list[Recognised]]) -> list[str]:
         for each in keys:
             self._settings.add_auditor_key(each.path)
             self._verdicts.try_key(each.path)
         return [self.tr("Verdicts are checked with {0} from now on.").format(name_of(each.path)) for each in keys]
 
-    def _use_private_keys(self, keys: list[Recognised], _found: dict[FileKind, list[Recognised]]) -> list[str]:
+    def _use_private_keys(self, keys: list[Recognised], _found: dict[FileUse, list[Recognised]]) -> list[str]:
         for each in keys:
             self._settings.key_file = each.path
         return [self.tr("{0} is offered when you sign.").format(name_of(each.path)) for each in keys]

@@ -7,7 +7,7 @@ import json
 import os
 from pathlib import Path
 
-from counterfoil.audit.values.recognised import FileKind, Recognised
+from counterfoil.audit.values.recognised import FileUse, Recognised
 from counterfoil.bundle.capsule import CapsuleReader
 from counterfoil.bundle.datafile import DataFile
 from counterfoil.bundle.reader import BundleReader
@@ -36,12 +36,12 @@ def recognise(path: str | os.PathLike[str]) -> Recognised:
         return _container(path)
     if head.lstrip().startswith(b"-----BEGIN"):
         public = b"PUBLIC KEY" in head.splitlines()[0] if head.strip() else False
-        return Recognised(path, FileKind.PUBLIC_KEY if public else FileKind.PRIVATE_KEY)
+        return Recognised(path, FileUse.PUBLIC_KEY if public else FileUse.PRIVATE_KEY)
     if len(head) > 9 and head[8:9] == b"{" and int.from_bytes(head[:8], "little") < 2**32:
-        return Recognised(path, FileKind.WEIGHTS)
+        return Recognised(path, FileUse.WEIGHTS)
     if head.lstrip().startswith(b"{"):
         return Recognised(path, _statement(head))
-    return Recognised(path, FileKind.OTHER)
+    return Recognised(path, FileUse.OTHER)
 
 
 def _container(path: Path) -> Recognised:
@@ -49,33 +49,33 @@ def _container(path: Path) -> Recognised:
         try:
             with reader.open(path) as opened:
                 if isinstance(opened, BundleReader):
-                    kind = FileKind.RUN if opened.has_run else FileKind.ORDER
+                    kind = FileUse.RUN if opened.has_run else FileUse.ORDER
                     return Recognised(path, kind, opened.manifest.digest)
                 if isinstance(opened, CapsuleReader):
-                    return Recognised(path, FileKind.CAPSULE, opened.manifest.digest)
-                return Recognised(path, FileKind.DATA)
+                    return Recognised(path, FileUse.CAPSULE, opened.manifest.digest)
+                return Recognised(path, FileUse.DATA)
         except BundleError:
             continue
     # Damaged, or of another version: whoever opens it as a run is told what is wrong with it.
-    return Recognised(path, FileKind.RUN)
+    return Recognised(path, FileUse.RUN)
 
 
-def _statement(head: bytes) -> FileKind:
+def _statement(head: bytes) -> FileUse:
     """A signed statement, by what it says that it is about; the first line of several."""
     for text in (head, head.splitlines()[0]):
         try:
-            return _PREDICATES.get(_predicate(text), FileKind.OTHER)
+            return _PREDICATES.get(_predicate(text), FileUse.OTHER)
         except (ValueError, KeyError, TypeError, RecursionError, SignatureError):
             continue
     # A verdict may be larger than what was read; its payload is then not whole, and nothing else is so large.
-    return FileKind.VERDICT if len(head) == HEAD_BYTES and b'"payload"' in head[:HEAD_BYTES] else FileKind.OTHER
+    return FileUse.VERDICT if len(head) == HEAD_BYTES and b'"payload"' in head[:HEAD_BYTES] else FileUse.OTHER
 
 
 _PREDICATES = {
-    VERDICT_PREDICATE: FileKind.VERDICT,
-    ADJUDICATION_PREDICATE: FileKind.VERDICT,
-    TREE_HEAD_PREDICATE: FileKind.HEADS,
-    RUN_PREDICATE: FileKind.OTHER,
+    VERDICT_PREDICATE: FileUse.VERDICT,
+    ADJUDICATION_PREDICATE: FileUse.VERDICT,
+    TREE_HEAD_PREDICATE: FileUse.HEADS,
+    RUN_PREDICATE: FileUse.OTHER,
 }
 
 

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import save_file
 
 from counterfoil.audit.recognition import recognise
-from counterfoil.audit.values.recognised import FileKind
+from counterfoil.audit.values.recognised import FileUse
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cli import main
@@ -20,55 +20,55 @@ from support.jobs import Job, audited, digits_order, record_job
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory, digits_job: Job, trainer_key: SigningKey) -> dict[FileKind, Path]:
+def files(tmp_path_factory: pytest.TempPathFactory, digits_job: Job, trainer_key: SigningKey) -> dict[FileUse, Path]:
     folder = tmp_path_factory.mktemp("files")
-    found = {FileKind.ORDER: digits_job.order, FileKind.RUN: digits_job.run}
+    found = {FileUse.ORDER: digits_job.order, FileUse.RUN: digits_job.run}
     cheat = record_job(folder, digits_order(steps=2, checkpoint_every=1), trainer_key, tamper=LabelFlip(2))
     finished = audited(cheat.run).events[-1]
-    found[FileKind.CAPSULE] = folder / "a"
-    write_capsule(finished.evidence, found[FileKind.CAPSULE])  # type: ignore[union-attr,arg-type]
+    found[FileUse.CAPSULE] = folder / "a"
+    write_capsule(finished.evidence, found[FileUse.CAPSULE])  # type: ignore[union-attr,arg-type]
     digits_order(steps=1).write(folder / "outside.cfoil", external_data=folder / "b.cfdata")
-    found[FileKind.DATA] = folder / "b.cfdata"
+    found[FileUse.DATA] = folder / "b.cfdata"
     generate_key(folder / "c.pem", "secret")
-    found[FileKind.PRIVATE_KEY], found[FileKind.PUBLIC_KEY] = folder / "c.pem", folder / "c.pub.pem"
+    found[FileUse.PRIVATE_KEY], found[FileUse.PUBLIC_KEY] = folder / "c.pem", folder / "c.pub.pem"
     generate_key(folder / "auditor.pem", None)
-    found[FileKind.VERDICT] = folder / "d"
+    found[FileUse.VERDICT] = folder / "d"
     sign = ["--verdict", str(folder / "d"), "--key", str(folder / "auditor.pem")]
     assert main(["audit", str(digits_job.run), "--segments", "1", *sign]) == 0
     generate_key(folder / "trainer.pem", None)
     train = ["train", str(digits_job.order), "--out", str(folder / "told.cfoil"), "--key", str(folder / "trainer.pem")]
-    found[FileKind.HEADS] = folder / "e"
+    found[FileUse.HEADS] = folder / "e"
     assert main([*train, "--heads", str(folder / "e")]) == 0
-    found[FileKind.WEIGHTS] = folder / "f"
+    found[FileUse.WEIGHTS] = folder / "f"
     save_file({"weight": torch.zeros(3)}, folder / "f")
-    found[FileKind.OTHER] = folder / "g"
+    found[FileUse.OTHER] = folder / "g"
     (folder / "g").write_text("{}")
     return found
 
 
-@pytest.mark.parametrize("kind", FileKind)
-def test_every_kind_is_told_from_the_others(files: dict[FileKind, Path], tmp_path: Path, kind: FileKind) -> None:
+@pytest.mark.parametrize("kind", FileUse)
+def test_every_kind_is_told_from_the_others(files: dict[FileUse, Path], tmp_path: Path, kind: FileUse) -> None:
     nameless = tmp_path / "x"
     nameless.write_bytes(files[kind].read_bytes())
     found = recognise(nameless)
     assert (found.path, found.kind) == (nameless, kind)
-    if kind in (FileKind.ORDER, FileKind.RUN):
+    if kind in (FileUse.ORDER, FileUse.RUN):
         with BundleReader.open(nameless) as reader:
             assert found.order == reader.manifest.digest
-    assert (found.order is not None) is (kind in (FileKind.ORDER, FileKind.RUN, FileKind.CAPSULE))
+    assert (found.order is not None) is (kind in (FileUse.ORDER, FileUse.RUN, FileUse.CAPSULE))
 
 
 @pytest.mark.parametrize("junk", [b"", b"\0", b"-----BEGIN", b"{", b"[]", b'{"payload": 7}', b"\xff" * 9 + b"{"])
 def test_junk_is_something_else(tmp_path: Path, junk: bytes) -> None:
     path = tmp_path / "junk"
     path.write_bytes(junk)
-    assert recognise(path).kind in (FileKind.OTHER, FileKind.PRIVATE_KEY)
+    assert recognise(path).kind in (FileUse.OTHER, FileUse.PRIVATE_KEY)
 
 
 def test_a_damaged_bundle_is_opened_as_a_run_and_refused_there(tmp_path: Path, digits_job: Job) -> None:
     path = tmp_path / "damaged"
     path.write_bytes(digits_job.run.read_bytes()[:5000])
-    assert recognise(path).kind is FileKind.RUN
+    assert recognise(path).kind is FileUse.RUN
 
 
 def test_what_is_no_file(tmp_path: Path) -> None:

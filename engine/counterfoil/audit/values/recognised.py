@@ -9,7 +9,7 @@ from pathlib import Path
 from counterfoil.commit.digest import Digest
 
 
-class FileKind(Enum):
+class FileUse(Enum):
     """What a file is good for."""
 
     ORDER = "order"
@@ -36,5 +36,5 @@ class Recognised:
     """
 
     path: Path
-    kind: FileKind
+    kind: FileUse
     order: Digest | None = None
