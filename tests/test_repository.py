@@ -50,6 +50,7 @@ DivergenceMeasured
 ElementComparison
 Estimate
 Event
+ExactPrecision
 FileUse
 Finding
 GivenFileError
