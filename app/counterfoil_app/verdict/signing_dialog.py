@@ -6,7 +6,6 @@ import json
 from datetime import datetime
 from pathlib import Path
 
-from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -28,6 +27,7 @@ from counterfoil import AuditReport
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons, text, words
+from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.verdict.export import SigningRequest
 from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label
@@ -107,7 +107,7 @@ class SigningDialog(QDialog):
         look = words.outcome(self._report.outcome, self._report.sample)
         icon = QLabel()
         colour = self._theme.tokens.tone(look.tone)
-        icon.setPixmap(icons.pixmap(look.icon, colour, ICON_PIXELS, self.devicePixelRatioF()))
+        icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
         icon.setAccessibleName(look.word)
         self.what = label(
             self.tr("You sign that you replayed {0} and found: {1}. {2}").format(
@@ -128,7 +128,7 @@ class SigningDialog(QDialog):
         readable.column.addStretch(1)
         self.statement.setReadOnly(True)
         self.statement.setAccessibleName(self.tr("The statement as JSON"))
-        self.statement.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.statement.setFont(fixed_font())
         self.statement.setPlaceholderText(self.tr("The statement is being prepared."))
         tabs = QTabWidget()
         tabs.addTab(readable, self.tr("What is signed, in &words"))

@@ -13,6 +13,7 @@ from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle
@@ -127,7 +128,7 @@ class VerdictViewer(QDialog):
 
     def _show(self, look: Look, sentence: str) -> None:
         colour = self._theme.tokens.tone(look.tone)
-        self.icon.setPixmap(icons.pixmap(look.icon, colour, ICON_PIXELS, self.devicePixelRatioF()))
+        self.icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
         self.icon.setAccessibleName(look.word)
         self.headline.setText(look.word)
         self.sentence.setText(sentence)

@@ -39,6 +39,7 @@ BAR_CHARACTERS = 10
 """Width of the colour scale itself, and of its labels in average characters."""
 LEAST_HEIGHT = 54
 """Least height of a plot in pixels."""
+CURVE_PIXELS = 1.5
 CLOSEST_STEPS = 8
 """Fewest steps in view."""
 
@@ -171,7 +172,7 @@ class DivergenceView(QWidget):
         return plot
 
     def _curve(self, plot: pg.PlotItem) -> pg.PlotCurveItem:
-        curve = pg.PlotCurveItem(connect="finite")
+        curve = pg.PlotCurveItem(connect="finite", antialias=True)
         plot.addItem(curve)
         return curve
 
@@ -348,10 +349,10 @@ class DivergenceView(QWidget):
             plot.getAxis("left").setWidth(name_width(small))
         for plot in (self.loss, self.log):
             plot.showGrid(x=True, y=True, alpha=0.16)
-        self.trainer_loss.setPen(pg.mkPen(tokens.trainer, width=1))
-        self.replay_loss.setPen(pg.mkPen(tokens.replay, width=1, style=Qt.PenStyle.DashLine))
-        self.log_bytes.setPen(pg.mkPen(tokens.trainer, width=1))
-        self.corrections.setPen(pg.mkPen(tokens.replay, width=1))
+        self.trainer_loss.setPen(pg.mkPen(tokens.trainer, width=CURVE_PIXELS))
+        self.replay_loss.setPen(pg.mkPen(tokens.replay, width=CURVE_PIXELS, style=Qt.PenStyle.DashLine))
+        self.log_bytes.setPen(pg.mkPen(tokens.trainer, width=CURVE_PIXELS))
+        self.corrections.setPen(pg.mkPen(tokens.replay, width=CURVE_PIXELS))
         self.suspicious.setPen(None)
         self.suspicious.setBrush(tokens.bad)
         for markers in self.markers:

@@ -7,13 +7,20 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtGui import QColor, QFontMetrics, QGuiApplication, QKeySequence, QPalette, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
 
 from counterfoil_app.looks import icons
+from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
-from counterfoil_app.views.parts import fixed_font
 
 Record = TypeVar("Record")
 AnyIndex = QModelIndex | QPersistentModelIndex
@@ -25,6 +32,8 @@ _OF_THE_RECORD = frozenset((_TEXT, _ICON, _TIP, _BACKGROUND))
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
+SHARP = 2.0
+"""Pixels of a picture for each of a screen without enlargement: sharp on all."""
 MOST_LINES = 13
 """Lines of a table in a page that are seen at once; the rest is reached by scrolling in it."""
 
@@ -59,7 +68,7 @@ class RecordTable(QAbstractTableModel, Generic[Record]):
         super().__init__(parent)
         self.columns = tuple(columns)
         self._looks = tuple(column.look for column in self.columns if column.look is not None)
-        self._theme = theme
+        self.theme = theme
         self._fixed_font = fixed_font()
         self.records: Sequence[Record] = ()
         theme.changed.connect(self._repaint)
@@ -111,9 +120,9 @@ class RecordTable(QAbstractTableModel, Generic[Record]):
         if role == _TIP:
             return None if column.tip is None else column.tip(record)
         if role == _BACKGROUND:
-            return QColor(self._theme.tokens.bad_tint) if self._is_bad(record) else None
+            return QColor(self.theme.tokens.bad_tint) if self._is_bad(record) else None
         look = column.look(record) if column.look is not None else None
-        return None if look is None else icons.pixmap(look.icon, self._theme.tokens.tone(look.tone), 16)
+        return None if look is None else icons.pixmap(look.icon, self.theme.tokens.tone(look.tone), scaled(16), SHARP)
 
     def _is_bad(self, record: Record) -> bool:
         looks = (look(record) for look in self._looks)
@@ -124,10 +133,25 @@ class RecordTable(QAbstractTableModel, Generic[Record]):
             self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, self.columnCount() - 1))
 
 
+class LineDelegate(QStyledItemDelegate):
+    """Draws cells; a bad line that is selected still looks bad."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: AnyIndex) -> None:  # noqa: N802 - Qt's name
+        """Choose the colour of the selection."""
+        super().initStyleOption(option, index)
+        if index.data(_BACKGROUND) is not None:
+            option.palette.setColor(QPalette.ColorRole.Highlight, QColor(self._theme.tokens.bad_selected))
+
+
 def table_view(model: RecordTable[Record], name: str, parent: QWidget | None = None) -> QTableView:
     """A view for a model: rows of one height, nothing measured per row, Ctrl+C copies the current cell."""
     view = QTableView(parent)
     view.setModel(model)
+    view.setItemDelegate(LineDelegate(model.theme, view))
     view.setAccessibleName(name)
     view.setAlternatingRowColors(True)
     view.setWordWrap(False)
@@ -142,7 +166,7 @@ def table_view(model: RecordTable[Record], name: str, parent: QWidget | None = N
     bold = QFontMetrics(heavy)
     vertical = view.verticalHeader()
     vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    vertical.setDefaultSectionSize(metrics.height() + 8)
+    vertical.setDefaultSectionSize(metrics.height() + 4)
     vertical.hide()
     horizontal = view.horizontalHeader()
     horizontal.setHighlightSections(False)

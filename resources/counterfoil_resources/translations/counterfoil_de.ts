@@ -16,6 +16,10 @@
             <translation>Finden Sie heraus, ob das Training, das Sie bestellt haben, auch das ist, das stattgefunden hat.</translation>
         </message>
         <message>
+            <source>Fonts: Inter and JetBrains Mono, changed, under the SIL Open Font License 1.1.</source>
+            <translation>Schriften: Inter und JetBrains Mono, geändert, unter der SIL Open Font License 1.1.</translation>
+        </message>
+        <message>
             <source>Free software under the Apache License 2.0, without any warranty.</source>
             <translation>Freie Software unter der Apache-Lizenz 2.0, ohne jede Gewährleistung.</translation>
         </message>
@@ -29,6 +33,21 @@
         <message>
             <source>This is an order that nobody has run.</source>
             <translation>Das ist ein Auftrag, den niemand ausgeführt hat.</translation>
+        </message>
+    </context>
+    <context>
+        <name>ChecksList</name>
+        <message>
+            <source>Fold the passed checks</source>
+            <translation>Bestandene Prüfungen einklappen</translation>
+        </message>
+        <message>
+            <source>Show the passed checks</source>
+            <translation>Bestandene Prüfungen zeigen</translation>
+        </message>
+        <message>
+            <source>{0} of {1} passed</source>
+            <translation>{0} von {1} bestanden</translation>
         </message>
     </context>
     <context>
@@ -245,6 +264,13 @@
         <message>
             <source>Copy: {0}</source>
             <translation>Kopieren: {0}</translation>
+        </message>
+    </context>
+    <context>
+        <name>Desk</name>
+        <message>
+            <source>Views</source>
+            <translation>Ansichten</translation>
         </message>
     </context>
     <context>
@@ -732,10 +758,6 @@
             <translation>Angehalten</translation>
         </message>
         <message>
-            <source>Progress of the replay</source>
-            <translation>Fortschritt der Nachrechnung</translation>
-        </message>
-        <message>
             <source>REFUSED</source>
             <translation>REFUSED</translation>
         </message>
@@ -903,6 +925,34 @@
             <translation>Zuletzt geöffnete &amp;vergessen</translation>
         </message>
         <message>
+            <source>&amp;Close view</source>
+            <translation>Ansicht s&amp;chließen</translation>
+        </message>
+        <message>
+            <source>&amp;Divergence</source>
+            <translation>&amp;Divergenz</translation>
+        </message>
+        <message>
+            <source>&amp;Log</source>
+            <translation>&amp;Protokoll</translation>
+        </message>
+        <message>
+            <source>&amp;Merkle</source>
+            <translation>&amp;Merkle-Baum</translation>
+        </message>
+        <message>
+            <source>&amp;Next view</source>
+            <translation>&amp;Nächste Ansicht</translation>
+        </message>
+        <message>
+            <source>&amp;Overview</source>
+            <translation>&amp;Übersicht</translation>
+        </message>
+        <message>
+            <source>&amp;Queue</source>
+            <translation>&amp;Warteschlange</translation>
+        </message>
+        <message>
             <source>&amp;Quit</source>
             <translation>&amp;Beenden</translation>
         </message>
@@ -911,8 +961,20 @@
             <translation>Anordnung &amp;zurücksetzen</translation>
         </message>
         <message>
+            <source>&amp;Steps</source>
+            <translation>&amp;Schritte</translation>
+        </message>
+        <message>
             <source>A replay of {0} is running.</source>
             <translation>{0} wird gerade nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>Close the view that has the keyboard</source>
+            <translation>Schließt die Ansicht, die die Tastatur hat</translation>
+        </message>
+        <message>
+            <source>Dis&amp;pute</source>
+            <translation>Stre&amp;itfall</translation>
         </message>
         <message>
             <source>Dispute</source>
@@ -933,6 +995,10 @@
         <message>
             <source>Overview</source>
             <translation>Übersicht</translation>
+        </message>
+        <message>
+            <source>Pre&amp;vious view</source>
+            <translation>V&amp;orige Ansicht</translation>
         </message>
         <message>
             <source>Queue</source>
@@ -1657,12 +1723,12 @@
             <translation>Warteschlange der Bündel</translation>
         </message>
         <message>
-            <source>Re&amp;move</source>
-            <translation>&amp;Entfernen</translation>
+            <source>Remove</source>
+            <translation>Entfernen</translation>
         </message>
         <message>
-            <source>Sh&amp;ow</source>
-            <translation>An&amp;zeigen</translation>
+            <source>Show</source>
+            <translation>Anzeigen</translation>
         </message>
         <message>
             <source>The queue is at work; stop it, or wait until it is done.</source>
@@ -2897,16 +2963,16 @@
             <translation>In einer Shell: {0}=3 counterfoil ... 3&lt; &lt;(Ihr Passwortprogramm)</translation>
         </message>
         <message>
+            <source>Install Counterfoil again.</source>
+            <translation>Installieren Sie Counterfoil neu.</translation>
+        </message>
+        <message>
             <source>Install a torch version that Counterfoil supports (2.11 to 2.13).</source>
             <translation>Installieren Sie eine Version von torch, die Counterfoil unterstützt (2.11 bis 2.13).</translation>
         </message>
         <message>
             <source>Install it; on Debian and Ubuntu: apt-get install libxcb-cursor0</source>
             <translation>Installieren Sie sie; unter Debian und Ubuntu: apt-get install libxcb-cursor0</translation>
-        </message>
-        <message>
-            <source>Install one; on Debian and Ubuntu: apt-get install fonts-dejavu-core</source>
-            <translation>Installieren Sie eine; unter Debian und Ubuntu: apt-get install fonts-dejavu-core</translation>
         </message>
         <message>
             <source>Keep the divisor away from zero, for instance with clamp(min=1).</source>
@@ -4197,8 +4263,8 @@
             <translation>Das Fenster kann nicht gezeigt werden, weil diese Sitzung keinen Bildschirm hat.</translation>
         </message>
         <message>
-            <source>The window cannot show any text, because no font is installed.</source>
-            <translation>Das Fenster kann keinen Text zeigen, weil keine Schrift installiert ist.</translation>
+            <source>The window cannot show any text, because its font {0} cannot be loaded.</source>
+            <translation>Das Fenster kann keinen Text zeigen, weil sich seine Schrift {0} nicht laden lässt.</translation>
         </message>
         <message>
             <source>The work was cancelled; nothing was concluded.</source>
