@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from counterfoil.benchmark.paper import machine_name
-from counterfoil.bundle.schema import Precision
+from counterfoil.bundle.precision import Precision
 from counterfoil.execution.devices import set_determinism
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.execution.philox import uniform

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.bundle.schema import Precision
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType
 from counterfoil.program.update import AdamW
@@ -151,7 +151,7 @@ def _objective(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
     return loss
 
 
-def every_operator(steps: int, precision: Precision | None = None) -> OrderDraft:
+def every_operator(steps: int, precision: AnyPrecision | None = None) -> OrderDraft:
     """Order a step that uses every kind of rounded operator."""
     rng = np.random.default_rng(7)
     model, rule = EveryOperator(), AdamW()
@@ -161,7 +161,7 @@ def every_operator(steps: int, precision: Precision | None = None) -> OrderDraft
     return draft_order(
         title="Every rounded operator",
         recipe="own",
-        captured=capture(model, _objective, rule, batch),
+        captured=capture(model, _objective, rule, batch, exact=isinstance(precision, ExactPrecision)),
         rule=rule,
         learning_rates=[0.01] * steps,
         schedule=shuffled_epochs(64, _ROWS, steps, 3),

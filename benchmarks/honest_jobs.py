@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from benchmarks.every_operator import every_operator
-from counterfoil.bundle.schema import PROFILES, Precision
+from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType
 from counterfoil.program.update import AdamW
@@ -51,7 +51,7 @@ def _recurrent_objective(model: nn.Module, batch: Mapping[str, Tensor]) -> Tenso
     return functional.cross_entropy(model(batch["images"].to(torch.float32) * 0.0625), batch["labels"])
 
 
-def own_model(steps: int, precision: Precision | None = None) -> OrderDraft:
+def own_model(steps: int, precision: AnyPrecision | None = None) -> OrderDraft:
     """Order a model that no recipe knows."""
     images, labels = load_digits()
     model, rule = Recurrent(), AdamW()
@@ -60,7 +60,7 @@ def own_model(steps: int, precision: Precision | None = None) -> OrderDraft:
     return draft_order(
         title="A recurrent network on the rows of digits",
         recipe="own",
-        captured=capture(model, _recurrent_objective, rule, batch),
+        captured=capture(model, _recurrent_objective, rule, batch, exact=isinstance(precision, ExactPrecision)),
         rule=rule,
         learning_rates=[0.01] * steps,
         schedule=shuffled_epochs(400, 16, steps, 3),
@@ -71,14 +71,14 @@ def own_model(steps: int, precision: Precision | None = None) -> OrderDraft:
     )
 
 
-def _digits(steps: int, precision: Precision | None = None) -> OrderDraft:
+def _digits(steps: int, precision: AnyPrecision | None = None) -> OrderDraft:
     images, labels = load_digits()
     return order_digits(
         images[:400], labels[:400], steps=steps, batch_size=16, width=8, checkpoint_every=4, precision=precision
     )
 
 
-def _gpt2(steps: int, precision: Precision | None = None) -> OrderDraft:
+def _gpt2(steps: int, precision: AnyPrecision | None = None) -> OrderDraft:
     size = Gpt2Size(layers=2, heads=2, width=32, context=24)
     return order_gpt2(_TEXT, size=size, steps=steps, batch_size=4, warmup=2, checkpoint_every=4, precision=precision)
 
@@ -88,25 +88,25 @@ def _colour_images() -> tuple[np.ndarray, np.ndarray]:
     return rng.integers(0, 256, (64, 3, 16, 16), dtype=np.uint8), np.arange(64, dtype=np.int64) * 7 % 10
 
 
-def _resnet(steps: int, layout: ResNetLayout, precision: Precision | None = None) -> OrderDraft:
+def _resnet(steps: int, layout: ResNetLayout, precision: AnyPrecision | None = None) -> OrderDraft:
     settings = {"steps": steps, "batch_size": 8, "checkpoint_every": 4}
     return order_resnet(*_colour_images(), model=layout, precision=precision, **settings)
 
 
-def _vgg(steps: int, precision: Precision | None = None) -> OrderDraft:
+def _vgg(steps: int, precision: AnyPrecision | None = None) -> OrderDraft:
     layout = VggLayout(16, 7, 0.5, ((4,), (8, 8)))
     settings = {"steps": steps, "batch_size": 8, "checkpoint_every": 4}
     return order_vgg(*_colour_images(), layout=layout, precision=precision, **settings)
 
 
-def _logistic(steps: int, precision: Precision | None = None) -> OrderDraft:
+def _logistic(steps: int, precision: AnyPrecision | None = None) -> OrderDraft:
     table = synthetic_table(2000, 30, 5)
     return order_logistic(
         table.features, table.labels, steps=steps, batch_size=256, momentum=0.5, checkpoint_every=4, precision=precision
     )
 
 
-Job = Callable[[int, Precision | None], OrderDraft]
+Job = Callable[[int, AnyPrecision | None], OrderDraft]
 _EITHER: Mapping[str, Job] = {
     "digits-cnn": _digits,
     "resnet, basic blocks": lambda steps, precision: _resnet(
@@ -124,7 +124,7 @@ _EITHER: Mapping[str, Job] = {
 """How to order each job under either margin, given the number of steps and the precision."""
 
 
-def _under(job: Job, precision: Precision | None) -> Callable[[int], OrderDraft]:
+def _under(job: Job, precision: AnyPrecision | None) -> Callable[[int], OrderDraft]:
     return lambda steps: job(steps, precision)
 
 

@@ -168,7 +168,8 @@ from .bundle.capsule import (
 from .bundle.capsulewriter import (
     write_capsule as write_capsule,
 )
-from .bundle.schema import Precision as Precision
+from .bundle.precision import ExactPrecision as ExactPrecision
+from .bundle.precision import Precision as Precision
 from .cancel import CancelToken as CancelToken
 from .commit.digest import Digest as Digest
 from .commit.merkle import MerkleComparison as MerkleComparison

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 
 import torch
 
-from counterfoil.bundle.schema import Precision
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
+from counterfoil.definite.operators import Profile
 from counterfoil.execution.devices import check_memory, environment, open_device, set_determinism
-from counterfoil.execution.interpreter import Interpreter
+from counterfoil.execution.exactly import exactly
+from counterfoil.execution.interpreter import Compute, Interpreter, native
+from counterfoil.execution.perturbed import exactly_perturbed, perturbed
 from counterfoil.program.graph import Program
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.rounding.rounder import Kernels
@@ -33,13 +36,28 @@ class Machine:
         """What a claim or a verdict says about it: sorted pairs of text."""
         return environment(self.device)
 
-    def check_memory(self, program: Program, precision: Precision) -> None:
+    def check_memory(self, program: Program, precision: AnyPrecision) -> None:
         """Check that it has the memory that a step needs at the least; raises MemoryShortageError."""
         check_memory(self.device, program.least_memory(TORCH_DTYPES[precision.compute].itemsize))
 
-    def interpreter(self, program: Program, precision: Precision) -> Interpreter:
+    def interpreter(self, program: Program, precision: AnyPrecision) -> Interpreter:
         """Return an interpreter of a program in the compute dtype of a precision profile."""
-        return Interpreter(program, self.device, TORCH_DTYPES[precision.compute])
+        return Interpreter(program, self.device, TORCH_DTYPES[precision.compute], self.compute(precision))
+
+    def compute(self, precision: AnyPrecision, perturbation: str | None = None) -> Compute:
+        """Return what computes an operator under a precision profile.
+
+        Args:
+            precision: The profile.
+            perturbation: Imitate other hardware (:mod:`counterfoil.execution.perturbed`).
+
+        Raises:
+            ValueError: There is no perturbation of that name.
+        """
+        if isinstance(precision, ExactPrecision):
+            profile = Profile.on(self.device, precision.bits)
+            return exactly(profile) if perturbation is None else exactly_perturbed(perturbation, profile)
+        return native if perturbation is None else perturbed(perturbation)
 
     @contextmanager
     def kernels(self) -> Iterator[Kernels]:

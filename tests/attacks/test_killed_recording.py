@@ -17,8 +17,8 @@ import pytest
 
 from counterfoil.audit.inspection import inspect
 from counterfoil.audit.values.outcome import CheckNumber, CheckState
+from counterfoil.bundle.precision import PROFILES
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import PROFILES
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import RecordingError, TargetExistsError
 from counterfoil.signing import SigningKey, generate_key, load_private_key

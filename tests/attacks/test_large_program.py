@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.bundle.precision import Precision
 from counterfoil.errors import LimitError
 from counterfoil.execution.admission import read_program
 from counterfoil.program.limits import LARGE
@@ -71,8 +72,8 @@ MATRIX = ("float32", [2, 2**16, 2**16])
 )
 def test_memory_and_operations_are_limited(program: bytes, sentence: str) -> None:
     if not sentence:
-        read_program(program, "float64")
+        read_program(program, Precision())
         return
     with pytest.raises(LimitError, match=sentence):
-        read_program(program, "float64")
-    read_program(program, "float64", LARGE)
+        read_program(program, Precision())
+    read_program(program, Precision(), LARGE)

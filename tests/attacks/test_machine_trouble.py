@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+from counterfoil import machine
 from counterfoil.audit import replay
 from counterfoil.audit.inspection import inspect
 from counterfoil.audit.panel import run_panel
@@ -25,7 +26,6 @@ from counterfoil.cli import main
 from counterfoil.errors import DeviceFailureError, FileReadError, MemoryShortageError, ProgramError
 from counterfoil.execution.interpreter import native
 from counterfoil.execution.trouble import obstacle
-from counterfoil.training import recorder
 from counterfoil.training.recorder import record
 from support.capsules import adjudicated
 from support.jobs import audited, record_run
@@ -69,7 +69,7 @@ def failing(error: Exception, after: int = 40):
 @pytest.mark.parametrize("error", [*SHORTAGES.values(), *FAILURES.values()], ids=[*SHORTAGES, *FAILURES])
 def test_an_audit_that_cannot_go_on_concludes_nothing(digits_job, trainer_key, tmp_path, monkeypatch, error):
     expected = MemoryShortageError if error in SHORTAGES.values() else DeviceFailureError
-    monkeypatch.setattr(audit_steps, "native", failing(error))
+    monkeypatch.setattr(machine, "native", failing(error))
     report = audited(digits_job.run, digits_job.order).report
     assert report.outcome is Outcome.INCONCLUSIVE, report.reason
     found = obstacle(error)
@@ -78,7 +78,7 @@ def test_an_audit_that_cannot_go_on_concludes_nothing(digits_job, trainer_key, t
     assert report.reason == str(found)
     assert report.mismatched_steps == ()
     # The trainer gets the same words, and no half of a run.
-    monkeypatch.setattr(recorder, "native", failing(error))
+    monkeypatch.setattr(machine, "native", failing(error))
     with pytest.raises(expected):
         record_run(digits_job.order, tmp_path / "run.cfoil", trainer_key)
     assert list(tmp_path.iterdir()) == []
@@ -87,7 +87,7 @@ def test_an_audit_that_cannot_go_on_concludes_nothing(digits_job, trainer_key, t
 def test_control_a_program_that_cannot_be_computed_is_refused(digits_job, monkeypatch):
     error = RuntimeError("The size of tensor a (3) must match the size of tensor b (4)")
     assert obstacle(error) is None
-    monkeypatch.setattr(audit_steps, "native", failing(error))
+    monkeypatch.setattr(machine, "native", failing(error))
     report = audited(digits_job.run, digits_job.order).report
     assert report.outcome is Outcome.REFUSED
     assert "cannot be computed" in report.reason
@@ -102,7 +102,7 @@ def test_a_dispute_that_was_found_before_stays(cheat_job, monkeypatch):
         return native(operation, args, kwargs)
 
     found = before(monkeypatch, replay, "gather", lambda *_: None)
-    monkeypatch.setattr(audit_steps, "native", compute)
+    monkeypatch.setattr(machine, "native", compute)
     report = audited(cheat_job.run, cheat_job.order).report
     assert found
     assert report.outcome is Outcome.DISPUTED
@@ -110,11 +110,11 @@ def test_a_dispute_that_was_found_before_stays(cheat_job, monkeypatch):
 
 
 def test_adjudicator_and_panel_are_short_of_memory(capsule, cheat_job, digits_job, monkeypatch):
-    monkeypatch.setattr(audit_steps, "native", failing(SHORTAGES["torch on Linux"]))
+    monkeypatch.setattr(machine, "native", failing(SHORTAGES["torch on Linux"]))
     report = adjudicated(capsule)
     assert report.outcome is AdjudicationOutcome.INCONCLUSIVE, report.reason
     assert "too little memory" in report.reason
-    monkeypatch.setattr(audit_steps, "native", failing(MemoryError()))
+    monkeypatch.setattr(machine, "native", failing(MemoryError()))
     with pytest.raises(MemoryShortageError):
         list(run_panel([cheat_job.run, digits_job.run], threads=1))
     assert main(["panel", str(cheat_job.run), str(digits_job.run)]) == Outcome.INCONCLUSIVE.exit_code

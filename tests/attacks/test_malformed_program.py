@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.bundle.precision import Precision
 from counterfoil.cli import main
 from counterfoil.execution.admission import read_program
 from support.hostile_programs import order_of, single
@@ -88,4 +89,4 @@ SOUND: list[tuple[str, list[Any], list[Any], Any]] = [
 
 @pytest.mark.parametrize(("operator", "args", "outputs", "given"), SOUND)
 def test_the_same_without_the_fault_is_accepted(operator: str, args: list[Any], outputs: list[Any], given: Any) -> None:
-    read_program(single(operator, args, outputs, given), "float64")
+    read_program(single(operator, args, outputs, given), Precision())

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.bundle.precision import Precision
 from counterfoil.execution.admission import read_program
 from support.hostile_programs import order_of, single
 from support.measured import command
@@ -33,4 +34,4 @@ def test_a_lie_about_the_numbers_is_refused(tmp_path: Path, declared: tuple[str,
     done = command("inspect", str(order_of(lie, tmp_path / "lie.cfoil")))
     assert done.code == Outcome.REFUSED.exit_code
     assert "counterfoil.uniform (forward of layer) gives another shape or dtype than the program says" in done.said
-    read_program(single("counterfoil.uniform", [[4, 4], 0], [("float32", [4, 4])]), "float64")
+    read_program(single("counterfoil.uniform", [[4, 4], 0], [("float32", [4, 4])]), Precision())

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import typer.main
 
+from counterfoil.bundle.precision import PROFILES
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import PROFILES, OrderManifest
+from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cli import main
 from counterfoil.cli.orders import order_app
 

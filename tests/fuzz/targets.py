@@ -28,6 +28,7 @@ from counterfoil.audit.values.sampling import Sample, SegmentRequest, Selection
 from counterfoil.bundle.capsule import CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.datafile import DataFile
+from counterfoil.bundle.precision import Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import ArraySpec, OrderManifest
 from counterfoil.bundle.writer import write_data_file
@@ -416,7 +417,7 @@ def _read_manifest(data: bytes) -> bytes:
 
 
 def _read_program(data: bytes) -> bytes:
-    program = read_program(data, "float64")
+    program = read_program(data, Precision())
     assert program.to_bytes() == data, "something of the program was not read"
     return data
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from counterfoil.bundle.schema import ArraySpec, OrderManifest, Precision, RunClaim, StepRecord, run_tree
+from counterfoil.bundle.precision import Precision
+from counterfoil.bundle.schema import ArraySpec, OrderManifest, RunClaim, StepRecord, run_tree
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root, tensor_digest

@@ -50,7 +50,7 @@ def crafted(run: Path, step: int) -> CapsuleContents:
         with step_replayer(order, open_machine("cpu", 1)) as steps:
             for number in range(1, first + 1):
                 record = inspection.records[number]
-                logs = read_log(order.program, record, inspection.reader.log(number))
+                logs = read_log(order, record, inspection.reader.log(number))
                 state = finish(steps.replay(record, state, logs)).result.state
         return gather(inspection, order, step, state)
 

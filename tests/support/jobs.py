@@ -20,8 +20,9 @@ from counterfoil.audit.values.events import AuditFinished, Event
 from counterfoil.audit.values.outcome import Check, CheckNumber
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.request import AuditRequest
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import Precision, StepRecord, run_tree
+from counterfoil.bundle.schema import StepRecord, run_tree
 from counterfoil.cancel import CancelToken
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.philox import uniform
@@ -59,13 +60,16 @@ def gpt2_order(**settings: Any) -> OrderDraft:
 # A capture takes longer than the recording of its run: each is made once in a process.
 
 
-def _drafted(draft: Callable[..., OrderDraft], *, precision: Precision | None = None, **settings: Any) -> OrderDraft:
-    """A draft with arrays of its own, so that no test can change another's; its precision is a word in the manifest."""
+def _drafted(draft: Callable[..., OrderDraft], *, precision: AnyPrecision | None = None, **settings: Any) -> OrderDraft:
+    """A draft with arrays of its own, so that no test can change another's; its precision is a word in the manifest.
+
+    But for one thing: the steps of exact profiles are captured in their own way.
+    """
 
     def copies(arrays: Mapping[str, Array]) -> dict[str, Array]:
         return {name: array.copy() for name, array in arrays.items()}
 
-    made = draft(**settings)
+    made = draft(**settings, precision=ExactPrecision(20) if isinstance(precision, ExactPrecision) else None)
     return replace(
         made,
         manifest=replace(made.manifest, precision=precision or Precision()),
@@ -98,11 +102,13 @@ def captured_once(recipe: str, settings: Mapping[str, Any]) -> Callable[..., Cap
     """``capture``, which is asked once for the operators of a recipe's step; the first state is each model's own."""
     chosen = sorted(item for item in settings.items() if item[0] not in _NO_OPERATORS)
 
-    def once(model: nn.Module, objective: Objective, rule: UpdateRule, batch: Mapping[str, TensorType]) -> CapturedStep:
+    def once(
+        model: nn.Module, objective: Objective, rule: UpdateRule, batch: Mapping[str, TensorType], *, exact: bool
+    ) -> CapturedStep:
         shapes = tuple((name, tuple(weight.shape)) for name, weight in model.named_parameters())
-        key = (recipe, *chosen, *sorted(batch.items()), shapes)
+        key = (recipe, exact, *chosen, *sorted(batch.items()), shapes)
         if key not in _CAPTURED:
-            _CAPTURED[key] = capture(model, objective, rule, batch)
+            _CAPTURED[key] = capture(model, objective, rule, batch, exact=exact)
         first = _CAPTURED[key]
         parameters = {name: parameter.detach() for name, parameter in model.named_parameters()}
         own = {**parameters, **dict(model.named_buffers()), **rule.slots(parameters)}
@@ -132,6 +138,7 @@ def own_order(
     batch_size: int = 8,
     learning_rate: float = 0.05,
     seed: int = 3,
+    precision: AnyPrecision | None = None,
 ) -> OrderDraft:
     """An order of a model of one's own, with weights from Philox."""
     rule = rule or Sgd(momentum=0.9)
@@ -140,13 +147,14 @@ def own_order(
     return draft_order(
         title="A model of a test",
         recipe="own",
-        captured=capture(model, objective, rule, types(data, batch_size)),
+        captured=capture(model, objective, rule, types(data, batch_size), exact=isinstance(precision, ExactPrecision)),
         rule=rule,
         learning_rates=[learning_rate] * steps,
         schedule=shuffled_epochs(rows, batch_size, steps, seed),
         data=data,
         seed=seed,
         checkpoint_every=2,
+        precision=precision,
     )
 
 
@@ -177,15 +185,15 @@ def record_job(folder: Path, draft: OrderDraft, key: SigningKey, **settings: Any
     """Write an order, without the trial that recording is anyhow, and record a run of it."""
     job = Job(folder / "job.cfoil", folder / "run.cfoil")
     draft.write(job.order, trial=False)
-    _hold(draft.program.to_bytes(), draft.manifest.precision.compute)
+    _hold(draft.program.to_bytes(), draft.manifest.precision)
     record_run(job.order, job.run, key, **settings)
     return job
 
 
 @lru_cache(maxsize=32)
-def _hold(program: bytes, compute: str) -> Program:
+def _hold(program: bytes, precision: AnyPrecision) -> Program:
     """Keep a program in use, so that recording and the audits of its runs need not read and check it each anew."""
-    return read_program(program, compute)
+    return read_program(program, precision)
 
 
 def record_run(order: Path, run: Path, key: SigningKey, **settings: Any) -> Path:

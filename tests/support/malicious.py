@@ -27,6 +27,7 @@ from counterfoil.execution.interpreter import (
     native,
 )
 from counterfoil.program.graph import Node
+from counterfoil.rounding import profiles
 from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.rounder import RecordingRounder, directed
@@ -49,11 +50,13 @@ class Trainer:
         step: The step at which an attack acts; :data:`NEVER` for the control.
         order: The order that is being executed.
         now: The step that is being executed.
+        plain: Computes an operator as ordered.
     """
 
     step: int = NEVER
     order: LoadedOrder = field(init=False, repr=False)
     now: int = field(init=False, default=NEVER)
+    plain: Compute = field(init=False, repr=False, default=native)
 
     @property
     def acting(self) -> bool:
@@ -66,7 +69,7 @@ class Trainer:
 
     def operator(self, operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Compute an operator."""
-        return native(operation, args, kwargs)
+        return self.plain(operation, args, kwargs)
 
     def result(self, inputs: StepInputs, result: StepResult, train: Train) -> StepResult:
         """Return what is recorded as the outcome; ``train`` executes a step off the record."""
@@ -99,7 +102,7 @@ def record_malicious(order: Path, run: Path, key: SigningKey, trainer: Trainer, 
     with ExitStack() as stack:
         stack.enter_context(replaced(recorder, "prepare_order", received))
         stack.enter_context(replaced(machine, "Interpreter", lambda *args: _Interpreter(trainer, *args)))
-        stack.enter_context(replaced(recorder, "RecordingRounder", lambda *args: _Rounder(trainer, *args)))
+        stack.enter_context(replaced(profiles, "RecordingRounder", lambda *args: _Rounder(trainer, *args)))
         return record_run(order, run, key, **settings)
 
 
@@ -116,14 +119,13 @@ class _Interpreter(Interpreter):
         inputs: StepInputs,
         *,
         rounder: Round | None = None,
-        compute: Compute = native,
+        compute: Compute | None = None,
         cancel: CancelToken | None = None,
     ) -> Generator[int, None, StepResult]:
         self._trainer.now = inputs.draws.step
         given = self._trainer.inputs(inputs)
-        result = yield from super().execute(
-            given, rounder=rounder, compute=self._trainer.operator if compute is native else compute, cancel=cancel
-        )
+        self._trainer.plain = compute or self.compute
+        result = yield from super().execute(given, rounder=rounder, compute=self._trainer.operator, cancel=cancel)
         return self._trainer.result(inputs, result, self._unrecorded.run)
 
 

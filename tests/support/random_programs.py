@@ -12,9 +12,8 @@ from typing import Any
 import torch
 
 from counterfoil import canonical
-from counterfoil.audit.selftest import tiny_program
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.schema import Precision
+from counterfoil.bundle.precision import Precision
 from counterfoil.commit.digest import Digest
 from counterfoil.dtypes import STATE_DTYPES
 from counterfoil.errors import LimitError, NonFiniteError, RefusedError
@@ -26,6 +25,7 @@ from counterfoil.program.operators import allowed_names
 from counterfoil.program.signatures import Parameter, signature_of
 from counterfoil.rounding.guaranteed import kinds_without_bound, site_margins
 from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
+from counterfoil.selftest import tiny_program
 from counterfoil.vectors.jobs import convolution_order, transformer_order
 
 SMALL = Limits(operators=2000, tensors=4000, bytes=2**26, flops=1e8)
@@ -79,7 +79,7 @@ def compute(data: bytes) -> None:
         NonFiniteError: It gives what is not finite.
     """
     precision = Precision()
-    program = read_program(data, precision.compute, SMALL)
+    program = read_program(data, precision, SMALL)
     site_margins(program, precision)
     kinds_without_bound(program, precision)
     assert program.to_bytes() == data

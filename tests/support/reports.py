@@ -68,6 +68,20 @@ def verified_report() -> AuditReport:
     )
 
 
+def exact_report() -> AuditReport:
+    """Return the report of an honest run under an exact profile: there is no log, and no account of one."""
+    return replace(
+        verified_report(),
+        rounded_values=0,
+        log_entries=0,
+        log_bytes=0,
+        corrections=0,
+        steering=None,
+        without_bound=(),
+        exact_bits=20,
+    )
+
+
 def dispute() -> Dispute:
     """Return a dispute whose inclusion proof holds."""
     trainer, replay = trees()

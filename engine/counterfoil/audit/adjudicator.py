@@ -18,7 +18,6 @@ import torch
 
 from counterfoil.audit.evidence import CapsuleJob, load_job, prove_leaves, prove_part
 from counterfoil.audit.inspection import check_claim, compare_order, key_id_of, read_client_order, signed_by
-from counterfoil.audit.selftest import run_selftest
 from counterfoil.audit.step.judgement import Judgement, dispute_of, judge
 from counterfoil.audit.step.replayer import State, step_replayer
 from counterfoil.audit.tally import StepTally, conclude_adjudication, replay_checks
@@ -26,6 +25,7 @@ from counterfoil.audit.values.adjudication import AdjudicationReport
 from counterfoil.audit.values.events import CheckChanged, Event
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
+from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.schema import RunClaim
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
@@ -35,6 +35,7 @@ from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import finish
 from counterfoil.machine import Machine, open_machine
 from counterfoil.program.limits import Limits
+from counterfoil.selftest import run_selftest
 from counterfoil.sentence import say
 from counterfoil.signing import PublicKey
 
@@ -173,6 +174,7 @@ def _hear(
     )
     case.contents = contents
     manifest = contents.manifest
+    case.tally.exact = isinstance(manifest.precision, ExactPrecision)
     yield from _compare_order(case, contents, order)
     part = yield from case.attempt(
         CheckNumber.ORDER_CONTENTS,
@@ -207,7 +209,7 @@ def _hear(
     machine = open_machine(device, threads)
     case.environment = machine.environment
     machine.check_memory(job.program, manifest.precision)
-    yield from case.attempt(CheckNumber.SELF_TEST, lambda: run_selftest(machine), str)
+    yield from case.attempt(CheckNumber.SELF_TEST, lambda: run_selftest(machine, manifest.precision), str)
     yield AdjudicationStarted(job.first, contents.step)
     begun = time.perf_counter()
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from counterfoil.audit.values.dispute import Dispute, Right, named_parts
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome, without_log
 from counterfoil.audit.values.report import Steering
 from counterfoil.audit.values.sampling import Sample
 from counterfoil.audit.values.steptable import Tally
@@ -41,6 +41,7 @@ def conclude(
     error: CounterfoilError | None,
     cancelled: bool,
     steering: Steering | None = None,
+    exact: bool = False,
 ) -> tuple[Outcome, str, tuple[Check, ...]]:
     """Return the outcome, its reason in plain sentences, and the final state of checks 8 to 10.
 
@@ -50,13 +51,15 @@ def conclude(
         coverage: What it set out to replay.
         error: What ended the audit early, or None.
         cancelled: Whether the user stopped it.
-        steering: How far the trainer could have steered the matching steps; None when nothing was replayed.
+        steering: How far the trainer could have steered the matching steps; None when nothing was replayed, and under
+            an exact profile.
+        exact: Whether the order's profile is an exact one.
     """
     # The order of the questions is the argument. What nobody can be blamed for comes first: a file that changed under
     # the audit. Then what the trainer signed and cannot take back: a broken file, an accusation that two replays and
     # exact arithmetic bear out. Then everything that leaves a doubt about this machine or this audit, which accuses
     # nobody. VERIFIED is what is left when no question is open.
-    checks = _checks(tally, coverage, steering) if tally.judged else ()
+    checks = _checks(tally, coverage, steering, exact) if tally.judged else ()
     if isinstance(error, FileChangedError):
         return Outcome.INCONCLUSIVE, _file_changed(error, dispute), checks
     if isinstance(error, RefusedError) and dispute is None:
@@ -67,16 +70,7 @@ def conclude(
         sentence = say("Step {0} came out different from the trainer's. {1}", dispute.step, dispute.finding.sentence)
         return Outcome.INCONCLUSIVE, sentence, checks
     if dispute is not None:
-        return (
-            Outcome.INCONCLUSIVE,
-            say(
-                "Step {0} came out different from the trainer's, but this machine does not give its own result "
-                "again when reductions run in another order: its arithmetic lies outside the margin. Nobody is "
-                "accused; replay the run on another machine.",
-                dispute.step,
-            ),
-            checks,
-        )
+        return Outcome.INCONCLUSIVE, _unconfirmed(dispute, exact), checks
     if isinstance(error, (NonFiniteError, ObstacleError)):
         return Outcome.INCONCLUSIVE, str(error), checks
     if error is not None:
@@ -146,6 +140,22 @@ def conclude(
     )
 
 
+def _unconfirmed(dispute: Dispute, exact: bool) -> str:
+    if exact:
+        return say(
+            "Step {0} came out different from the trainer's, but this machine does not give its own result again when "
+            "it computes products in another form and sums in another order, although every result is defined: its "
+            "arithmetic is off. Nobody is accused; replay the run on another machine.",
+            dispute.step,
+        )
+    return say(
+        "Step {0} came out different from the trainer's, but this machine does not give its own result "
+        "again when reductions run in another order: its arithmetic lies outside the margin. Nobody is "
+        "accused; replay the run on another machine.",
+        dispute.step,
+    )
+
+
 def _file_changed(error: FileChangedError, dispute: Dispute | None) -> str:
     if dispute is None or not dispute.stands_alone:
         return say("{0} Nobody is to blame for what such a file says.", error)
@@ -180,7 +190,7 @@ def accusation(dispute: Dispute) -> str:
     )
 
 
-def _checks(tally: Tally, coverage: Coverage, steering: Steering | None) -> tuple[Check, ...]:
+def _checks(tally: Tally, coverage: Coverage, steering: Steering | None, exact: bool) -> tuple[Check, ...]:
     replay = (
         Check(
             CheckNumber.REPLAY,
@@ -218,4 +228,4 @@ def _checks(tally: Tally, coverage: Coverage, steering: Steering | None) -> tupl
         detail = joined(detail, coverage.partial.describe())
     whole = tally.judged == coverage.ordered
     covered = Check(CheckNumber.COVERAGE, CheckState.PASSED if whole else CheckState.WARNING, detail)
-    return replay, log, covered
+    return replay, without_log() if exact else log, covered

@@ -24,7 +24,7 @@ from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import StepInputs
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
-from counterfoil.rounding.guaranteed import site_margins
+from counterfoil.rounding.profiles import check_margins
 from counterfoil.sentence import say
 from counterfoil.training.order import LoadedOrder, check_inputs, step_inputs
 
@@ -137,9 +137,9 @@ def load_job(
         CancelledError: ``cancel`` was set.
     """
     manifest = contents.manifest
-    program = read_program(contents.program, manifest.precision.compute, limits, cancel)
+    program = read_program(contents.program, manifest.precision, limits, cancel)
     check_inputs(manifest, program, contents.state)
-    site_margins(program, manifest.precision, cancel)
+    check_margins(program, manifest.precision, cancel)
     if {item.name for item in program.inputs if item.kind == "batch"} != part.data.keys():
         raise ProgramError(say("The capsule's data arrays are not those that its program reads."))
     if contents.fingerprints.shape[1] != len(program.places):

@@ -32,7 +32,7 @@ from counterfoil.program.estimate import estimate
 from counterfoil.program.limits import Estimate, Limits
 from counterfoil.program.operators import OperatorClass
 from counterfoil.program.torchdtypes import TORCH_DTYPES
-from counterfoil.rounding.guaranteed import kinds_without_bound
+from counterfoil.rounding.profiles import kinds_without_proof
 from counterfoil.sentence import joined, say
 from counterfoil.signing import PublicKey, open_claim
 from counterfoil.training.order import LoadedOrder, prepare_order
@@ -485,7 +485,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         initial_root=manifest.initial_root,
         commit_every=manifest.commit_every,
         checkpoint_every=manifest.checkpoint_every,
-        without_bound=None if program is None else kinds_without_bound(program, manifest.precision),
+        without_bound=None if program is None else kinds_without_proof(program, manifest.precision),
         estimate=inspection.estimate,
     )
 

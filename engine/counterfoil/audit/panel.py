@@ -18,7 +18,6 @@ from pathlib import Path
 
 from counterfoil.audit.inspection import open_inspection
 from counterfoil.audit.referee import Parting, Provider, Ruling, StepJudged, find_parting, result_tree, rule
-from counterfoil.audit.selftest import run_selftest
 from counterfoil.audit.step.replayer import StepReplayer, step_replayer
 from counterfoil.audit.values.events import Event
 from counterfoil.cancel import CancelToken
@@ -27,6 +26,7 @@ from counterfoil.errors import DataError, OrderMismatchError, RefusedError
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.machine import open_machine
 from counterfoil.program.limits import Limits
+from counterfoil.selftest import run_selftest
 from counterfoil.training.order import LoadedOrder, with_data_file
 
 Groups = tuple[tuple[int, ...], ...]
@@ -248,7 +248,7 @@ def _replayer(
     job = table.order
     machine = open_machine(device, threads)
     machine.check_memory(job.program, job.manifest.precision)
-    run_selftest(machine)
+    run_selftest(machine, job.manifest.precision)
     job = with_data_file(job, data, stack, cancel)
     return step_replayer(job, machine, cancel=cancel)
 

@@ -30,7 +30,6 @@ from counterfoil.audit.kept import (
     misfit,
     place_of,
 )
-from counterfoil.audit.selftest import run_selftest
 from counterfoil.audit.step.compare import compare_states, detail_difference
 from counterfoil.audit.step.judgement import Omissions, SecondLook, dispute_of, second_look, unreadable
 from counterfoil.audit.step.replayer import (
@@ -64,6 +63,7 @@ from counterfoil.audit.values.sampling import Sample, Segment, planned_steps, se
 from counterfoil.audit.values.steptable import StepMatch, StepRow, StepTable, unpack
 from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.bundle.datafile import open_data_file
+from counterfoil.bundle.precision import ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
 from counterfoil.bundle.steady import SteadyFile
@@ -86,7 +86,8 @@ from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import ByPercent, relay
 from counterfoil.machine import Machine, open_machine
 from counterfoil.rounding.counts import Counts
-from counterfoil.rounding.guaranteed import kinds_without_bound
+from counterfoil.rounding.profiles import kinds_without_proof
+from counterfoil.selftest import run_selftest
 from counterfoil.sentence import say
 from counterfoil.training.order import LoadedOrder
 
@@ -237,6 +238,7 @@ class _Progress:
             error=self.error,
             cancelled=self.cancelled,
             steering=self._steering(),
+            exact=self._exact_bits(manifest) is not None,
         )
         for check in changed:
             self.later_checks.setdefault(check.number, check)
@@ -271,11 +273,17 @@ class _Progress:
             sample=self.sample,
             steering=self._steering(),
             without_bound=self._without_bound(),
+            exact_bits=self._exact_bits(manifest),
         )
+
+    @staticmethod
+    def _exact_bits(manifest: OrderManifest | None) -> int | None:
+        precision = None if manifest is None else manifest.precision
+        return precision.bits if isinstance(precision, ExactPrecision) else None
 
     def _without_bound(self) -> tuple[str, ...] | None:
         order = self.inspection.order if self.inspection else None
-        return None if order is None else kinds_without_bound(order.program, order.manifest.precision)
+        return None if order is None else kinds_without_proof(order.program, order.manifest.precision)
 
     def _steering(self) -> Steering | None:
         return self.account.result() if self.account is not None and self.steps.judged else None
@@ -416,7 +424,7 @@ def _judge(
     """The self-test and the replay: checks 7 to 10."""
     yield progress.note(CheckNumber.SELF_TEST, CheckState.RUNNING, "")
     try:
-        sentence = run_selftest(machine)
+        sentence = run_selftest(machine, order.manifest.precision)
     except DeviceError as error:
         yield progress.note(CheckNumber.SELF_TEST, CheckState.FAILED, error.sentence)
         raise
@@ -426,7 +434,9 @@ def _judge(
     begun = time.perf_counter()
     try:
         with step_replayer(order, machine, perturbation=progress.imitation, cancel=cancel) as steps:
-            progress.account = SteeringAccount(order.program, order.manifest.precision.significand_bits)
+            precision = order.manifest.precision
+            if isinstance(precision, Precision):
+                progress.account = SteeringAccount(order.program, precision.significand_bits)
             replay = _Replay(request, inspection, order, progress, progress.account, steps)
             if kept is not None:
                 yield from replay.restore(kept)
@@ -444,7 +454,7 @@ class _Replay:
         inspection: Inspection,
         order: LoadedOrder,
         progress: _Progress,
-        account: SteeringAccount,
+        account: SteeringAccount | None,
         steps: StepReplayer,
     ) -> None:
         assert inspection.tree is not None
@@ -457,7 +467,8 @@ class _Replay:
         self._progress = progress
         self._account = account
         self._steps = steps
-        self._rounded_values = sum(site.elements for site in order.program.sites)
+        # Under an exact profile nothing is rounded to a grid.
+        self._rounded_values = 0 if account is None else sum(site.elements for site in order.program.sites)
         self._agreed: tuple[int, State] = (0, order.initial)
         self._omissions = Omissions()
         self._begun = time.perf_counter()
@@ -480,7 +491,8 @@ class _Replay:
         judged = [step for part in self._chosen(0, kept.segments) for step in range(part.first, part.last + 1)]
         try:
             rows = list(unpack(kept.steps, self._tree.leaf))
-            self._account.restore(kept.steering_steps, kept.steering_sums)
+            if self._account is not None:
+                self._account.restore(kept.steering_steps, kept.steering_sums)
         except (IndexError, ValueError) as error:
             raise misfit(str(error)) from error
         if [row.step for row in rows] != judged or not 0 < kept.segments <= kept.sample.count:
@@ -517,7 +529,11 @@ class _Replay:
         if keeper is None or basis is None or sample is None:
             return
         segments, divergences = self._segments, len(self._divergences)
-        dispute, omissions, sums = progress.dispute, self._omissions.steps, self._account.sums
+        dispute, omissions, sums = (
+            progress.dispute,
+            self._omissions.steps,
+            (0, ()) if self._account is None else self._account.sums,
+        )
         seconds = progress.seconds + time.perf_counter() - self._begun
 
         def data(capsule: Digest | None) -> bytes:
@@ -559,7 +575,7 @@ class _Replay:
         """Replay and judge a step; returns where the replay stands then, and what the step gave, if anything."""
         begun = time.perf_counter()
         try:
-            logs = read_log(self._order.program, self._records[step], self._reader.log(step))
+            logs = read_log(self._order, self._records[step], self._reader.log(step))
         except LogError as error:
             yield from self._unreadable(step, error, chain.committed if isinstance(chain, Agreed) else None, begun)
             return after(chain, Lost()), None
@@ -569,7 +585,7 @@ class _Replay:
             yield self._judged(self._row(step, StepMatch.UNJUDGED, None, begun))
             return after(chain, Lost()), None
         match = match_of(chain, outcome.leaf == self._tree.leaf(step))
-        if match is StepMatch.MATCH:
+        if match is StepMatch.MATCH and self._account is not None:
             self._account.add(outcome.counts)
         yield self._judged(self._row(step, match, outcome, begun))
         # A step that matches has the trainer's state. One of a drifting chain never leads back: ``after`` sees to it.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Dispute, Right, named_parts
-from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
+from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, without_log
 from counterfoil.errors import CancelledError, CounterfoilError, NonFiniteError, ObstacleError, RefusedError
 from counterfoil.rounding.counts import Counts
 from counterfoil.sentence import joined, say
@@ -22,6 +22,7 @@ class StepTally:
         dispute: The step that accuses the trainer, after which nothing is replayed; else the first that differs.
         counts: What following the log showed, over the matching steps.
         seconds: Wall-clock time.
+        exact: Whether the order's profile is an exact one.
     """
 
     replayed: int = 0
@@ -29,6 +30,7 @@ class StepTally:
     dispute: Dispute | None = None
     counts: Counts = field(default_factory=Counts)
     seconds: float = 0.0
+    exact: bool = False
 
 
 def conclude_adjudication(
@@ -54,6 +56,16 @@ def conclude_adjudication(
         return (
             AdjudicationOutcome.INCONCLUSIVE,
             say("Step {0} came out different from the trainer's. {1}", dispute.step, dispute.finding.sentence),
+        )
+    if dispute is not None and not dispute.confirmed and tally.exact:
+        return (
+            AdjudicationOutcome.INCONCLUSIVE,
+            say(
+                "Step {0} came out different from the trainer's, but this machine does not give its own result again "
+                "when it computes products in another form and sums in another order, although every result is "
+                "defined: its arithmetic is off. Nobody is accused; adjudicate on another machine.",
+                dispute.step,
+            ),
         )
     if dispute is not None and not dispute.confirmed:
         return (
@@ -143,4 +155,4 @@ def replay_checks(tally: StepTally, steps_ordered: int) -> tuple[Check, Check, C
             steps_ordered,
         ),
     )
-    return replay, log, coverage
+    return replay, without_log() if tally.exact else log, coverage

@@ -18,12 +18,11 @@ from counterfoil.errors import LogError, RefusedError
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import finish
 from counterfoil.machine import open_machine
-from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
 from counterfoil.rounding.grid import ZERO_SCALE
 from counterfoil.rounding.log import SiteLog
 from counterfoil.sentence import say
-from counterfoil.training.order import with_data_file
+from counterfoil.training.order import LoadedOrder, with_data_file
 
 MEASURED_STEPS = 6
 _ENOUGH_SECONDS = 5.0
@@ -75,7 +74,7 @@ def plan_audit(
         while len(times) < count and sum(times) < _ENOUGH_SECONDS:
             record = inspection.records[len(times) + 1]
             begun = time.perf_counter()
-            logs = _logs(order.program, record, inspection.reader.log(record.step))
+            logs = _logs(order, record, inspection.reader.log(record.step))
             state = finish(steps.replay(record, state, logs)).result.state
             times.append(time.perf_counter() - begun)
             yield PlanProgress(len(times), count)
@@ -96,9 +95,9 @@ def plan_audit(
         )
 
 
-def _logs(program: Program, record: StepRecord, log: bytes) -> Logs:
+def _logs(order: LoadedOrder, record: StepRecord, log: bytes) -> Logs:
     """The trainer's log; where it cannot be read, as the audit will say, one without entries costs about the same."""
     try:
-        return read_log(program, record, log)
+        return read_log(order, record, log)
     except LogError:
-        return (SiteLog(ZERO_SCALE, np.empty(0, np.int64), np.empty(0, np.bool_)),) * len(program.sites)
+        return (SiteLog(ZERO_SCALE, np.empty(0, np.int64), np.empty(0, np.bool_)),) * len(order.program.sites)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import torch
 
-from counterfoil.execution.interpreter import Compute, Draws, Round, StepInputs, StepResult, native
+from counterfoil.execution.interpreter import Compute, Draws, Round, StepInputs, StepResult
 from counterfoil.machine import Machine
 from counterfoil.rounding.counts import Counts
 from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, step_key
+from counterfoil.rounding.profiles import recording_rounder, replaying_rounder
+from counterfoil.rounding.rounder import Kernels, step_key
 from counterfoil.training.order import OrderDraft
 
 
@@ -36,8 +37,8 @@ class Forms:
             draws=Draws(manifest.seed, 1),
         )
         self._key = step_key(manifest.digest, 1)
-        self._recording = RecordingRounder(order.program, manifest.precision, kernels)
-        self._replaying = ReplayingRounder(order.program, manifest.precision, kernels)
+        self._recording = recording_rounder(order.program, manifest.precision, kernels)
+        self._replaying = replaying_rounder(order.program, manifest.precision, kernels)
 
     @property
     def logs(self) -> Sequence[SiteLog]:
@@ -49,7 +50,7 @@ class Forms:
         """What the last replay met, by site."""
         return self._replaying.counts
 
-    def run(self, rounder: Round | None = None, compute: Compute = native) -> StepResult:
+    def run(self, rounder: Round | None = None, compute: Compute | None = None) -> StepResult:
         """Run the step without rounding, or with what a rounder does."""
         result = self._interpreter.run(self._inputs, rounder=rounder, compute=compute)
         wait(self._device)
@@ -60,7 +61,7 @@ class Forms:
         self._recording.begin_step(self._key)
         return self.run(self._recording)
 
-    def replay(self, compute: Compute = native) -> StepResult:
+    def replay(self, compute: Compute | None = None) -> StepResult:
         """Run the step following :attr:`logs`, and keep :attr:`counts`."""
         self._replaying.follow(self._key, self._recording.logs)
         return self.run(self._replaying, compute)

@@ -16,7 +16,7 @@ from counterfoil.audit.values.outcome import Check, CheckState, Outcome
 from counterfoil.audit.values.report import AuditReport, Steering
 from counterfoil.audit.values.sampling import probability_text
 from counterfoil.audit.values.summary import BundleSummary
-from counterfoil.bundle.schema import HEADROOM_BITS
+from counterfoil.bundle.precision import HEADROOM_BITS
 from counterfoil.plaintext import one_line
 
 if TYPE_CHECKING:

@@ -54,6 +54,11 @@ FUNCTIONS = frozenset(_LIBRARY)
 """Operator kinds that are functions."""
 
 
+def operand_names(kind: str) -> tuple[str, ...]:
+    """Return the names of the arguments that are the operands of a function."""
+    return {"pow": ("self", "exponent"), "atan2": ("self", "other"), "xlogy": ("self", "other")}.get(kind, ("self",))
+
+
 def evaluate(kind: str, *operands: Tensor | float) -> Tensor:
     """Return the correctly rounded value of a function of one or two arguments.
 
@@ -64,6 +69,15 @@ def evaluate(kind: str, *operands: Tensor | float) -> Tensor:
     Returns:
         float32: every zero +0; infinities and NaN where the function has them, for the caller to allow or refuse.
     """
+    return round_function(kind, *approximated(kind, *operands))
+
+
+def approximated(kind: str, *operands: Tensor | float) -> tuple[tuple[Tensor, ...], Tensor]:
+    """Return what the library computes in float64; the arguments are those of :func:`evaluate`.
+
+    Returns:
+        The operands, float32, broadcast to one shape; and the library's values, float64, off by at most ERROR.
+    """
     device = next(operand.device for operand in operands if isinstance(operand, Tensor))
     given = [
         operand if isinstance(operand, Tensor) else torch.full((), operand, dtype=torch.float32, device=device)
@@ -71,7 +85,7 @@ def evaluate(kind: str, *operands: Tensor | float) -> Tensor:
     ]
     assert all(tensor.dtype == torch.float32 for tensor in given), "values of the exact profiles are float32"
     approximate = _LIBRARY[kind](*(tensor.to(torch.float64) for tensor in given))
-    return round_function(kind, tuple(tensor.expand(approximate.shape) for tensor in given), approximate)
+    return tuple(tensor.expand(approximate.shape) for tensor in given), approximate
 
 
 def round_function(kind: str, operands: tuple[Tensor, ...], approximate: Tensor) -> Tensor:

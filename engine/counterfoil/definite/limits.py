@@ -6,6 +6,7 @@ Every limit follows from shapes and the profile alone, so everybody who runs a p
 
 from __future__ import annotations
 
+from counterfoil.bundle.precision import EXACT_BITS
 from counterfoil.errors import ProgramError
 from counterfoil.sentence import say
 
@@ -15,7 +16,7 @@ FLOAT32_BITS = 24
 """Integers up to 2^24 in magnitude are float32 numbers."""
 INT64_BITS = 62
 """An exact sum of products is at most 2^62 in magnitude, so that int64 holds it and each of its halves' sums."""
-FEWEST_BITS, MOST_BITS = 8, 24
+FEWEST_BITS, MOST_BITS = EXACT_BITS
 """The range of S: float32 operands have no more than 24 bits."""
 MOST_SUM_BITS = 51
 """Most bits of a term: adding 1.5 * 2^52 units rounds numbers of up to 2^51 units to whole units."""

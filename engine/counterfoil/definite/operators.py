@@ -19,6 +19,7 @@ from counterfoil.definite import convolutions, elementwise, functions, products,
 from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.geometry import Geometry
 from counterfoil.definite.products import Form
+from counterfoil.program.sums import spatial
 
 Arguments = Mapping[str, Any]
 """Arguments of an operator by name, with defaults; floating-point tensors are float32."""
@@ -68,8 +69,7 @@ def kinds() -> frozenset[str]:
 
 
 def _function(kind: str, arguments: Arguments) -> Tensor:
-    names = {"pow": ("self", "exponent"), "atan2": ("self", "other"), "xlogy": ("self", "other")}.get(kind, ("self",))
-    return functions.evaluate(kind, *(arguments[name] for name in names))
+    return functions.evaluate(kind, *(arguments[name] for name in functions.operand_names(kind)))
 
 
 def _divide(arguments: Arguments, profile: Profile) -> Tensor:
@@ -94,9 +94,8 @@ def _dot(arguments: Arguments, profile: Profile) -> Tensor:
 
 
 def _geometry(arguments: Arguments) -> Geometry:
-    axes = len(arguments["stride"])
-    settings = (tuple(arguments[name]) for name in ("stride", "padding", "dilation"))
-    stride, padding, dilation = (given * axes if len(given) == 1 else given for given in settings)
+    axes = arguments["weight"].dim() - 2
+    stride, padding, dilation = (tuple(spatial(arguments[name], axes)) for name in ("stride", "padding", "dilation"))
     return Geometry(stride, padding, dilation, arguments["groups"])
 
 
@@ -113,7 +112,7 @@ def _convolution(arguments: Arguments, profile: Profile) -> Tensor:
             geometry.padding,
             geometry.dilation,
             weight.shape[2:],
-            arguments["output_padding"],
+            spatial(arguments["output_padding"], weight.dim() - 2),
             strict=True,
         )
     ]
@@ -141,7 +140,8 @@ def _convolution_backward(arguments: Arguments, profile: Profile) -> tuple[Tenso
 
 def _sum(arguments: Arguments, profile: Profile) -> Tensor:
     axes = arguments.get("dim")
-    # Of no axes, torch sums all.
+    # Of no axes, torch sums all; a tensor without any lets them be named.
+    axes = axes if arguments["self"].dim() else None
     return sums.total(arguments["self"], axes or None, keepdim=arguments.get("keepdim", False))
 
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from counterfoil.exact.elementwise import FUNCTIONS
 from counterfoil.exact.ieee import rounded
 from counterfoil.exact.numbers import MP, Number, number
@@ -28,6 +30,77 @@ _OF_TWO: Mapping[str, Callable[[Number, Number], Number]] = {
 }
 
 
+def _power_at_ends(x: float, y: float) -> float:
+    try:
+        return math.pow(x, y)
+    except ValueError:
+        # A power of zero that is a pole; or a fraction as the exponent of a negative number.
+        return math.copysign(math.inf, x) if x == 0 and y % 2 == 1 else math.inf if x == 0 else math.nan
+
+
+_LIMITS: Mapping[str, Callable[..., Any]] = {
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "erf": math.erf,
+    "erfc": math.erfc,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "sqrt": np.sqrt,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "reciprocal": lambda x: 1 / x,
+    "pow": _power_at_ends,
+    "atan2": np.arctan2,
+    "xlogy": lambda x, y: x * np.log(y) if x or np.isnan(y) else np.float64(0),
+}
+"""What ISO C's Annex F says at infinities, poles, and where there is no value; nowhere else is it asked."""
+KINDS = frozenset(_LIMITS)
+"""The kinds of functions."""
+_LARGE, _SMALL = MP.mpf(2) ** 130, MP.mpf(2) ** -160
+"""Beyond these float32 has an infinity, and a zero."""
+
+
+def value_of(kind: str, *operands: float) -> float:
+    """Return the defined float32 value of a function at any operands.
+
+    Args:
+        kind: One of KINDS.
+        operands: One or two float32 numbers, also infinite or not a number.
+
+    Returns:
+        As :func:`correctly_rounded`; infinite at a pole or beyond the largest number, not a number where the function
+        has no value.
+    """
+    # An angle hangs on the sign of a zero, which numbers of mpmath do not have.
+    if all(map(math.isfinite, operands)) and not (kind == "atan2" and 0 in operands):
+        function: Callable[..., Number] = _OF_TWO[kind] if kind in _OF_TWO else FUNCTIONS[kind]
+        try:
+            value = function(*map(number, operands))
+        except ZeroDivisionError:
+            value = MP.nan
+        if isinstance(value, MP.mpf) and MP.isfinite(value):
+            if abs(value) >= _LARGE:
+                return math.copysign(math.inf, value)
+            return 0.0 if abs(value) <= _SMALL else correctly_rounded(kind, *operands)
+    with np.errstate(all="ignore"):
+        return float(np.float32(_LIMITS[kind](*map(np.float64, operands)))) + 0.0
+
+
 def correctly_rounded(kind: str, *operands: float) -> float:
     """Return the float32 number nearest to the true value of a function, ties to even; a zero is +0.
 
@@ -36,19 +109,22 @@ def correctly_rounded(kind: str, *operands: float) -> float:
         operands: One or two finite float32 numbers, where the function is defined and not zero.
     """
     function: Callable[..., Number] = _OF_TWO[kind] if kind in _OF_TWO else FUNCTIONS[kind]
-    value = _fraction(function(*map(number, operands)))
+    value = as_fraction(function(*map(number, operands)))
     slack = abs(value) / 2**_CERTAIN_BITS
     low, high = (rounded(value + step, "float32") for step in (-slack, slack))
     if low == high:
         return low + 0.0
     middle = (Fraction(low) + Fraction(high)) / 2 if math.isfinite(low) and math.isfinite(high) else None
     assert middle is not None, f"{kind} of {operands} lies at the end of float32's range"
+    if kind == "atan2" and Fraction(operands[0]) / Fraction(operands[1]) == middle:
+        # Such a quotient is subnormal, and the angle nearer to zero than it by less than can be seen.
+        return min(low, high, key=abs) + 0.0
     assert _is_power(kind, operands, middle), f"{kind} of {operands} lies within 2^-{_CERTAIN_BITS} of a midpoint"
     return rounded(middle, "float32") + 0.0
 
 
-def _fraction(value: Any) -> Fraction:
-    """A number of mpmath's as a fraction: all of its bits."""
+def as_fraction(value: Any) -> Fraction:
+    """Return a finite number of mpmath's with all of its bits."""
     sign, significand, exponent, _ = value._mpf_
     magnitude = int(significand) << exponent if exponent >= 0 else Fraction(int(significand), 1 << -exponent)
     return Fraction(-magnitude if sign else magnitude)

@@ -149,15 +149,23 @@ class Interpreter:
         program: The program; from a stranger it must pass :meth:`check_types` first.
         device: Where to compute.
         dtype: The compute dtype that takes the place of ``float32``.
+        compute: Runs one operator, unless a step is told otherwise.
 
     Raises:
         ProgramError: This version of torch lacks an operator.
     """
 
-    def __init__(self, program: Program, device: torch.device, dtype: torch.dtype = torch.float64) -> None:
+    def __init__(
+        self,
+        program: Program,
+        device: torch.device,
+        dtype: torch.dtype = torch.float64,
+        compute: Compute = native,
+    ) -> None:
         self.program = program
         self.device = device
         self.dtype = dtype
+        self.compute = compute
         self._operations = tuple(make_operation(node) for node in program.nodes)
         self._batches = tuple((n, p.output) for n, p in enumerate(program.places) if p.sort is PlaceSort.BATCH)
         """Place and value of each batch."""
@@ -172,7 +180,7 @@ class Interpreter:
         inputs: StepInputs,
         *,
         rounder: Round | None = None,
-        compute: Compute = native,
+        compute: Compute | None = None,
         cancel: CancelToken | None = None,
     ) -> StepResult:
         """Execute one step; :meth:`execute` without the reports of progress."""
@@ -183,7 +191,7 @@ class Interpreter:
         inputs: StepInputs,
         *,
         rounder: Round | None = None,
-        compute: Compute = native,
+        compute: Compute | None = None,
         cancel: CancelToken | None = None,
     ) -> Generator[int, None, StepResult]:
         """Execute one step, and report the number of operators done about ten times a second.
@@ -191,7 +199,7 @@ class Interpreter:
         Args:
             inputs: State, batch, scalars and the key of the draws.
             rounder: Rounds the outputs of rounded operators; None leaves them as computed.
-            compute: Runs one operator.
+            compute: Runs one operator; None for :attr:`compute`.
             cancel: Looked at between operators.
 
         Yields:
@@ -206,6 +214,7 @@ class Interpreter:
             ProgramError: An operator rejects its arguments, or gives other shapes than the program says.
             ObstacleError: Memory is short, or the device failed.
         """
+        compute = compute or self.compute
         values = self._load(inputs)
         if rounder is not None:
             for place, number in self._batches:

@@ -12,6 +12,9 @@ nondeterminism anywhere. Its name consists of these parts, at most one of each l
   reads, and a split to what is left to the device.
 * ``jitter-N``: elementwise functions are off by up to one ulp in a pattern of their bits keyed by N, as other libraries
   are; ``jitter`` is ``jitter-0``.
+
+Under an exact profile the same names stand for machines of which nothing shows
+(:mod:`counterfoil.execution.exact_imitations`).
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from counterfoil.definite.operators import Profile
+from counterfoil.execution.exact_imitations import ExactImitation
 from counterfoil.execution.interpreter import Compute, Operation, native, piece
 from counterfoil.execution.reordering import BACKWARDS, Change, Order, in_parts, reordered
 from counterfoil.execution.rewriting import VARIANTS, rewritten
@@ -50,6 +55,25 @@ def perturbed(name: str) -> Compute:
         ValueError: There is no perturbation of that name; the message says which there are.
     """
     return _Perturbation.parse(name).compute
+
+
+def exactly_perturbed(name: str, profile: Profile) -> Compute:
+    """Return the executor of a perturbation under an exact profile, in which it must not show.
+
+    Functions are moved where the name has ``jitter`` or ``rewritten``: by all of the error that is allowed for.
+
+    Args:
+        name: Its name.
+        profile: The profile, and the forms of products that this machine uses.
+
+    Raises:
+        ValueError: There is no perturbation of that name.
+    """
+    found = _Perturbation.parse(name)
+    move = found.jitter if found.jitter is not None else found.rewriting
+    return ExactImitation(
+        profile, replace(found, jitter=None).compute, order=found.order, variant=found.rewriting, move=move
+    ).compute
 
 
 def kinds(name: str) -> frozenset[str]:

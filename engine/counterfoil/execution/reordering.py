@@ -240,7 +240,7 @@ class _Reordered:
     def index_add(self, operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """The axis along which slices meet."""
         base, axis, index, source = args[:4]
-        if index.dim() == 0:
+        if index.dim() == 0 or source.dim() == 0:
             return native(operation, args, kwargs)
         return operation.function(base, axis, self._apply(index, 0), self._apply(source, axis), *args[4:], **kwargs)
 

@@ -30,6 +30,7 @@ from torch.utils.checkpoint import CheckpointError
 
 from counterfoil.dtypes import STATE_DTYPES
 from counterfoil.errors import CounterfoilError, DataError, ProgramError
+from counterfoil.program.composites import COMPOSITES, MUTATING
 from counterfoil.program.decompositions import DECOMPOSITIONS
 from counterfoil.program.graph import Input, Program, TensorType
 from counterfoil.program.lowering import RECOMPUTED, lower
@@ -72,6 +73,7 @@ def capture(
     batch: Mapping[str, TensorType],
     *,
     micro_batches: int = 1,
+    exact: bool = False,
 ) -> CapturedStep:
     """Capture one training step.
 
@@ -84,6 +86,8 @@ def capture(
         micro_batches: Into how many equal parts a step splits its batch. Each has a forward and a backward pass of its
             own, in order; the loss is the mean of theirs, and the gradients of ``loss / micro_batches`` are added one
             after the other, as torch accumulates them.
+        exact: Whether composite operators become single operations (:mod:`counterfoil.program.composites`), as the
+            program of an order with an exact profile needs it; operations that occur twice are then one.
 
     Raises:
         ProgramError: The step uses an operator outside the allow-list, values decide its control flow, or it holds
@@ -141,10 +145,10 @@ def capture(
             )
         return mean, {**held, **new}
 
-    graph, names = _trace(step, inputs, state, location)
+    graph, names = _trace(step, inputs, state, location, exact=exact)
     # A tensor without elements has no memory, and no address.
     own = {t.untyped_storage().data_ptr() for t in (*parameters.values(), *frozen.values(), *buffers.values())} - {0}
-    program, constants = lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES, own)
+    program, constants = lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES, own, once=exact)
     return CapturedStep(program, {**state, **constants}, tuple(parameters), micro_batches)
 
 
@@ -182,8 +186,13 @@ def _trace(
     inputs: list[Input],
     state: Mapping[str, Tensor],
     location: _Location,
+    *,
+    exact: bool,
 ) -> tuple[torch.fx.Graph, list[str]]:
     names: list[str] = []
+    # Both in one pass would not do: composite operators may be written in place, and mutations end with the first.
+    impure = {**DECOMPOSITIONS, **(MUTATING if exact else {})}
+    pure_ones = {**PORTABLE, **(COMPOSITES if exact else {})}
 
     def flat(*values: Tensor) -> list[Tensor]:
         loss, new = step(list(values))
@@ -204,9 +213,9 @@ def _trace(
                 for item in inputs
             ]
             with fx_traceback.preserve_node_meta():
-                traced = make_fx(flat, decomposition_table=DECOMPOSITIONS)(*examples)
+                traced = make_fx(flat, decomposition_table=impure)(*examples)
                 interpreter = torch.fx.Interpreter(traced)
-                pure = make_fx(functionalize(interpreter.run, remove="mutations"), decomposition_table=dict(PORTABLE))(
+                pure = make_fx(functionalize(interpreter.run, remove="mutations"), decomposition_table=pure_ones)(
                     *examples
                 )
     except (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode) as error:

@@ -47,6 +47,8 @@ def lower(
     meta_key: str,
     dtype_names: Mapping[torch.dtype, str],
     own_storages: Collection[int],
+    *,
+    once: bool = False,
 ) -> tuple[Program, dict[str, Tensor]]:
     """Turn the graph of a step into a program.
 
@@ -58,6 +60,7 @@ def lower(
         meta_key: Key of the node metadata that holds ``(pass, module path)``.
         dtype_names: Names of the dtypes that a program may hold.
         own_storages: Addresses of the memory of the model's own tensors: the step must read those as its inputs.
+        once: Whether equal operators with equal arguments are one. All are pure functions, so no bit changes.
 
     Returns:
         The program; and the constants that it reads as state, by the names that they got, ``constant.1`` and so on.
@@ -65,7 +68,7 @@ def lower(
     Raises:
         ProgramError: An operator outside the allow-list, or a constant that a program cannot hold.
     """
-    return _Lowering(graph, inputs, meta_key, dtype_names, own_storages).run(result_names)
+    return _Lowering(graph, inputs, meta_key, dtype_names, own_storages, once).run(result_names)
 
 
 class _Lowering:
@@ -76,12 +79,15 @@ class _Lowering:
         meta_key: str,
         dtype_names: Mapping[torch.dtype, str],
         own_storages: Collection[int],
+        once: bool,
     ) -> None:
         self._graph = graph
         self._inputs = inputs
         self._meta_key = meta_key
         self._dtype_names = dtype_names
         self._own_storages = own_storages
+        self._emitted: dict[str, Value | tuple[Value | None, ...]] | None = {} if once else None
+        """The values of each operator so far by its text, which tells 1 from 1.0 and 0.0 from -0.0."""
         self._constants = Constants()
         self._types: list[TensorType | None] = [item.type for item in inputs]
         self._nodes: list[Node] = []
@@ -284,6 +290,9 @@ class _Lowering:
         self, name: str, args: tuple[Argument, ...], kwargs: Mapping[str, Argument], result: Any
     ) -> Value | tuple[Value | None, ...]:
         several = isinstance(result, (tuple, list))
+        text = repr((name, args, sorted(kwargs.items())))
+        if self._emitted is not None and text in self._emitted:
+            return self._emitted[text]
         outputs = tuple(self._type(item) for item in (result if several else (result,)))
         first = len(self._types)
         phase, path = self._origin
@@ -296,10 +305,11 @@ class _Lowering:
         self._nodes.append(node)
         self._types.extend(outputs)
         values = tuple(None if t is None else Value(first + i) for i, t in enumerate(outputs))
-        if several:
-            return values
-        assert values[0] is not None
-        return values[0]
+        made: Value | tuple[Value | None, ...] | None = values if several else values[0]
+        assert made is not None
+        if self._emitted is not None:
+            self._emitted[text] = made
+        return made
 
     def _type(self, tensor: Any) -> TensorType | None:
         if tensor is None:

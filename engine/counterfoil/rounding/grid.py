@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from counterfoil.bundle.schema import Precision
+from counterfoil.bundle.precision import Precision
 
 SMALLEST_EXPONENT = -126
 """float32's and bfloat16's smallest normal number is 2^-126; below it the quantum no longer shrinks."""

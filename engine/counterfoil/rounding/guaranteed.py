@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from counterfoil.bundle.schema import Precision
+from counterfoil.bundle.precision import Precision
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.dtypes import FLOAT_FORMATS

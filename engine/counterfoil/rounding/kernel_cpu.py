@@ -7,7 +7,8 @@ multiple of u adds and subtracts 1.5 * 2^52 * u, which rounds to nearest, ties t
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
@@ -26,6 +27,10 @@ _SLICE = 1 << 16
 
 CANONICAL_NAN = 0x7FF8000000000000
 """The bits that stand for every value that is not a number in a fingerprint."""
+INFINITY = 0x7FF0000000000000
+"""The bits of infinity; those of what is not a number are greater, signs aside."""
+
+_Part = TypeVar("_Part")
 
 FloatArray = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 Int64Array = npt.NDArray[np.int64]
@@ -127,17 +132,30 @@ def mix_values(values: Any, indices: Any, key: Any) -> Any:
 
 
 @numba.njit(nogil=True, cache=True)
-def _mix_slice(bits: Any, first: int, key: Any, floating: bool) -> Any:
+def _mix_integers(values: Any, first: int, key: Any) -> Any:
     """Sum the fingerprint terms of elements, uint64 ``[n]``; ``first`` is the index of the first in its tensor."""
-    magnitude = np.uint64(0x7FFFFFFFFFFFFFFF)
-    infinity = np.uint64(0x7FF0000000000000)
     total = np.uint64(0)
     base = np.uint64(first)
-    for i in range(bits.size):
-        # Sign and payload of what is not a number differ between processors.
-        unknown = floating and (bits[i] & magnitude) > infinity
-        total += _mix(np.uint64(CANONICAL_NAN) if unknown else bits[i], base + np.uint64(i), key)
+    for i in range(values.size):
+        total += _mix(values[i], base + np.uint64(i), key)
     return total
+
+
+@numba.njit(nogil=True, cache=True)
+def _mix_floats(values: Any, first: int, key: Any) -> tuple[Any, Any]:
+    """The same of float64 or float32 ``[n]``, by their float64 bits; and the largest magnitude, as its bits."""
+    infinity = np.uint64(INFINITY)
+    total = np.uint64(0)
+    largest = np.uint64(0)
+    base = np.uint64(first)
+    for i in range(values.size):
+        # Widening is exact.
+        bits: Any = as_bits(np.float64(values[i]))
+        magnitude = bits & np.uint64(0x7FFFFFFFFFFFFFFF)
+        largest = max(largest, magnitude)
+        # Sign and payload of what is not a number differ between processors.
+        total += _mix(np.uint64(CANONICAL_NAN) if magnitude > infinity else bits, base + np.uint64(i), key)
+    return total, largest
 
 
 class CpuKernel:
@@ -172,21 +190,30 @@ class CpuKernel:
             max(int(part[3]) for part in parts),
         )
 
-    def fingerprint(self, bits: npt.NDArray[np.uint64], key: int, *, floating: bool) -> int:
-        """Return the fingerprint of values that are not rounded: a sum mod 2^64 of :func:`_mix` over the elements.
+    def fingerprint(self, integers: npt.NDArray[np.uint64], key: int) -> int:
+        """Return the fingerprint of integers: a sum mod 2^64 of :func:`_mix` over the elements.
 
         Args:
-            bits: uint64 ``[n]``, contiguous: float64 bits, or two's complement integers.
+            integers: uint64 ``[n]``, contiguous: two's complement.
             key: Fingerprint key, 0 to 2^64 - 1.
-            floating: Whether these are float64 bits, of which all that are not a number count as one.
         """
-        parts = self._workers.in_parts(
-            bits.size,
-            _SLICE,
-            _CHUNK,
-            lambda first, end: int(_mix_slice(bits[first:end], first, np.uint64(key), floating)),
-        )
+        parts = self._in_parts(integers, lambda part, first: int(_mix_integers(part, first, np.uint64(key))))
         return sum(parts) % 2**64
+
+    def fingerprint_finite(self, values: FloatArray, key: int) -> tuple[int, bool]:
+        """Return the fingerprint of values that are not rounded, and whether all of them are finite.
+
+        Args:
+            values: float64 or float32 ``[n]``, contiguous; the fingerprint is that of their float64 bits, where all
+                that are not a number count as one.
+            key: Fingerprint key, 0 to 2^64 - 1.
+        """
+        parts = self._in_parts(values, lambda part, first: _mix_floats(part, first, np.uint64(key)))
+        largest = max(int(part[1]) for part in parts)
+        return sum(int(part[0]) for part in parts) % 2**64, largest < INFINITY
+
+    def _in_parts(self, values: npt.NDArray[Any], work: Callable[[npt.NDArray[Any], int], _Part]) -> list[_Part]:
+        return self._workers.in_parts(values.size, _SLICE, _CHUNK, lambda first, end: work(values[first:end], first))
 
 
 def _rounded(indices: Int64Array, ups: npt.NDArray[np.uint8], total: int, largest_biased: int) -> Rounded:

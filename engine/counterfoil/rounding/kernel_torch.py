@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.rounding.grid import FLOAT64_BIAS, Grid
-from counterfoil.rounding.kernel_cpu import CANONICAL_NAN
+from counterfoil.rounding.kernel_cpu import CANONICAL_NAN, INFINITY
 from counterfoil.rounding.result import Rounded
 
 
@@ -62,12 +62,32 @@ class TorchKernel:
         total_bits, largest_biased = torch.stack([total, largest]).tolist()
         return Rounded(near.cpu().numpy(), ups.cpu().numpy(), total_bits % 2**64, largest_biased - FLOAT64_BIAS)
 
-    def fingerprint(self, bits: Tensor, key: int, *, floating: bool) -> int:
-        """Return the fingerprint of values that are not rounded.
+    def fingerprint(self, integers: Tensor, key: int) -> int:
+        """Return the fingerprint of integers; see :meth:`counterfoil.rounding.kernel_cpu.CpuKernel.fingerprint`.
 
-        As :meth:`counterfoil.rounding.kernel_cpu.CpuKernel.fingerprint`, with int64 ``bits`` ``[n]``.
+        Args:
+            integers: int64 ``[n]``.
+            key: Fingerprint key, 0 to 2^64 - 1.
         """
-        if floating:
-            unknown = (bits & (2**63 - 1)) > 0x7FF0000000000000
-            bits = torch.where(unknown, CANONICAL_NAN, bits)
-        return int(mix(bits, torch.arange(bits.numel(), device=bits.device), key).sum()) % 2**64
+        return int(_mixed(integers, key)) % 2**64
+
+    def fingerprint_finite(self, values: Tensor, key: int) -> tuple[int, bool]:
+        """Return the fingerprint of values that are not rounded, and whether all of them are finite.
+
+        As :meth:`counterfoil.rounding.kernel_cpu.CpuKernel.fingerprint_finite`.
+
+        Args:
+            values: float64 or float32 ``[n]``.
+            key: Fingerprint key, 0 to 2^64 - 1.
+        """
+        bits = values.double().view(torch.int64)
+        magnitudes = bits & (2**63 - 1)
+        total = _mixed(torch.where(magnitudes > INFINITY, CANONICAL_NAN, bits), key)
+        strange = (magnitudes >= INFINITY).sum()
+        # One transfer for both numbers: each waits for the device.
+        found, count = torch.stack([total, strange]).tolist()
+        return found % 2**64, count == 0
+
+
+def _mixed(bits: Tensor, key: int) -> Tensor:
+    return mix(bits, torch.arange(bits.numel(), device=bits.device), key).sum()

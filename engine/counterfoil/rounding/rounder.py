@@ -12,7 +12,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.schema import Precision
+from counterfoil.bundle.precision import Precision
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import DIVERGED, NonFiniteError
 from counterfoil.program.graph import Node, Program
@@ -96,7 +96,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class Watched:
-    """What happened at a place that is fingerprinted and not rounded, kept for a closer look.
+    """What happened at a place that is fingerprinted and not rounded to a grid, kept for a closer look.
 
     Attributes:
         place: The place.
@@ -135,25 +135,29 @@ class Kernels:
 
     def fingerprint(self, flat: Tensor, key: int) -> int:
         """Return the fingerprint of a tensor ``[n]`` of any dtype: of its values as float64 or as int64."""
-        floating = flat.is_floating_point()
-        bits = flat.double().contiguous().view(torch.int64) if floating else flat.long().contiguous()
+        if flat.is_floating_point():
+            return self.fingerprint_finite(flat, key)[0]
+        integers = flat.long().contiguous()
         if self._on_cpu:
-            return self._cpu.fingerprint(bits.numpy().view(np.uint64), key, floating=floating)
-        return self._torch.fingerprint(bits, key, floating=floating)
+            return self._cpu.fingerprint(integers.numpy().view(np.uint64), key)
+        return self._torch.fingerprint(integers, key)
+
+    def fingerprint_finite(self, flat: Tensor, key: int) -> tuple[int, bool]:
+        """Return the fingerprint of a floating-point tensor ``[n]``, and whether all values are finite: in one pass."""
+        values = (flat if flat.dtype in (torch.float32, torch.float64) else flat.double()).contiguous()
+        if self._on_cpu:
+            return self._cpu.fingerprint_finite(values.numpy(), key)
+        return self._torch.fingerprint_finite(values, key)
 
 
-class Rounder:
-    """What the recording and the replaying rounder share: scales, grids, order of the sites."""
+class Fingerprinting:
+    """Fingerprints the places of a step, and knows which rounding site is next."""
 
-    def __init__(self, program: Program, precision: Precision, kernels: Kernels) -> None:
+    def __init__(self, program: Program, kernels: Kernels) -> None:
         self._program = program
-        self._precision = precision
-        self._margins = site_margins(program, precision)
         self._kernels = kernels
         self._key = 0
         self._site = 0
-        self._scale = 0.0
-        self._infinities: Infinities | None = None
         self.fingerprints = np.zeros(len(program.places), np.uint64)
         """uint64 ``[places]``: the fingerprints of the step so far."""
 
@@ -172,6 +176,27 @@ class Rounder:
             arguments: Returns the arguments of its operator by name.
         """
         self.fingerprints[place] = self._kernels.fingerprint(value.reshape(-1), place_key(self._key, place))
+
+    def _watched(self, place: int, value: Tensor, arguments: Callable[[], dict[str, Any]]) -> Watched:
+        """Keep a value that was fingerprinted."""
+        return Watched(
+            place=self._program.places[place],
+            arguments=arguments(),
+            value=value.reshape(-1).clone(),
+            key=place_key(self._key, place),
+            fingerprint=int(self.fingerprints[place]),
+        )
+
+
+class Rounder(Fingerprinting):
+    """What the recording and the replaying rounder share: scales, grids, order of the sites."""
+
+    def __init__(self, program: Program, precision: Precision, kernels: Kernels) -> None:
+        super().__init__(program, kernels)
+        self._precision = precision
+        self._margins = site_margins(program, precision)
+        self._scale = 0.0
+        self._infinities: Infinities | None = None
 
     def __call__(
         self, node: Node, arguments: Callable[[], dict[str, Any]], outputs: list[Tensor | None]
@@ -349,16 +374,10 @@ class ReplayingRounder(Rounder):
         self.watched = None
 
     def watch(self, place: int, value: Tensor, arguments: Callable[[], dict[str, Any]]) -> None:
-        """Fingerprint a value that is not rounded, as :meth:`Rounder.watch`."""
+        """Fingerprint a value that is not rounded, as :meth:`Fingerprinting.watch`."""
         super().watch(place, value, arguments)
         if place == self._observe:
-            self.watched = Watched(
-                place=self._program.places[place],
-                arguments=arguments(),
-                value=value.reshape(-1).clone(),
-                key=place_key(self._key, place),
-                fingerprint=int(self.fingerprints[place]),
-            )
+            self.watched = self._watched(place, value, arguments)
 
     def __call__(
         self, node: Node, arguments: Callable[[], dict[str, Any]], outputs: list[Tensor | None]

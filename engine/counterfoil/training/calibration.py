@@ -18,8 +18,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from counterfoil.bundle.precision import HEADROOM_BITS, ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader, OrderContents
-from counterfoil.bundle.schema import HEADROOM_BITS, OrderManifest, Precision
+from counterfoil.bundle.schema import OrderManifest
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
@@ -151,12 +152,18 @@ def calibrate(
         contents = reader.check_order_contents(cancel)
         order = prepare_order(reader.manifest, contents, limits, cancel)
         manifest, program = order.manifest, order.program
+        profile = manifest.precision
+        if isinstance(profile, ExactPrecision):
+            raise DataError(
+                "This order has an exact profile: its results have no margins, so there is nothing to calibrate.",
+                remedy="Calibrate orders of the other profiles; their runs have a rounding log.",
+            )
         order = with_data_file(order, data, stack, cancel)
         machine.check_memory(program, manifest.precision)
         steps = min(steps, manifest.steps)
         kernels = stack.enter_context(machine.kernels())
         interpreter = machine.interpreter(program, manifest.precision)
-        measuring = _Measuring(program, replace(manifest.precision, proven=False), kernels)
+        measuring = _Measuring(program, replace(profile, proven=False), kernels)
         yield CalibrationStarted(steps)
         state: Mapping[str, Tensor] = order.initial
         for step in range(1, steps + 1):
@@ -170,7 +177,7 @@ def calibrate(
         kinds = measuring.kinds()
         # A kind that never differed keeps the default, so it is not listed.
         margins = tuple((kind.kind, kind.margin_bits) for kind in kinds if kind.largest)
-        precision = replace(manifest.precision, proven=False, margins=margins)
+        precision = replace(profile, proven=False, margins=margins)
         calibrated = replace(manifest, precision=precision)
         if out is not None:
             _write(contents, calibrated, out)

@@ -22,7 +22,8 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from counterfoil.bundle.schema import Precision, check_name
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
+from counterfoil.bundle.schema import check_name
 from counterfoil.dtypes import DATA_DTYPES
 from counterfoil.errors import BundleError, CounterfoilError, DataError
 from counterfoil.program.capture import Objective, capture
@@ -69,7 +70,7 @@ class CustomJob:
     schedule: npt.NDArray[np.int64] | None = None
     seed: int = 0
     micro_batches: int = 1
-    precision: Precision | None = None
+    precision: AnyPrecision | None = None
     commit_every: int = 1
     checkpoint_every: int = 10
 
@@ -98,7 +99,14 @@ def order_custom(job: CustomJob) -> OrderDraft:
     rates = _learning_rates(job)
     schedule = _schedule(job, rows)
     batch = {n: TensorType(array.dtype.name, (job.batch_size, *array.shape[1:])) for n, array in job.data.items()}
-    captured = capture(job.model, job.objective, job.rule, batch, micro_batches=job.micro_batches)
+    captured = capture(
+        job.model,
+        job.objective,
+        job.rule,
+        batch,
+        micro_batches=job.micro_batches,
+        exact=isinstance(job.precision, ExactPrecision),
+    )
     return draft_order(
         title=job.title,
         recipe=RECIPE,

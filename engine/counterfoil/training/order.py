@@ -17,12 +17,14 @@ from torch import Tensor
 
 from counterfoil.bundle.capsule import ChunkProofs, OrderPart
 from counterfoil.bundle.datafile import CheckedRows, open_data_file
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader, OrderContents
-from counterfoil.bundle.schema import ArraySpec, OrderManifest, Precision, check_file_name
+from counterfoil.bundle.schema import ArraySpec, OrderManifest, check_file_name
 from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.rows import chunks_of_rows
 from counterfoil.commit.state import chunk_proofs, state_root, tensor_digest
+from counterfoil.definite.admission import check_exact
 from counterfoil.dtypes import tensor_bytes
 from counterfoil.errors import BundleError, DataError, ProgramError
 from counterfoil.execution.admission import read_program
@@ -32,7 +34,7 @@ from counterfoil.program.capture import CapturedStep
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
 from counterfoil.program.update import UpdateRule
-from counterfoil.rounding.guaranteed import site_margins
+from counterfoil.rounding.profiles import check_margins
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_step
 
 Array = npt.NDArray[np.generic]
@@ -139,7 +141,7 @@ def draft_order(
     schedule: npt.NDArray[np.int64],
     data: Mapping[str, Array],
     seed: int,
-    precision: Precision | None = None,
+    precision: AnyPrecision | None = None,
     commit_every: int = 1,
     checkpoint_every: int = 10,
 ) -> OrderDraft:
@@ -160,6 +162,7 @@ def draft_order(
 
     Raises:
         DataError: The schedule, the data and the program do not fit together.
+        ProgramError: The profile is exact, and an operator has no exact result.
     """
     schedule = np.ascontiguousarray(schedule, np.int64)
     if schedule.ndim != 2 or schedule.shape[0] != len(learning_rates) or not schedule.size:
@@ -173,6 +176,8 @@ def draft_order(
     scalars = scalars.reshape(len(schedule), len(rule.scalar_names))
     initial = {name: tensor.detach().cpu().contiguous().numpy() for name, tensor in captured.initial_state.items()}
     program = captured.program
+    if isinstance(precision, ExactPrecision):
+        check_exact(program, precision.bits)
     manifest = OrderManifest(
         title=title,
         recipe=recipe,
@@ -366,9 +371,9 @@ def prepare_order(
         LimitError: The program is larger than the limits.
         CancelledError: ``cancel`` was set.
     """
-    program = read_program(contents.program, manifest.precision.compute, limits, cancel)
+    program = read_program(contents.program, manifest.precision, limits, cancel)
     check_inputs(manifest, program, contents.initial)
-    site_margins(program, manifest.precision, cancel)
+    check_margins(program, manifest.precision, cancel)
     used = {item.name for item in program.inputs if item.kind == "batch"}
     data = {name: array for name, array in sorted(contents.data.items()) if name in used}
     tensors = {name: torch.from_numpy(array) for name, array in contents.initial.items()}

@@ -28,14 +28,14 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleFrontier, leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.errors import CancelledError, FileWriteError, ObstacleError, RecordingError
-from counterfoil.execution.interpreter import Compute, Interpreter, native
-from counterfoil.execution.perturbed import perturbed
+from counterfoil.execution.interpreter import Compute, Interpreter
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import relay
 from counterfoil.machine import open_machine
 from counterfoil.program.limits import Limits
-from counterfoil.rounding.log import decode, encode
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, step_key
+from counterfoil.rounding.profiles import decode_log, encode_log, recording_rounder, replaying_rounder
+from counterfoil.rounding.rounder import Kernels, step_key
+from counterfoil.selftest import run_selftest
 from counterfoil.signing import SigningKey, sign_claim
 from counterfoil.timestamps import timestamp
 from counterfoil.training.order import LoadedOrder, prepare_order
@@ -214,7 +214,6 @@ def record(
     started = time.perf_counter()
     run_path = Path(run_path)
     machine = open_machine(device, threads)
-    compute = native if perturbation is None else perturbed(perturbation)
     check_target(run_path, what="the bundle")
     with ExitStack() as stack:
         stack.enter_context(obstacles_noticed())
@@ -224,7 +223,9 @@ def record(
         order = prepare_order(reader.manifest, contents, limits, cancel)
         manifest, program = order.manifest, order.program
         machine.check_memory(program, manifest.precision)
+        run_selftest(machine, manifest.precision)
         interpreter = machine.interpreter(program, manifest.precision)
+        compute = machine.compute(manifest.precision, perturbation)
         if fresh:
             discard_recording(run_path)
         resumed = resume and is_unfinished(run_path)
@@ -252,7 +253,7 @@ def record(
             yield StepRestored(finished.record.step, manifest.steps)
         if published is not None and recording.steps == manifest.steps:
             _publish(published, recording, manifest, history, key)
-        rounder = RecordingRounder(program, manifest.precision, kernels)
+        rounder = recording_rounder(program, manifest.precision, kernels)
         for step in range(recording.steps + 1, manifest.steps + 1):
             begun = time.perf_counter()
             rounder.begin_step(step_key(manifest.digest, step))
@@ -265,7 +266,7 @@ def record(
             arrays = numpy_state(state) if manifest.is_committed(step) else {}
             done = stored_step(
                 step,
-                log=encode(rounder.logs),
+                log=encode_log(manifest.precision, rounder.logs),
                 log_entries=sum(len(site.indices) for site in rounder.logs),
                 fingerprints=rounder.fingerprints,
                 loss=result.loss,
@@ -349,8 +350,8 @@ def _restored(
         RecordingError: It comes out otherwise than it was recorded.
     """
     manifest, program, record = order.manifest, order.program, finished.record
-    rounder = ReplayingRounder(program, manifest.precision, kernels)
-    logs = decode(finished.log, [site.elements for site in program.sites])
+    rounder = replaying_rounder(program, manifest.precision, kernels)
+    logs = decode_log(program, manifest.precision, finished.log)
     rounder.follow(step_key(manifest.digest, record.step), logs)
     inputs = order.inputs(record.step, state)
     if tamper is not None:

@@ -17,7 +17,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.schema import OrderManifest, Precision
+from counterfoil.bundle.precision import AnyPrecision, Precision
+from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import (
     DeviceError,
@@ -27,20 +28,20 @@ from counterfoil.errors import (
     TrialError,
 )
 from counterfoil.execution.admission import read_program
-from counterfoil.execution.devices import check_memory
 from counterfoil.execution.interpreter import (
+    Compute,
     Interpreter,
     Operation,
     StepInputs,
     native,
 )
 from counterfoil.generators import relay
-from counterfoil.program.graph import Program, Value
+from counterfoil.machine import Machine
+from counterfoil.program.graph import Node, Program, Value
 from counterfoil.program.limits import LARGE
-from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.rounding.grid import ZERO_SCALE
-from counterfoil.rounding.log import SiteLog
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, step_key
+from counterfoil.rounding.profiles import recording_rounder
+from counterfoil.rounding.rounder import Kernels, Rounder, step_key
 from counterfoil.training.gradients import Gradient, gradients
 
 _LARGEST_CHANGE = 2.0**-4
@@ -54,6 +55,8 @@ REMEDY = (
     "1, and what is added to like sizes."
 )
 """What to do about a gradient below the grid."""
+_UNPROVEN = Precision(proven=False)
+"""A profile whose margins need no proof, to measure scales with."""
 _SHOWN = 3
 """Gradients that a warning names, the worst first."""
 _LONGEST_DETAIL = 200
@@ -161,32 +164,36 @@ def try_step(
         CancelledError: ``cancel`` was set.
     """
     begun = time.perf_counter()
-    cpu, dtype = torch.device("cpu"), TORCH_DTYPES[manifest.precision.compute]
-    kernels = Kernels(cpu, torch.get_num_threads())
+    # The process keeps its own switches: nothing here is compared with what another machine gives.
+    machine, precision = Machine(torch.device("cpu"), torch.get_num_threads()), manifest.precision
     found = gradients(program)
     total = len(program.nodes)
     try:
-        check_memory(cpu, program.least_memory(dtype.itemsize))
-        program = _as_others_read_it(program, manifest.precision.compute, cancel)
+        machine.check_memory(program, precision)
+        program = _as_others_read_it(program, precision, cancel)
         yield TrialStarted(2 * total)
-        rounder = RecordingRounder(program, manifest.precision, kernels)
-        rounder.begin_step(step_key(manifest.digest, 1))
-        rounded = _Kept(found)
-        execution = Interpreter(program, cpu, dtype).execute(
-            inputs, rounder=rounder, compute=rounded.compute, cancel=cancel
-        )
-        result = yield from relay(execution, TrialProgress)
-        exact = _Kept(found)
-        execution = Interpreter(program, cpu).execute(inputs, compute=exact.compute, cancel=cancel)
-        with suppress(NonFiniteError):
-            yield from relay(execution, lambda done: TrialProgress(total + done))
-        noise = _noise(found, rounder.logs, manifest.precision)
-        measured = {g: _compare(rounded.values[g.value], exact.values[g.value], noise[g]) for g in found}
-        suspects = [gradient for gradient in found if _is_coarse(measured[gradient], manifest.precision)]
-        single = _Kept(suspects)
+        with machine.kernels() as kernels:
+            rounder = recording_rounder(program, precision, kernels)
+            rounder.begin_step(step_key(manifest.digest, 1))
+            rounded = _Kept(found, machine.compute(precision))
+            execution = machine.interpreter(program, precision).execute(
+                inputs, rounder=rounder, compute=rounded.compute, cancel=cancel
+            )
+            result = yield from relay(execution, TrialProgress)
+            scales = _Scales(program, kernels)
+            wide = _Kept(found, native)
+            execution = Interpreter(program, machine.device).execute(
+                inputs, rounder=scales, compute=wide.compute, cancel=cancel
+            )
+            with suppress(NonFiniteError):
+                yield from relay(execution, lambda done: TrialProgress(total + done))
+        noise = {gradient: _noise(gradient, scales.exponents, precision) for gradient in found}
+        measured = {g: _compare(rounded.values[g.value], wide.values[g.value], noise[g]) for g in found}
+        suspects = [gradient for gradient in found if _is_coarse(measured[gradient], precision)]
+        single = _Kept(suspects, native)
         if suspects:
             with suppress(NonFiniteError):
-                Interpreter(program, cpu, torch.float32).run(inputs, compute=single.compute, cancel=cancel)
+                Interpreter(program, machine.device, torch.float32).run(inputs, compute=single.compute, cancel=cancel)
     except (DeviceError, MemoryShortageError) as error:
         raise TrialError(
             f"The first step of this order cannot be tried here. {error.sentence}", remedy=_ELSEWHERE
@@ -205,24 +212,22 @@ def try_step(
             remedy=error.remedy or "Try the model and the objective on the first batch outside Counterfoil.",
             detail=error.detail,
         ) from error
-    finally:
-        kernels.close()
     coarse = tuple(
         CoarseGradient(
             gradient.parameter,
             gradient.where,
             *measured[gradient],
-            _compare(single.values[gradient.value], exact.values[gradient.value], noise[gradient])[1],
+            _compare(single.values[gradient.value], wide.values[gradient.value], noise[gradient])[1],
         )
         for gradient in suspects
     )
     yield Trial(result.loss, time.perf_counter() - begun, coarse)
 
 
-def _as_others_read_it(program: Program, compute: str, cancel: CancelToken | None) -> Program:
+def _as_others_read_it(program: Program, precision: AnyPrecision, cancel: CancelToken | None) -> Program:
     """Return the program that trainer and auditor will read from the order, in place of the client's own."""
     try:
-        return read_program(program.to_bytes(), compute, LARGE, cancel)
+        return read_program(program.to_bytes(), precision, LARGE, cancel)
     except ProgramError as error:
         raise TrialError(
             f"Nobody could train this order. {error.sentence}",
@@ -237,9 +242,10 @@ def _first_line(detail: str) -> str:
 
 
 class _Kept:
-    """Computes natively, and keeps the gradients that pass by, as float32 to save memory."""
+    """Computes as it is told, and keeps the gradients that pass by, as float32 to save memory."""
 
-    def __init__(self, wanted: Sequence[Gradient]) -> None:
+    def __init__(self, wanted: Sequence[Gradient], compute: Compute) -> None:
+        self._compute = compute
         self._wanted: dict[int, list[int]] = {}
         for gradient in wanted:
             self._wanted.setdefault(gradient.reader, []).append(gradient.value)
@@ -252,16 +258,33 @@ class _Kept:
             given = dict(zip(operation.node.args, args, strict=False))
             for number in wanted:
                 self.values[number] = given[Value(number)].float()
-        return native(operation, args, kwargs)
+        return self._compute(operation, args, kwargs)
 
 
-def _noise(found: Sequence[Gradient], logs: Sequence[SiteLog], precision: Precision) -> dict[Gradient, float]:
-    """Return for each gradient the size up to which its elements are rounding errors alone, whoever computes them."""
-    noise = {}
-    for gradient in found:
-        exponents = [logs[site].exponent for site in gradient.sites if logs[site].exponent != ZERO_SCALE]
-        noise[gradient] = math.ldexp(1.0, max(exponents) - precision.margin_bits + _NOISE_BITS) if exponents else 0.0
-    return noise
+class _Scales(Rounder):
+    """Rounds nothing, and keeps the scale exponents of a step in float64."""
+
+    def __init__(self, program: Program, kernels: Kernels) -> None:
+        super().__init__(program, _UNPROVEN, kernels)
+        self.exponents: list[int] = []
+        """E of each rounding site so far, or ZERO_SCALE."""
+
+    def _round(self, node: Node, exponent: int, flat: Tensor) -> int:
+        self.exponents.append(exponent)
+        return 0
+
+
+def _noise(gradient: Gradient, exponents: Sequence[int], precision: AnyPrecision) -> float:
+    """Return the size up to which the elements of a gradient are rounding errors alone, whoever computes them.
+
+    Args:
+        gradient: The gradient.
+        exponents: E of the rounding sites that were reached.
+        precision: The order's profile. Exact arithmetic is compared with float64, whose errors count then.
+    """
+    margin_bits = precision.margin_bits if isinstance(precision, Precision) else _UNPROVEN.margin_bits
+    found = [exponents[site] for site in gradient.sites if site < len(exponents) and exponents[site] != ZERO_SCALE]
+    return math.ldexp(1.0, max(found) - margin_bits + _NOISE_BITS) if found else 0.0
 
 
 def _compare(rounded: Tensor, exact: Tensor, noise: float) -> tuple[float, float]:
@@ -273,15 +296,16 @@ def _compare(rounded: Tensor, exact: Tensor, noise: float) -> tuple[float, float
     return zeroed, float((rounded.double() - exact.double()).norm() / exact.double().norm())
 
 
-def largest_change(precision: Precision) -> float:
+def largest_change(precision: AnyPrecision) -> float:
     """Return how much rounding may change a gradient, relative to its norm, before the client is warned.
 
     A sixteenth; more under a profile of few significand bits, whose noise was chosen with it.
     """
-    return max(_LARGEST_CHANGE, 2.0 ** (_COARSEST_BITS - precision.significand_bits))
+    bits = precision.significand_bits if isinstance(precision, Precision) else precision.bits
+    return max(_LARGEST_CHANGE, 2.0 ** (_COARSEST_BITS - bits))
 
 
-def _is_coarse(measured: tuple[float, float], precision: Precision) -> bool:
+def _is_coarse(measured: tuple[float, float], precision: AnyPrecision) -> bool:
     zeroed, change = measured
     # Not a number, too, is more than may be.
     return zeroed > LARGEST_ZEROED or not change <= largest_change(precision)

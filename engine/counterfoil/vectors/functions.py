@@ -12,7 +12,8 @@ import numpy.typing as npt
 import torch
 
 from counterfoil import canonical
-from counterfoil.bundle.schema import Precision, StepRecord
+from counterfoil.bundle.precision import Precision
+from counterfoil.bundle.schema import StepRecord
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import chunk_tree, state_root, tensor_digest, tensor_record

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from counterfoil import canonical
+from counterfoil.bundle.precision import AnyPrecision, Precision
 from counterfoil.bundle.schema import RunClaim, StepRecord, run_tree
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.digest import Digest
@@ -20,9 +21,11 @@ from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
 from counterfoil.execution.interpreter import Interpreter, StepResult
+from counterfoil.program.graph import Program
 from counterfoil.rounding.guaranteed import site_margins
 from counterfoil.rounding.log import SiteLog, encode
-from counterfoil.rounding.rounder import Kernels, RecordingRounder, ReplayingRounder, step_key
+from counterfoil.rounding.profiles import recording_rounder, replaying_rounder
+from counterfoil.rounding.rounder import Kernels, step_key
 from counterfoil.signing import SigningKey, key_from_seed, sign_claim
 from counterfoil.training.order import OrderDraft, step_inputs
 
@@ -62,11 +65,11 @@ def record_steps(draft: OrderDraft, turned: int | None = None) -> Iterator[Recor
     try:
         for step in range(1, manifest.steps + 1):
             inputs = step_inputs(manifest, step, state, draft.schedule[step - 1], draft.scalars[step - 1], data)
-            own = RecordingRounder(program, manifest.precision, kernels)
+            own = recording_rounder(program, manifest.precision, kernels)
             own.begin_step(step_key(manifest.digest, step))
             recorded = RecordedStep(interpreter.run(inputs, rounder=own), tuple(own.logs), own.fingerprints)
             if step == turned:
-                other = ReplayingRounder(program, manifest.precision, kernels, keep_log=True)
+                other = replaying_rounder(program, manifest.precision, kernels, keep_log=True)
                 other.follow(step_key(manifest.digest, step), turn_first(recorded.logs))
                 result = interpreter.run(inputs, rounder=other)
                 recorded = RecordedStep(result, tuple(other.own_logs), other.fingerprints)
@@ -136,9 +139,18 @@ def write_run(path: Path, draft: OrderDraft, turned: int | None = None) -> dict[
         "key_id": key.public.key_id,
         "turned_step": turned,
         "sites": [
-            {"operator": program.nodes[site.node].operator, "elements": site.elements, "margin_bits": margin.bits}
-            for site, margin in zip(program.sites, site_margins(program, manifest.precision), strict=True)
+            {
+                "operator": program.nodes[site.node].operator,
+                "elements": site.elements,
+                **_margin(manifest.precision, program, number),
+            }
+            for number, site in enumerate(program.sites)
         ],
         "places": len(program.places),
         "steps": steps,
     }
+
+
+def _margin(precision: AnyPrecision, program: Program, site: int) -> dict[str, int]:
+    """The margin of a rounding site; nothing under an exact profile."""
+    return {"margin_bits": site_margins(program, precision)[site].bits} if isinstance(precision, Precision) else {}

@@ -15,9 +15,9 @@ from counterfoil.audit.values.sampling import SegmentRequest
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.merkle import verify_inclusion
 from counterfoil.execution.interpreter import Compute, Operation, native
+from counterfoil.rounding import profiles
 from counterfoil.rounding.counts import Counts
 from counterfoil.signing import SigningKey
-from counterfoil.training import recorder
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, nearest_midpoint, rounding_site
@@ -159,8 +159,8 @@ def test_a_machine_whose_arithmetic_is_off_accuses_nobody(
         return compute
 
     path = save(crafted(digits_job.run, 2), tmp_path / "crafted.cfoil")
-    monkeypatch.setattr("counterfoil.audit.step.replayer.perturbed", lambda name: off(1e-7))
-    monkeypatch.setattr("counterfoil.audit.step.replayer.native", off(1e-6))
+    monkeypatch.setattr("counterfoil.machine.perturbed", lambda name: off(1e-7))
+    monkeypatch.setattr("counterfoil.machine.native", off(1e-6))
     report = adjudicated(path)
     assert report.outcome is AdjudicationOutcome.INCONCLUSIVE, report.reason
     assert "Nobody is accused" in report.reason
@@ -176,8 +176,8 @@ def test_a_machine_that_is_always_off_in_the_same_way_accuses_nobody(
         return result * (1 + 1e-6) if operation.node.operator == "aten.convolution.default" else result
 
     path = save(crafted(digits_job.run, 2), tmp_path / "crafted.cfoil")
-    monkeypatch.setattr("counterfoil.audit.step.replayer.perturbed", lambda name: off)
-    monkeypatch.setattr("counterfoil.audit.step.replayer.native", off)
+    monkeypatch.setattr("counterfoil.machine.perturbed", lambda name: off)
+    monkeypatch.setattr("counterfoil.machine.native", off)
     report = adjudicated(path)
     assert report.outcome is AdjudicationOutcome.INCONCLUSIVE, report.reason
     assert report.dispute is not None
@@ -188,7 +188,7 @@ def test_a_machine_that_is_always_off_in_the_same_way_accuses_nobody(
 def bent_job(folder: Path, draft: OrderDraft, key: SigningKey, step: int | range, **settings: Any) -> Job:
     """A run in which one value of a convolution was rounded to the other side, within the bound, and not logged."""
     site = rounding_site(draft.program, "convolution")
-    with replaced(recorder, "RecordingRounder", bent("Within", step=step, site=site, choose=nearest_midpoint)):
+    with replaced(profiles, "RecordingRounder", bent("Within", step=step, site=site, choose=nearest_midpoint)):
         return record_job(folder, draft, key, **settings)
 
 

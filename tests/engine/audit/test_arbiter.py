@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from counterfoil import machine
 from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
-from counterfoil.audit.step import arbiter, elements, explain, replayer
+from counterfoil.audit.step import arbiter, elements, explain
 from counterfoil.audit.step.elements import is_defined, midpoint_distance, rounded_between, tolerance
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.exact.numbers import MP
 from counterfoil.execution.interpreter import native
+from counterfoil.rounding import profiles
 from counterfoil.rounding.grid import Grid
 from counterfoil.rounding.guaranteed import Margin, is_proven, node_bounds, own_log_margins, site_margins
 from counterfoil.rounding.neighbours import neighbours
-from counterfoil.training import recorder
 from support.bent_recorder import Bent, bent, nearest_midpoint, rounding_site
 from support.jobs import Job, audited, digits_order, record_job, record_run, replaced
 from support.precisions import CALIBRATED, PROVEN
@@ -32,7 +33,7 @@ def bend(tmp_path, digits_job, trainer_key):
     """Records a run of a job with a bent recorder, and audits it."""
 
     def run(kind: type[Bent], job: Job = digits_job, **settings: Any):
-        with replaced(recorder, "RecordingRounder", kind):
+        with replaced(profiles, "RecordingRounder", kind):
             path = record_run(job.order, tmp_path / "bent.cfoil", trainer_key)
         return audited(path, job.order, **settings)
 
@@ -258,8 +259,8 @@ def off(kinds: tuple[str, ...], relative: float) -> Any:
 def test_a_machine_that_is_always_wrong_alike_accuses_nobody(monkeypatch, digits_job, kind):
     """The second replay cannot tell: a function that is wrong is wrong in any order of summation."""
     broken = off((kind,), 1e-7)
-    monkeypatch.setattr(replayer, "native", broken)
-    monkeypatch.setattr(replayer, "perturbed", lambda name: broken)
+    monkeypatch.setattr(machine, "native", broken)
+    monkeypatch.setattr(machine, "perturbed", lambda name: broken)
     report = audited(digits_job.run, digits_job.order).report
     assert report.outcome is Outcome.INCONCLUSIVE
     assert report.dispute.confirmed
@@ -276,8 +277,8 @@ def test_where_one_value_differs_the_trainer_is_shown_to_be_right(monkeypatch, d
             result[1, 2] += 1e-4
         return result
 
-    monkeypatch.setattr(replayer, "native", one_wrong)
-    monkeypatch.setattr(replayer, "perturbed", lambda name: one_wrong)
+    monkeypatch.setattr(machine, "native", one_wrong)
+    monkeypatch.setattr(machine, "perturbed", lambda name: one_wrong)
     report = audited(digits_job.run, digits_job.order).report
     assert report.outcome is Outcome.INCONCLUSIVE
     finding = report.dispute.finding
@@ -298,8 +299,8 @@ def test_the_own_log_carries_a_second_replay_that_differs_by_more_than_the_order
     monkeypatch, tmp_path, calibrated_job, trainer_key, margins, confirmed
 ):
     run = record_pretender(calibrated_job.order, tmp_path / "run.cfoil", trainer_key, step=2)
-    monkeypatch.setattr(replayer, "perturbed", lambda name: off(("convolution", "addmm", "mm"), 2.0**-36))
-    monkeypatch.setattr(replayer, "own_log_margins", margins)
+    monkeypatch.setattr(machine, "perturbed", lambda name: off(("convolution", "addmm", "mm"), 2.0**-36))
+    monkeypatch.setattr(profiles, "own_log_margins", margins)
     report = audited(run, calibrated_job.order).report
     assert report.dispute.confirmed is confirmed
     assert (report.outcome is Outcome.DISPUTED) is confirmed

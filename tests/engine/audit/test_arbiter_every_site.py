@@ -18,8 +18,9 @@ from counterfoil.audit.step.elements import Elements
 from counterfoil.audit.step.explain import Explanation
 from counterfoil.audit.step.replayer import Logs, State, StepReplayer, read_log, step_replayer
 from counterfoil.audit.values.dispute import Right
+from counterfoil.bundle.precision import PROFILES
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import PROFILES, StepRecord
+from counterfoil.bundle.schema import StepRecord
 from counterfoil.errors import NonFiniteError
 from counterfoil.execution.interpreter import Interpreter, native
 from counterfoil.generators import finish
@@ -59,7 +60,7 @@ def recorded(folder: Path, draft: OrderDraft, key: Any) -> Recorded:
     with BundleReader.open(job.run) as reader:
         order = load(reader)
         record = reader.step_records()[1]
-        return Recorded(order, record, read_log(order.program, record, reader.log(1)), reader.fingerprints(1).copy())
+        return Recorded(order, record, read_log(order, record, reader.log(1)), reader.fingerprints(1).copy())
 
 
 # A sound machine.

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 
+from counterfoil import machine
 from counterfoil.audit import referee
 from counterfoil.audit.panel import PanelCompared, PanelFinished, PanelOutcome, PanelReport, Standing, run_panel
 from counterfoil.audit.referee import Blame, StepJudged
@@ -22,9 +23,9 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import CancelledError, DataError, DeviceError
 from counterfoil.execution.interpreter import native
+from counterfoil.rounding import profiles
 from counterfoil.rounding.rounder import RecordingRounder
 from counterfoil.signing import generate_key, load_private_key
-from counterfoil.training import recorder
 from counterfoil.training.tamper import LabelFlip
 from support.bent_recorder import bent, nearest_midpoint, rounding_site
 from support.bundles import flip_bit
@@ -118,7 +119,7 @@ class ShorterLog(RecordingRounder):
 
 
 def test_honest_runs_on_other_hardware_agree_although_their_logs_differ(digits_job, provider):
-    with replaced(recorder, "RecordingRounder", ShorterLog):
+    with replaced(profiles, "RecordingRounder", ShorterLog):
         other = provider("other")
     with BundleReader.open(digits_job.run) as one, BundleReader.open(other) as two:
         assert any(one.log(step) != two.log(step) for step in range(1, 7))
@@ -145,7 +146,7 @@ def test_nobody_is_wrong_where_rounding_differed_within_the_margin(tmp_path, dig
 def test_decisions_left_out_of_the_log_in_step_after_step_expose_their_trainer(tmp_path, proven_job, trainer_key):
     site = rounding_site(digits_order().program, "convolution")
     kind = bent("Omits", step=range(1, 7), site=site, choose=nearest_midpoint)
-    with replaced(recorder, "RecordingRounder", kind):
+    with replaced(profiles, "RecordingRounder", kind):
         bad = record_run(proven_job.order, tmp_path / "bad.cfoil", trainer_key)
     report = panel(proven_job.run, bad)
     (parting,) = report.partings
@@ -238,7 +239,8 @@ def noisy() -> Any:
 
 def test_unsound_hardware_accuses_nobody(monkeypatch, digits_job, provider):
     bad = provider("bad", tamper=LabelFlip(3))
-    monkeypatch.setattr(steps, "native", noisy())
+    monkeypatch.setattr(machine, "native", noisy())
+    monkeypatch.setattr("counterfoil.audit.panel.run_selftest", lambda *_: "not asked")
     report = panel(digits_job.run, bad)
     assert report.partings[0].blame is Blame.UNCLEAR
     assert report.outcome is PanelOutcome.UNDECIDED

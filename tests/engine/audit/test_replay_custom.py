@@ -16,8 +16,8 @@ from torch.nn import functional
 
 from counterfoil.audit.inspection import inspect
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.bundle.precision import Precision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import Precision
 from counterfoil.program.operators import UNIFORM
 from counterfoil.program.update import (
     Adagrad,

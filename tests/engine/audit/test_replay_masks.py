@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
+from counterfoil.bundle.precision import PROFILES
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import PROFILES
 from counterfoil.errors import NonFiniteError
 from counterfoil.program.update import Sgd
 from counterfoil.rounding.rounder import RecordingRounder

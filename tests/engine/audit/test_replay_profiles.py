@@ -12,8 +12,8 @@ import torch
 from torch import nn
 
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.bundle.precision import PROFILES, Precision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import PROFILES, Precision
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
 from counterfoil.program.torchdtypes import TORCH_DTYPES

@@ -27,7 +27,7 @@ from counterfoil.cli.jsonform import as_json
 from counterfoil.errors import SignatureError
 from counterfoil.signing import SigningKey, sign_statement
 from support.bundles import test_key
-from support.reports import STEP, STEPS, checks, disputed_report, trees, verified_report
+from support.reports import STEP, STEPS, checks, disputed_report, exact_report, trees, verified_report
 
 PAGE = Path(__file__).parents[3] / "docs" / "verdict.md"
 TIME = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -72,6 +72,7 @@ def sampled_statement() -> dict[str, Any]:
 STATEMENTS: dict[str, Callable[[], dict[str, Any]]] = {
     "verified": lambda: verdict_statement(verified_report(), TIME),
     "sampled": sampled_statement,
+    "exact": lambda: verdict_statement(exact_report(), TIME),
     "disputed": lambda: verdict_statement(disputed_report(), TIME),
     "confirmed": lambda: adjudication_statement(adjudication_report(AdjudicationOutcome.CONFIRMED), TIME),
     "rejected": lambda: adjudication_statement(adjudication_report(AdjudicationOutcome.REJECTED), TIME),
@@ -102,6 +103,11 @@ BROKEN: list[tuple[int, str, Change, str]] = [
     (7, "verified", lambda s: s["predicate"]["coverage"]["sample"].update(chosen=[[1, 11]]), "lists fewer"),
     (8, "verified", lambda s: s["predicate"]["counts"].update(logEntries="1"), "do not add up to its log entries"),
     (8, "verified", lambda s: s["predicate"].update(withoutBound=["sum", "mm"]), "not a sorted list"),
+    (8, "verified", lambda s: s["predicate"].update(exactBits=20), "an exact profile, which has none"),
+    (8, "exact", lambda s: s["predicate"]["counts"].update(logBytes="1"), "an exact profile, which has none"),
+    (8, "exact", lambda s: s["predicate"]["counts"].update(omissions="1"), "an exact profile, which has none"),
+    (8, "exact", lambda s: s["predicate"].update(withoutBound=["sum"]), "an exact profile, which has none"),
+    (12, "exact", lambda s: s["predicate"].update(exactBits=None), "account of the log does not belong"),
     (9, "disputed", lambda s: s["predicate"]["dispute"].update(comparedAt=36), "at a step that cannot be"),
     (9, "disputed", lambda s: s["predicate"]["dispute"].update(inputs=["labels"]), "differs already"),
     (9, "disputed", lambda s: s["predicate"]["dispute"]["operator"].update(number=194), "must lie in 1 to 193"),
@@ -224,13 +230,19 @@ WRITTEN = {
 
 
 def test_what_is_signed_is_byte_for_byte_what_it_was_before_the_models() -> None:
-    """Digests of the bytes that were signed before statements were written through models; the version left out."""
+    """Digests of the bytes that were signed before statements were written through models.
+
+    The version is left out, and the field that verdicts have had since there are exact profiles.
+    """
     found = {
         name: hashlib.sha256(
-            canonical.encode(STATEMENTS[name]()).replace(f'"version":"{__version__}"'.encode(), b"")
+            canonical.encode(STATEMENTS[name]())
+            .replace(f'"version":"{__version__}"'.encode(), b"")
+            .replace(b'"exactBits":null,', b"")
         ).hexdigest()
         for name in STATEMENTS
     }
+    del found["exact"]
     assert found == WRITTEN
 
 

@@ -14,11 +14,11 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
-from counterfoil.audit.selftest import tiny_program
 from counterfoil.bundle.capsule import CapsuleContents, ProvenLeaf
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
+from counterfoil.selftest import tiny_program
 from counterfoil.training.order import LoadedOrder
 from support.bundles import Contents, make_contents, write_bundle
 

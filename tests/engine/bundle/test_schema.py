@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil import canonical
-from counterfoil.bundle.schema import PROFILES, OrderManifest, Precision, RunClaim, StepRecord, check_name, run_tree
+from counterfoil.bundle.precision import PROFILES, ExactPrecision, Precision, precision_from_json
+from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, check_name, run_tree
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.errors import BundleError
@@ -154,19 +155,44 @@ def test_a_claim_round_trips() -> None:
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_every_profile_round_trips(name: str) -> None:
-    for precision in (PROFILES[name], dataclasses.replace(PROFILES[name], proven=not PROFILES[name].proven)):
+    profile = PROFILES[name]
+    others = [dataclasses.replace(profile, proven=not profile.proven)] if isinstance(profile, Precision) else []
+    for precision in (profile, *others):
         manifest = dataclasses.replace(MANIFEST, precision=precision)
         assert OrderManifest.from_bytes(manifest.to_bytes()) == manifest
         assert precision.describe().startswith(name.split("-")[0])
 
 
-def test_the_profiles_keep_18_to_24_bits_of_float64_or_8_of_float32() -> None:
-    assert [p.significand_bits for p in PROFILES.values()] == [*range(24, 17, -1), 8]
-    assert [p.compute for p in PROFILES.values()] == ["float64"] * 7 + ["float32"]
+def test_the_rounded_profiles_keep_18_to_24_bits_of_float64_or_8_of_float32() -> None:
+    profiles = [profile for profile in PROFILES.values() if isinstance(profile, Precision)]
+    assert [p.significand_bits for p in profiles] == [*range(24, 17, -1), 8]
+    assert [p.compute for p in profiles] == ["float64"] * 7 + ["float32"]
     assert PROFILES["float64-24"] == Precision()
-    for precision in PROFILES.values():
+    for precision in profiles:
         least, most = precision.margin_range
         assert least <= precision.margin_bits <= most
+
+
+def test_an_exact_profile_is_its_number_of_bits() -> None:
+    assert {name: p for name, p in PROFILES.items() if isinstance(p, ExactPrecision)} == {
+        f"exact-{bits}": ExactPrecision(bits) for bits in range(8, 25)
+    }
+    assert ExactPrecision(20).to_json() == {"exact_bits": 20}
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ({"exact_bits": 7}, "Exact operands of 7 bits"),
+        ({"exact_bits": 25}, "8 to 24 are"),
+        ({"exact_bits": 20, "proven": True}, "unknown field 'proven'"),
+        ({"exact_bits": "20"}, "type int"),
+        ({"exact_bits": True}, "type int"),
+    ],
+)
+def test_an_exact_profile_is_read_strictly(value: dict[str, Any], words: str) -> None:
+    with pytest.raises(BundleError, match=words):
+        precision_from_json(value)
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,10 @@ BOUNDARIES = [
     ("pow", (2.0**-50, 3.0), 0.0),
     ("pow", (3 * 2.0**-75, 2.0), 2.0**-147),  # 4.5 of the smallest number: a tie, four is even
     ("pow", (2.0, -150.0), 0.0),
+    ("atan2", (2.0**-149, 2.0), 0.0),  # 2^-150 less a third of 2^-450: below the tie, by no number of bits that is kept
+    ("atan2", (3 * 2.0**-149, 2.0), 2.0**-149),  # 1.5 of the smallest number, less 2^-450: not the even neighbour
+    ("atan2", (-3 * 2.0**-149, 2.0), -(2.0**-149)),
+    ("atan2", (5 * 2.0**-149, 2.0), 2 * 2.0**-149),
 ]
 
 

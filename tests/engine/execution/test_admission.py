@@ -6,6 +6,7 @@ import gc
 
 import pytest
 
+from counterfoil.bundle.precision import PROFILES, Precision
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import CancelledError, LimitError, ProgramError
 from counterfoil.execution import admission
@@ -20,31 +21,31 @@ def test_it_is_read_once_while_it_is_in_use(monkeypatch: pytest.MonkeyPatch) -> 
     made = []
     interpreter = admission.Interpreter
     monkeypatch.setattr(admission, "Interpreter", lambda *args: made.append(args) or interpreter(*args))
-    first = read_program(SMALL, "float64")
-    assert read_program(bytes(bytearray(SMALL)), "float64") is first
+    first = read_program(SMALL, Precision())
+    assert read_program(bytes(bytearray(SMALL)), Precision()) is first
     assert len(made) == 1
     del first, made[:]
     gc.collect()
-    assert read_program(SMALL, "float64").nodes
+    assert read_program(SMALL, Precision()).nodes
     assert len(made) == 1, "nobody used it any more, and it was not kept"
 
 
 def test_other_bytes_another_dtype_and_other_limits_are_looked_at_anew() -> None:
-    first = read_program(SMALL, "float64")
-    assert read_program(SMALL, "float32") is not first
-    assert read_program(SMALL, "float64", Limits(operators=7)) is not first
+    first = read_program(SMALL, Precision())
+    assert read_program(SMALL, PROFILES["float32-bfloat16"]) is not first
+    assert read_program(SMALL, Precision(), Limits(operators=7)) is not first
     with pytest.raises(LimitError):
-        read_program(SMALL, "float64", Limits(operators=0))
+        read_program(SMALL, Precision(), Limits(operators=0))
     lie = single("counterfoil.uniform", [[3, 5], 0], [("float32", [5, 3])])
     for _ in range(2):
         with pytest.raises(ProgramError):
-            read_program(lie, "float64")
+            read_program(lie, Precision())
 
 
 def test_who_stops_gets_none() -> None:
-    first = read_program(SMALL, "float64")
+    first = read_program(SMALL, Precision())
     assert first.nodes
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(CancelledError):
-        read_program(SMALL, "float64", cancel=cancel)
+        read_program(SMALL, Precision(), cancel=cancel)

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.audit.selftest import tiny_inputs, tiny_program
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import CancelledError, NonFiniteError, ProgramError
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs, native
@@ -20,6 +19,7 @@ from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
 from counterfoil.program.random import PhiloxDropout
 from counterfoil.program.update import AdamW, Sgd, UpdateRule
+from counterfoil.selftest import tiny_inputs, tiny_program
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.recipes import gpt2
 from counterfoil.training.recipes.digits import DigitsNet

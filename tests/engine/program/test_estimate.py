@@ -10,7 +10,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils.flop_counter import FlopCounterMode
 
-from counterfoil.audit.selftest import tiny_program
+from counterfoil.bundle.precision import Precision
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import CancelledError, LimitError, ProgramError
 from counterfoil.execution.admission import read_program
@@ -18,6 +18,7 @@ from counterfoil.execution.interpreter import Interpreter
 from counterfoil.program.estimate import estimate, node_flops
 from counterfoil.program.graph import Argument, Input, Node, Program, TensorType, Value
 from counterfoil.program.limits import LARGE, MAX_OPERATORS, Estimate, Limits, check, check_operators, limits_for
+from counterfoil.selftest import tiny_program
 
 M = 2**10
 
@@ -156,4 +157,4 @@ def test_reading_and_checking_can_be_stopped() -> None:
         estimate(tiny, cancel=token)
     with pytest.raises(CancelledError):
         Interpreter(tiny, torch.device("cpu")).check_types(token)
-    assert read_program(tiny.to_bytes(), "float64", cancel=CancelToken()) == tiny
+    assert read_program(tiny.to_bytes(), Precision(), cancel=CancelToken()) == tiny

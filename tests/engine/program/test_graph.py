@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from torch import nn
 
 from counterfoil import canonical
-from counterfoil.audit.selftest import tiny_inputs, tiny_program
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.errors import ProgramError
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value, node_values
 from counterfoil.program.operators import allowed_names
+from counterfoil.selftest import tiny_inputs, tiny_program
 from support.jobs import Job, capture_on
 
 TINY = tiny_program()

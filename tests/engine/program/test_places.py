@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from counterfoil.bundle.schema import Precision
+from counterfoil.bundle.precision import Precision
 from counterfoil.execution.interpreter import Draws, Interpreter, StepInputs
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import Program, TensorType
@@ -107,12 +107,14 @@ def test_both_kernels_give_one_fingerprint(threads: int) -> None:
     key = place_key(3, 1)
     workers = Workers(threads)
     cpu = CpuKernel(workers)
+    expected = TorchKernel().fingerprint_finite(torch.from_numpy(values), key)
+    assert cpu.fingerprint_finite(values, key) == expected
     bits = values.view(np.uint64)
-    expected = TorchKernel().fingerprint(torch.from_numpy(values).view(torch.int64), key, floating=True)
-    assert cpu.fingerprint(bits, key, floating=True) == expected
+    assert cpu.fingerprint(bits, key) == TorchKernel().fingerprint(torch.from_numpy(bits.view(np.int64)), key)
     flipped = bits.copy()
     flipped[77_777] ^= np.uint64(1)
-    assert cpu.fingerprint(flipped, key, floating=True) != expected
+    assert cpu.fingerprint_finite(flipped.view(np.float64), key) != expected
+    assert cpu.fingerprint(flipped, key) != cpu.fingerprint(bits, key)
     workers.close()
 
 
@@ -120,7 +122,7 @@ def test_both_kernels_give_one_fingerprint(threads: int) -> None:
 def test_all_that_is_not_a_number_counts_as_one(bits: int) -> None:
     kernel, device = CpuKernel(Workers(1)), TorchKernel()
     one, other = np.array([bits], np.uint64), np.array([CANONICAL_NAN], np.uint64)
-    assert kernel.fingerprint(one, 9, floating=True) == kernel.fingerprint(other, 9, floating=True)
-    assert kernel.fingerprint(one, 9, floating=False) != kernel.fingerprint(other, 9, floating=False)
-    as_torch = torch.from_numpy(one.view(np.int64))
-    assert device.fingerprint(as_torch, 9, floating=True) == kernel.fingerprint(one, 9, floating=True)
+    assert kernel.fingerprint_finite(one.view(np.float64), 9) == kernel.fingerprint_finite(other.view(np.float64), 9)
+    assert kernel.fingerprint(one, 9) != kernel.fingerprint(other, 9)
+    as_torch = torch.from_numpy(one.view(np.float64))
+    assert device.fingerprint_finite(as_torch, 9) == kernel.fingerprint_finite(one.view(np.float64), 9)

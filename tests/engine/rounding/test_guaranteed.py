@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.bundle.precision import PROFILES, Precision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import PROFILES, OrderManifest, Precision
+from counterfoil.bundle.schema import OrderManifest
 from counterfoil.cli import main
 from counterfoil.errors import BundleError
 from counterfoil.execution.interpreter import make_operation, native

@@ -14,10 +14,12 @@ from counterfoil.rounding.grid import Grid
 from counterfoil.rounding.kernel_cpu import _CHUNK, _SLICE, CpuKernel
 from counterfoil.rounding.kernel_torch import TorchKernel
 from counterfoil.rounding.result import Rounded
+from counterfoil.rounding.rounder import Kernels
 from counterfoil.rounding.workers import Workers
 from support.rounding_reference import fingerprint, power, round_element
 
 KEY = 0x0123456789ABCDEF
+STRANGE = [0.0, -0.0, 2.0**-149, -(2.0**-149), 2.0**-126, -(2.0**-127), math.inf, -math.inf, math.nan]
 
 
 def both(values: list[float] | np.ndarray, grid: Grid, tau: float) -> tuple[np.ndarray, Rounded]:
@@ -190,6 +192,43 @@ def test_float32_values_round_as_their_float64_forms_do(values: list[float], exp
         assert found.indices.tolist() == wide.indices.tolist()
         assert found.ups.tolist() == wide.ups.tolist()
         assert (found.fingerprint, found.largest_exponent) == (wide.fingerprint, wide.largest_exponent)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.one_of(st.floats(width=32), st.sampled_from(STRANGE)), max_size=12), st.integers(0, 2**64 - 1))
+def test_float32_fingerprints_are_those_of_their_float64_bits(values: list[float], key: int) -> None:
+    canonical = [math.nan if math.isnan(value) else value for value in values]
+    expected = fingerprint(canonical, key), all(map(math.isfinite, values))
+    narrow = np.array(values, np.float32)
+    for kind in (narrow, narrow.astype(np.float64)):
+        assert CpuKernel(Workers(1)).fingerprint_finite(kind, key) == expected
+        assert TorchKernel().fingerprint_finite(torch.from_numpy(kind), key) == expected
+
+
+@pytest.mark.parametrize("place", [0, _CHUNK, 2 * _SLICE + 1, 4 * _SLICE + 2])
+@pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan])
+def test_one_value_among_many_that_is_not_finite(place: int, bad: float) -> None:
+    values = np.random.default_rng(place).standard_normal(4 * _SLICE + 3).astype(np.float32)
+    values[::5] *= np.float32(2.0**-140)  # subnormal numbers
+    workers = Workers(3)
+    for finite in (True, False):
+        values[place] = 2.0**-149 if finite else bad
+        found = CpuKernel(workers).fingerprint_finite(values, KEY)
+        assert found == CpuKernel(Workers(1)).fingerprint_finite(values.astype(np.float64), KEY)
+        assert found == TorchKernel().fingerprint_finite(torch.from_numpy(values), KEY)
+        assert found[1] == finite
+    workers.close()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.int32, torch.bool])
+def test_every_dtype_and_stride_has_a_fingerprint(dtype: torch.dtype) -> None:
+    values = torch.arange(-6, 6).to(dtype)
+    kernels = Kernels(torch.device("cpu"), 1)
+    found = [kernels.fingerprint(x, KEY) for x in (values[::2], values[::2].clone())]
+    assert found[0] == found[1] != kernels.fingerprint(values[1::2], KEY)
+    if dtype.is_floating_point:
+        assert found[0] == fingerprint(values[::2].tolist(), KEY)
+    kernels.close()
 
 
 @pytest.mark.gpu

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.audit.step.explain import mixed
-from counterfoil.bundle.schema import Precision
+from counterfoil.bundle.precision import Precision
 from counterfoil.errors import NonFiniteError
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
 from counterfoil.rounding.grid import ZERO_SCALE, Grid

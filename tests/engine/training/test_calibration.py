@@ -10,8 +10,8 @@ import pytest
 
 from counterfoil import terminal
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.bundle.precision import PROFILES, Precision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import PROFILES, Precision
 from counterfoil.cancel import CancelToken
 from counterfoil.cli import main, reports
 from counterfoil.errors import BundleError, CancelledError, DataError

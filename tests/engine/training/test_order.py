@@ -10,8 +10,9 @@ import torch
 from torch import nn
 
 from counterfoil import canonical
+from counterfoil.bundle.precision import PROFILES
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import PROFILES, ArraySpec
+from counterfoil.bundle.schema import ArraySpec
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import tensor_digest
 from counterfoil.errors import CounterfoilError, DataError, ProgramError

@@ -13,15 +13,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from counterfoil import machine
+from counterfoil.bundle.precision import PROFILES, Precision
 from counterfoil.bundle.reader import BundleReader
-from counterfoil.bundle.schema import PROFILES, Precision
 from counterfoil.cancel import CancelToken
 from counterfoil.cli import main
 from counterfoil.errors import CancelledError, DeviceError, TrialError
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.program.update import Adam, ClipByNorm, Sgd
 from counterfoil.signing import SigningKey
-from counterfoil.training import trial
 from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.gradients import gradients
 from counterfoil.training.order import OrderDraft
@@ -117,7 +117,7 @@ def test_too_little_memory_suggests_to_leave_the_trial_out(tmp_path: Path, monke
     def short(device: torch.device, needed: int) -> None:
         raise DeviceError("A step of this order needs at least 900.0 GiB of memory; cpu has 16.0.")
 
-    monkeypatch.setattr(trial, "check_memory", short)
+    monkeypatch.setattr(machine, "check_memory", short)
     with pytest.raises(TrialError, match=r"cannot be tried here.*900") as caught:
         digits_order().write(tmp_path / "job.cfoil")
     assert "--no-trial" in caught.value.remedy

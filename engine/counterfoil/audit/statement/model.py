@@ -16,6 +16,7 @@ from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Right
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.sampling import Selection
+from counterfoil.bundle.precision import EXACT_BITS
 from counterfoil.bundle.schema import MAX_STEPS
 from counterfoil.canonical import CanonicalError, float_text
 from counterfoil.errors import SignatureError
@@ -311,6 +312,7 @@ class VerdictFields(PredicateFields, frozen=True):
     counts: CountFields
     steering: SteeringFields | None
     without_bound: tuple[str, ...] | None
+    exact_bits: Annotated[int, Meta(ge=EXACT_BITS[0], le=EXACT_BITS[1])] | None
 
 
 class StepsFields(Strict, frozen=True):

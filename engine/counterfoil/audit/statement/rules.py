@@ -136,10 +136,24 @@ def sample(verdict: Verdict) -> Broken:
 
 
 def account(verdict: Verdict) -> Broken:
-    """Rule 8: the account of the log adds up, and its lists are in order, so that each kind stands in it once."""
+    """Rule 8: the account of the log adds up, and its lists are in order, so that each kind stands in it once.
+
+    Under an exact profile there is no log, and no account of one.
+    """
     predicate = verdict.statement.predicate
     if predicate.steering is not None:
         yield from _wrong_account(predicate.steering, predicate.counts.log_entries, predicate.counts.corrections)
+    counts = predicate.counts
+    logged = (
+        counts.rounded_values,
+        counts.log_entries,
+        counts.log_bytes,
+        counts.corrections,
+        counts.contradictions,
+        counts.omissions,
+    )
+    if predicate.exact_bits is not None and (predicate.steering is not None or predicate.without_bound or any(logged)):
+        yield say("The verdict has an account of a log under an exact profile, which has none.")
     kinds = predicate.without_bound
     if kinds is not None and list(kinds) != sorted(set(kinds)):
         yield say("The operators without a bound of the verdict are not a sorted list of names.")
@@ -251,7 +265,7 @@ def replayed(verdict: Verdict) -> Broken:
     steps = covered.steps_replayed
     differing = _length(covered.mismatched_steps)
     rounded = 0 if steering is None else sum(row.values for row in steering.operators)
-    if bool(steps) != (steering is not None):
+    if bool(steps and predicate.exact_bits is None) != (steering is not None):
         yield _contradiction(verdict, say("its account of the log does not belong to the replayed steps"))
     if steps and (verdict.run_root is None or chosen is None):
         yield _contradiction(verdict, say("steps were replayed of no run"))
@@ -317,7 +331,7 @@ def verified(verdict: Verdict) -> Broken:
         yield _contradiction(verdict, say("it says VERIFIED, but a step differs"))
     if _faulty_log(verdict):
         yield _contradiction(verdict, say("it says VERIFIED, but the log is at fault"))
-    if predicate.steering is None or predicate.steering.suspects:
+    if predicate.steering.suspects if predicate.steering is not None else predicate.exact_bits is None:
         yield _contradiction(verdict, say("it says VERIFIED, but directions of the log look chosen"))
 
 

@@ -132,8 +132,8 @@ class Verdict(Signed):
 
     kind = say("verdict")
     facts = (
-        *_SHARED, "steps_replayed", "sample", "disputed_step", "steering", "without_bound", "signed_at", "key_id",
-        "predicate",
+        *_SHARED, "steps_replayed", "sample", "disputed_step", "steering", "without_bound", "exact_bits", "signed_at",
+        "key_id", "predicate",
     )  # fmt: skip
 
     @property
@@ -175,6 +175,11 @@ class Verdict(Signed):
             for row in fields.operators
         )
         return Steering(tuple(rows), fields.significand_bits, fields.suspects)
+
+    @property
+    def exact_bits(self) -> int | None:
+        """S of an exact profile; None of another one, and when the order was not read."""
+        return self.statement.predicate.exact_bits
 
     @property
     def without_bound(self) -> tuple[str, ...] | None:

@@ -94,6 +94,7 @@ def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any
                 ),
                 steering=None if report.steering is None else _steering(report.steering),
                 without_bound=report.without_bound,
+                exact_bits=report.exact_bits,
             ),
         )
     )

@@ -11,6 +11,7 @@ and Sahni 1974), or two or three of the many that lie close.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,8 @@ MOST_UNLOGGED = 40
 """Elements that may have been rounded to the other side, of which every subset is tried: 2^20 sums twice."""
 MOST_CANDIDATES = 1500
 """Elements close to a midpoint that are tried in pairs and triples: about a million sums."""
+MOST_ASKED = 1 << 20
+"""Elements of a tensor of an exact profile among which one is looked for: one in 2^31 fits by chance."""
 _BLOCK = 1 << 20
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MULTIPLIER = np.uint64(0xBF58476D1CE4E5B9)
@@ -82,8 +85,43 @@ def explain(
     return Explanation(None if chosen is None else Values(closest[chosen], other[closest[chosen]]), excluded)
 
 
-def mixed(values: FloatArray, indices: Int64Array, key: int) -> UInt64Array:
-    """Return the fingerprint terms of single elements, uint64 ``[k]``."""
+def changed_alone(values: npt.NDArray[Any], key: int, difference: int) -> tuple[int, bool | int | float] | None:
+    """Find the one element that, changed alone to another value of its dtype, gives a difference of fingerprints.
+
+    Args:
+        values: float32, float64, an integer dtype or bool, ``[n]``: the values of one side.
+        key: Fingerprint key of the place.
+        difference: The other side's fingerprint less this one's, mod 2^64; not 0.
+
+    Returns:
+        Its index and the other side's value; None where no element gives it, several do, or so many are asked that one
+        may by chance. Of a float32 tensor of n elements one does by chance with a probability of n / 2^31.
+    """
+    if len(values) > MOST_ASKED:
+        return None
+    floating = values.dtype.kind == "f"
+    found: list[tuple[int, bool | int | float]] = []
+    for start in range(0, len(values), _BLOCK):
+        block = values[start : start + _BLOCK].astype(np.float64 if floating else np.int64)
+        indices = np.arange(start, start + len(block), dtype=np.int64)
+        bits = unmixed_bits(mixed(block, indices, key) + np.uint64(difference), indices, key)
+        others = bits.view(block.dtype)
+        fits = _holds(others, values.dtype)
+        found += [
+            (index, values.dtype.type(value).item()) for index, value in zip(indices[fits], others[fits], strict=True)
+        ]
+    return (int(found[0][0]), found[0][1]) if len(found) == 1 else None
+
+
+def _holds(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[np.bool_]:
+    """Which float64 or int64 values a dtype holds."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        narrowed = values.astype(dtype)
+    return np.asarray(narrowed.astype(values.dtype) == values)
+
+
+def mixed(values: npt.NDArray[Any], indices: Int64Array, key: int) -> UInt64Array:
+    """Return the fingerprint terms of single elements, float64 or int64, as uint64 ``[k]``."""
     z = (values.view(np.uint64) ^ np.uint64(key)) + (indices.astype(np.uint64) + np.uint64(1)) * _GOLDEN
     z = (z ^ (z >> np.uint64(32))) * _MULTIPLIER
     return np.asarray(z ^ (z >> np.uint64(29)))
@@ -91,11 +129,15 @@ def mixed(values: FloatArray, indices: Int64Array, key: int) -> UInt64Array:
 
 def unmixed(terms: UInt64Array, indices: Int64Array, key: int) -> FloatArray:
     """Return the values whose fingerprint terms these are: the inverse of :func:`mixed`."""
+    return np.asarray(unmixed_bits(terms, indices, key).view(np.float64))
+
+
+def unmixed_bits(terms: UInt64Array, indices: Int64Array, key: int) -> UInt64Array:
+    """Return the bits of these values."""
     z = terms ^ (terms >> np.uint64(29)) ^ (terms >> np.uint64(58))
     z = z * _INVERSE
     z = z ^ (z >> np.uint64(32))
-    bits = (z - (indices.astype(np.uint64) + np.uint64(1)) * _GOLDEN) ^ np.uint64(key)
-    return np.asarray(bits.view(np.float64))
+    return np.asarray((z - (indices.astype(np.uint64) + np.uint64(1)) * _GOLDEN) ^ np.uint64(key))
 
 
 def _single(after: FloatArray, grid: Grid, key: int, difference: int) -> Values:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from counterfoil.audit.step.defined_elements import DefinedElements
 from counterfoil.audit.step.elements import Elements
 from counterfoil.audit.values.dispute import Finding, Right
 from counterfoil.exact import NotExactError
@@ -165,6 +166,63 @@ def machine_is_off(elements: Elements) -> Finding:
             "bound, so nothing that it computes can accuse anybody. Replay the run on another machine.",
             operator,
             worst,
+        ),
+    )
+
+
+# Exact profiles.
+
+
+def machine_is_wrong(elements: DefinedElements) -> Finding:
+    """This machine's value of an element is not the defined one."""
+    operator = elements.node.where
+    if elements.trainer_is_right:
+        return elements.finding(
+            Right.TRAINER,
+            say(
+                "Under this profile every result is defined by mathematics, so of two different elements one is wrong. "
+                "At the operator {0}, whose inputs agree, integer arithmetic gives the trainer's value and not this "
+                "machine's: this machine's arithmetic is off. Replay the run on another machine.",
+                operator,
+            ),
+        )
+    return elements.finding(
+        Right.NOBODY_KNOWN,
+        say(
+            "Under this profile every result is defined by mathematics. At the operator {0} integer arithmetic gives "
+            "other elements than this machine, so nothing that it computes can accuse anybody. Replay the run on "
+            "another machine.",
+            operator,
+        ),
+    )
+
+
+def trainer_is_wrong(elements: DefinedElements) -> Finding:
+    """This machine's elements are the defined ones."""
+    if elements.trainer is not None:
+        return elements.finding(
+            Right.REPLAY,
+            say(
+                "Under this profile every result is defined by mathematics, so of two different elements one is wrong. "
+                "At the operator {0}, whose inputs agree, element {1} is {2}, computed in integers, as this machine "
+                "has it; the trainer's fingerprint shows {3}.",
+                elements.node.where,
+                elements.place,
+                repr(elements.defined[0]),
+                repr(elements.trainer[0]),
+            ),
+        )
+    whole = len(elements.indices) == elements.total
+    checked = say("all") if whole else say("{0} of", len(elements.indices))
+    return elements.finding(
+        Right.REPLAY,
+        say(
+            "Under this profile every result is defined by mathematics, so of two different elements one is wrong. At "
+            "the operator {0}, whose inputs agree, {1} {2} elements were computed in integers, and this machine's are "
+            "these; the trainer's fingerprint belongs to others.",
+            elements.node.where,
+            checked,
+            elements.total,
         ),
     )
 

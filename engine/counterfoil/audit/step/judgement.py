@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil.audit.step.arbiter import arbitrate
+from counterfoil.audit.step.exact_arbiter import arbitrate_exactly
 from counterfoil.audit.step.findings import repeated_omissions, unreadable_log
 from counterfoil.audit.step.locate import differing_inputs, first_differing_operator
 from counterfoil.audit.step.replayer import ReplayedStep, State, StepReplayer, differing_parts, read_log
 from counterfoil.audit.values.dispute import Dispute, Finding, Right, accuses
 from counterfoil.audit.values.events import Event
+from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.schema import StepRecord
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleComparison, leaf_hash
@@ -116,7 +118,7 @@ def judge(
         NonFiniteError: The step leads to a value that does not fit float32.
     """
     try:
-        logs = read_log(steps.job.program, claimed, log)
+        logs = read_log(steps.job, claimed, log)
     except LogError as error:
         return Judgement(None, unreadable(claimed.step, error))
     outcome = yield from steps.replay(claimed, state, logs)
@@ -136,6 +138,8 @@ def second_look(
     """Look closer at a step whose leaf differs: a replay in another order of summation, then exact arithmetic."""
     if not (yield from steps.confirm(claimed, state, logs, outcome)):
         return SecondLook(False, None)
+    if isinstance(steps.job.manifest.precision, ExactPrecision):
+        return SecondLook(True, (yield from arbitrate_exactly(steps, claimed, state, fingerprints, outcome)))
     arbitration = yield from arbitrate(steps, claimed, state, logs, outcome, fingerprints)
     return SecondLook(True, arbitration.finding, arbitration.reached)
 

@@ -23,16 +23,14 @@ from counterfoil.execution.interpreter import (
     Compute,
     StepInputs,
     StepResult,
-    native,
 )
-from counterfoil.execution.perturbed import perturbed
 from counterfoil.generators import relay
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Program
 from counterfoil.rounding.counts import Counts
-from counterfoil.rounding.guaranteed import own_log_margins
-from counterfoil.rounding.log import SiteLog, decode
-from counterfoil.rounding.rounder import Kernels, Observation, ReplayingRounder, Values, Watched, step_key
+from counterfoil.rounding.log import SiteLog
+from counterfoil.rounding.profiles import decode_log, own_margins, replaying_rounder
+from counterfoil.rounding.rounder import Kernels, Observation, Values, Watched, step_key
 from counterfoil.sentence import say
 
 State = Mapping[str, Tensor]
@@ -100,7 +98,7 @@ class StepReplayer:
         job: What was ordered.
         machine: Where to compute.
         kernels: Its rounding kernels.
-        compute: How operators are computed; :func:`native`, or imitating other hardware.
+        compute: How operators are computed: as the machine does, or imitating other hardware.
         cancel: Looked at between operators.
     """
 
@@ -110,14 +108,15 @@ class StepReplayer:
         machine: Machine,
         kernels: Kernels,
         *,
-        compute: Compute = native,
+        compute: Compute,
         cancel: CancelToken | None = None,
     ) -> None:
         self.job = job
+        self._machine = machine
         self._kernels = kernels
         self._compute = compute
         self._cancel = cancel
-        self._own_margins = own_log_margins(job.program, job.manifest.precision)
+        self._own_margins = own_margins(job.program, job.manifest.precision)
         self._interpreter = machine.interpreter(job.program, job.manifest.precision)
 
     def replay(
@@ -153,7 +152,7 @@ class StepReplayer:
             ProgramError: An operator rejects its arguments.
         """
         job, step = self.job, claimed.step
-        rounder = ReplayingRounder(
+        rounder = replaying_rounder(
             job.program,
             job.manifest.precision,
             self._kernels,
@@ -197,7 +196,8 @@ class StepReplayer:
         arithmetic lies outside of them.
         """
         again = yield from self.replay(claimed, state, logs, keep_log=True)
-        other = yield from self.replay(claimed, state, again.own_log, own_log=True, compute=perturbed(_CONFIRMATION))
+        otherwise = self._machine.compute(self.job.manifest.precision, _CONFIRMATION)
+        other = yield from self.replay(claimed, state, again.own_log, own_log=True, compute=otherwise)
         return again.leaf == outcome.leaf == other.leaf
 
 
@@ -210,12 +210,12 @@ def step_replayer(
     cancel: CancelToken | None = None,
 ) -> Iterator[StepReplayer]:
     """Provide a replayer with kernels of its own, whose threads end with the block."""
-    compute = native if perturbation is None else perturbed(perturbation)
+    compute = machine.compute(job.manifest.precision, perturbation)
     with machine.kernels() as kernels:
         yield StepReplayer(job, machine, kernels, compute=compute, cancel=cancel)
 
 
-def read_log(program: Program, claimed: StepRecord, log: bytes) -> Logs:
+def read_log(job: Job, claimed: StepRecord, log: bytes) -> Logs:
     """Read the trainer's log of a step.
 
     Raises:
@@ -227,7 +227,7 @@ def read_log(program: Program, claimed: StepRecord, log: bytes) -> Logs:
             say("The rounding log of step {0} is no longer the one that was checked.", claimed.step),
             remedy=say("Audit a copy of the file that nobody else can write to."),
         )
-    return decode(log, [site.elements for site in program.sites])
+    return decode_log(job.program, job.manifest.precision, log)
 
 
 def differing_parts(trainer: StepRecord, replay: StepRecord) -> tuple[str, ...]:

@@ -143,9 +143,11 @@ class AuditReport(Report):
         rounded_values: Sum over the same steps.
         environment: As in every report; under :data:`IMITATION` the hardware that the replay imitated, if it did.
         sample: The segments that were chosen; None when the audit ended before it could choose.
-        steering: How far the trainer could have steered the matching steps; None when nothing was replayed.
+        steering: How far the trainer could have steered the matching steps; None when nothing was replayed, and under
+            an exact profile, which leaves nothing to steer.
         without_bound: Operator kinds with a margin that no error bound proves, sorted; None when the order's program
             was not read.
+        exact_bits: S of an exact profile; None of another one, and when the order was not read.
     """
 
     outcome: Outcome
@@ -159,6 +161,7 @@ class AuditReport(Report):
     sample: Sample | None = None
     steering: Steering | None = None
     without_bound: tuple[str, ...] | None = None
+    exact_bits: int | None = None
 
     @property
     def headline(self) -> str:

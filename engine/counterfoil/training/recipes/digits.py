@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.bundle.schema import Precision
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.errors import DataError
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType
@@ -84,7 +84,7 @@ def order_digits(
     seed: int = 0,
     commit_every: int = 1,
     checkpoint_every: int = 5,
-    precision: Precision | None = None,
+    precision: AnyPrecision | None = None,
 ) -> OrderDraft:
     """Draft an order that trains :class:`DigitsNet` with SGD, momentum 0.9, weight decay 5e-4, cosine schedule.
 
@@ -120,7 +120,7 @@ def order_digits(
     return draft_order(
         title="Handwritten digits, small residual network",
         recipe=RECIPE,
-        captured=capture(model, objective, rule, batch),
+        captured=capture(model, objective, rule, batch, exact=isinstance(precision, ExactPrecision)),
         rule=rule,
         learning_rates=cosine(learning_rate, steps),
         schedule=schedule,

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.bundle.schema import Precision
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.errors import DataError
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType
@@ -203,7 +203,7 @@ def order_gpt2(
     seed: int = 0,
     commit_every: int = 1,
     checkpoint_every: int = 10,
-    precision: Precision | None = None,
+    precision: AnyPrecision | None = None,
 ) -> OrderDraft:
     """Draft an order that trains GPT-2 on bytes or tokens with AdamW, warm-up and linear decay.
 
@@ -259,7 +259,13 @@ def order_gpt2(
     return draft_order(
         title=f"GPT-2, {size.layers} layers of width {size.width}, {unit}{start}",
         recipe=RECIPE,
-        captured=capture(model, objective, rule, {"tokens": TensorType(tokens.dtype.name, (batch_size, length))}),
+        captured=capture(
+            model,
+            objective,
+            rule,
+            {"tokens": TensorType(tokens.dtype.name, (batch_size, length))},
+            exact=isinstance(precision, ExactPrecision),
+        ),
         rule=rule,
         learning_rates=warmup_linear(learning_rate, steps, warmup),
         schedule=shuffled_epochs(rows, batch_size, steps, seed),

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.bundle.schema import Precision
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.errors import DataError
 from counterfoil.execution.philox import uniform
 from counterfoil.inputs import open_input
@@ -147,7 +147,7 @@ def order_logistic(
     seed: int = 0,
     commit_every: int = 1,
     checkpoint_every: int = 64,
-    precision: Precision | None = None,
+    precision: AnyPrecision | None = None,
 ) -> OrderDraft:
     """Draft an order that trains logistic regression with SGD at one learning rate, from weights of zero.
 
@@ -193,7 +193,7 @@ def order_logistic(
     return draft_order(
         title=f"Logistic regression on {len(features)} rows of {features.shape[1]} features",
         recipe=RECIPE,
-        captured=capture(model, objective, rule, batch),
+        captured=capture(model, objective, rule, batch, exact=isinstance(precision, ExactPrecision)),
         rule=rule,
         learning_rates=[learning_rate] * steps,
         schedule=schedule,

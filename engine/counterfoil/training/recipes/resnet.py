@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.bundle.schema import Precision
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.errors import DataError
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
@@ -155,7 +155,7 @@ def order_resnet(
     seed: int = 0,
     commit_every: int = 1,
     checkpoint_every: int = 100,
-    precision: Precision | None = None,
+    precision: AnyPrecision | None = None,
 ) -> OrderDraft:
     """Draft an order that trains a residual network with SGD, momentum 0.9, and a cosine schedule.
 
@@ -189,7 +189,9 @@ def order_resnet(
     return draft_order(
         title=f"{name.replace('resnet', 'ResNet-')} on {len(pixels)} images of {'x'.join(map(str, pixels.shape[1:]))}",
         recipe=name,
-        captured=capture(network, objective, rule, image_batch(pixels, batch_size)),
+        captured=capture(
+            network, objective, rule, image_batch(pixels, batch_size), exact=isinstance(precision, ExactPrecision)
+        ),
         rule=rule,
         learning_rates=cosine(learning_rate, steps),
         schedule=shuffled_epochs(len(pixels), batch_size, steps, seed),

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from torch import Tensor, nn
 
-from counterfoil.bundle.schema import Precision
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.errors import DataError
 from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
@@ -104,7 +104,7 @@ def order_vgg(
     seed: int = 0,
     commit_every: int = 1,
     checkpoint_every: int = 100,
-    precision: Precision | None = None,
+    precision: AnyPrecision | None = None,
 ) -> OrderDraft:
     """Draft an order that trains VGG-11 with SGD, momentum 0.9, and a cosine schedule.
 
@@ -146,7 +146,9 @@ def order_vgg(
     return draft_order(
         title=f"VGG-11 on {len(pixels)} images of {'x'.join(map(str, pixels.shape[1:]))}",
         recipe=RECIPE,
-        captured=capture(network, objective, rule, image_batch(pixels, batch_size)),
+        captured=capture(
+            network, objective, rule, image_batch(pixels, batch_size), exact=isinstance(precision, ExactPrecision)
+        ),
         rule=rule,
         learning_rates=cosine(learning_rate, steps),
         schedule=shuffled_epochs(len(pixels), batch_size, steps, seed),

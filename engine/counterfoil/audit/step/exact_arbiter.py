@@ -1,0 +1,114 @@
+"""The arbiter of exact profiles: at the first place that differs one side is wrong, and integers show which.
+
+Under an exact profile every result is defined by mathematics (``docs/numerics.md``, "Exact profiles"). So there is no
+error bound, no margin, and no difference that hardware may honestly make. Fingerprints lead to the first operator whose
+output differs although its inputs agree. Its elements are computed by their definition, in Python's integers: where
+this machine's are those, the trainer's are wrong, and where they are not, this machine is.
+
+Where only a single element differs, the fingerprint gives away which one, and what the trainer has there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import numpy as np
+import numpy.typing as npt
+
+from counterfoil.audit.step import findings
+from counterfoil.audit.step.defined_elements import DefinedElements
+from counterfoil.audit.step.explain import changed_alone
+from counterfoil.audit.step.replayer import ReplayedStep, State, StepReplayer
+from counterfoil.audit.values.dispute import Finding
+from counterfoil.audit.values.events import Event
+from counterfoil.bundle.precision import ExactPrecision
+from counterfoil.bundle.schema import StepRecord
+from counterfoil.definite.elements import definite_output
+from counterfoil.exact import NotExactError
+from counterfoil.program.graph import Node
+from counterfoil.program.places import PlaceSort
+from counterfoil.rounding.rounder import Watched
+
+BUDGET = 1_000_000
+"""Products spent where the fingerprint does not tell which elements differ: a second or two."""
+MOST_ELEMENTS = 4096
+LEAST_ELEMENTS = 8
+
+
+def arbitrate_exactly(
+    steps: StepReplayer, claimed: StepRecord, state: State, fingerprints: npt.NDArray[np.uint64], outcome: ReplayedStep
+) -> Generator[Event, None, Finding]:
+    """Say who is right about a step whose leaf differs, under an exact profile.
+
+    Args:
+        steps: Replays the step.
+        claimed: The trainer's record of it.
+        state: The agreed state before it.
+        fingerprints: uint64 ``[places]``: the trainer's fingerprints.
+        outcome: The replay of it.
+
+    Yields:
+        OperatorDone now and then.
+
+    Raises:
+        CancelledError: The replayer's token was cancelled.
+    """
+    differing = np.flatnonzero(fingerprints != outcome.fingerprints)
+    if not len(differing):
+        return findings.does_not_follow()
+    number = int(differing[0])
+    seen = yield from steps.replay(claimed, state, (), observe=number)
+    if seen.fingerprints[number] != outcome.fingerprints[number]:
+        return findings.machine_wavers()
+    watched, program = seen.watched, steps.job.program
+    assert watched is not None
+    place = watched.place
+    if place.node is None:
+        return findings.other_rows(place.name, claimed.step)
+    node = program.nodes[place.node]
+    if place.sort is PlaceSort.DRAW:
+        return findings.other_draws(node, claimed.step)
+    if not watched.value.numel():
+        return findings.nothing_can_differ(node)
+    precision = steps.job.manifest.precision
+    assert isinstance(precision, ExactPrecision)
+    try:
+        elements = examine(node, watched, int(fingerprints[number]), precision.bits)
+    except NotExactError as error:
+        return findings.no_exact_value(node, error)
+    return findings.machine_is_wrong(elements) if elements.off else findings.trainer_is_wrong(elements)
+
+
+def examine(node: Node, seen: Watched, trainer: int, bits: int) -> DefinedElements:
+    """Compute the elements in question of an operator's output by their definition.
+
+    Args:
+        node: The operator.
+        seen: What this machine computed there.
+        trainer: The trainer's fingerprint of it.
+        bits: S of the profile.
+
+    Raises:
+        NotExactError: The operator, used like this, has no definition.
+    """
+    output = seen.place.output
+    described = node.outputs[output]
+    assert described is not None
+    own = seen.value.cpu().numpy()
+    defined = definite_output(node, seen.arguments, output, bits)
+    alone = changed_alone(own, seen.key, (trainer - seen.fingerprint) % 2**64)
+    if alone is None:
+        count = min(max(BUDGET // max(defined.cost, 1), LEAST_ELEMENTS), MOST_ELEMENTS)
+        indices = np.unique(np.linspace(0, len(own) - 1, count).astype(np.int64))
+    else:
+        indices = np.array([alone[0]], np.int64)
+    return DefinedElements(
+        node=node,
+        shape=described.shape,
+        dtype=described.dtype,
+        indices=indices,
+        defined=[defined.element(int(index)) for index in indices],
+        replay=[own[index].item() for index in indices],
+        trainer=None if alone is None else [alone[1]],
+        total=len(own),
+    )

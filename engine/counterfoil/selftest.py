@@ -1,0 +1,234 @@
+"""A small test of a machine before it records or audits: known answers for all that a precision profile computes with.
+
+Whoever fails it has broken hardware, or a library that computes something else than it says: an emulated processor
+gave float32 products that were wrong by half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import conv2d
+
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil.commit.digest import Digest
+from counterfoil.commit.state import state_root
+from counterfoil.definite.forms import sound_forms
+from counterfoil.definite.products import Form
+from counterfoil.errors import DeviceError
+from counterfoil.execution.interpreter import Draws, StepInputs, StepResult
+from counterfoil.execution.philox import philox4x32, uniform
+from counterfoil.machine import Machine
+from counterfoil.program.graph import Input, Node, Program, TensorType, Value
+from counterfoil.program.torchdtypes import TORCH_DTYPES
+from counterfoil.rounding.rounder import RecordingRounder, ReplayingRounder
+from counterfoil.rounding.unrounded import Unrounded
+from counterfoil.sentence import say
+
+_PHILOX_COUNTER = (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344)
+_PHILOX_KEY = (0xA4093822, 0x299F31D0)
+_PHILOX_ANSWER = (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1)
+"""Random123's known-answer vector for Philox4x32-10 with the digits of pi."""
+_SHA256_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+"""FIPS 180-4, the example "abc"."""
+STATE_ROOT = "15f366d4937168256567a045367094cbca273c068af18ff556a78333d5c0f8a4"
+"""State root after the step of :func:`tiny_program`; changes only with the numerics, and then with the format."""
+FINGERPRINT = 0x9A9E58DBB61F8B4D
+"""Exclusive or of its fingerprints."""
+EXACT_STATE_ROOT = "13f096edcfd9958d5e613ab4ce184863119fc36d9ed1aaafbef5d27fa28f6c4e"
+"""State root after the step of :func:`exact_program` under exact-20."""
+EXACT_FINGERPRINT = 0xD1A5E22957C606F1
+"""Exclusive or of its fingerprints."""
+
+
+def tiny_program() -> Program:
+    """A step of a few operators of every class: w' = w - 0.125 * tanh(x w)^T x summed over a batch, and its loss."""
+    matrix, inputs = TensorType("float32", (24, 24)), TensorType("float32", (16, 24))
+    hidden, scalar = TensorType("float32", (16, 24)), TensorType("float32", ())
+    flipped = TensorType("float32", (24, 16))
+    return Program(
+        inputs=(Input("w", "state", matrix), Input("x", "state", inputs)),
+        nodes=(
+            Node("aten.mm.default", (Value(1), Value(0)), (), (hidden,), 2, "layer", "forward"),
+            Node("aten.tanh.default", (Value(2),), (), (hidden,), 3, "activation", "forward"),
+            Node("aten.t.default", (Value(1),), (), (flipped,), 4, "layer", "backward"),
+            Node("aten.mm.default", (Value(4), Value(3)), (), (matrix,), 5, "layer", "backward"),
+            Node("aten.mul.Tensor", (Value(5), 0.125), (), (matrix,), 6, "w", "update"),
+            Node("aten.sub.Tensor", (Value(0), Value(6)), (), (matrix,), 7, "w", "update"),
+            Node("aten.sum.default", (Value(3),), (), (scalar,), 8, "", "forward"),
+        ),
+        updates={"w": Value(7)},
+        loss=Value(8),
+    )
+
+
+def tiny_inputs() -> StepInputs:
+    """The inputs of :func:`tiny_program`, from Philox."""
+    return StepInputs({"w": _draw((24, 24), 12), "x": _draw((16, 24), 13)}, {}, {}, Draws(1, 1))
+
+
+def exact_inputs() -> StepInputs:
+    """The inputs of :func:`exact_program`, from Philox."""
+    return StepInputs({"w": _draw((8, 16, 3, 3), 14), "x": _draw((2, 16, 12, 12), 15)}, {}, {}, Draws(1, 1))
+
+
+def _draw(shape: tuple[int, ...], number: int) -> Tensor:
+    return uniform(shape, seed=1, step=1, draw=number, dtype=torch.float32, device="cpu") - 0.5
+
+
+def exact_program() -> Program:
+    """A step of the single operations of the exact profiles: products of each sort, sums, functions and a quotient.
+
+    w' = w - 0.125 * (gradient of the convolution of x with w at tanh of itself), and as loss the sum of exp of a
+    batched product of it, divided by a product of two matrices.
+    """
+
+    def number(*shape: int) -> TensorType:
+        return TensorType("float32", shape)
+
+    image, kernel, planes = number(2, 16, 12, 12), number(8, 16, 3, 3), number(2, 8, 12, 12)
+    batch, flat, row, scalar = number(8, 12, 24), number(16, 144), number(16, 16), number()
+    settings = ((1, 1), (1, 1), (1, 1), False, (0, 0), 1)
+    nodes = (
+        Node("aten.convolution.default", (Value(1), Value(0), None, *settings), (), (planes,), 2, "layer", "forward"),
+        Node("aten.tanh.default", (Value(2),), (), (planes,), 3, "activation", "forward"),
+        Node(
+            "aten.convolution_backward.default",
+            (Value(3), Value(1), Value(0), None, *settings, (True, True, False)),
+            (),
+            (image, kernel, None),
+            4,
+            "layer",
+            "backward",
+        ),
+        Node("aten.view.default", (Value(3), (8, 12, 24)), (), (batch,), 7, "attention", "forward"),
+        Node("aten.transpose.int", (Value(7), 1, 2), (), (number(8, 24, 12),), 8, "attention", "forward"),
+        Node("aten.bmm.default", (Value(7), Value(8)), (), (number(8, 12, 12),), 9, "attention", "forward"),
+        Node("aten.mul.Tensor", (Value(9), 0.1), (), (number(8, 12, 12),), 10, "attention", "forward"),
+        Node("aten.exp.default", (Value(10),), (), (number(8, 12, 12),), 11, "attention", "forward"),
+        Node("aten.sum.dim_IntList", (Value(11), (0, 2)), (), (number(12),), 12, "attention", "forward"),
+        Node("aten.view.default", (Value(3), (16, 144)), (), (flat,), 13, "head", "forward"),
+        Node("aten.t.default", (Value(13),), (), (number(144, 16),), 14, "head", "forward"),
+        Node("aten.mm.default", (Value(13), Value(14)), (), (row,), 15, "head", "forward"),
+        Node("aten.sum.default", (Value(12),), (), (scalar,), 16, "", "forward"),
+        Node("aten.amax.default", (Value(15), ()), (), (scalar,), 17, "", "forward"),
+        Node("aten.div.Tensor", (Value(16), Value(17)), (), (scalar,), 18, "", "forward"),
+        Node("aten.mul.Tensor", (Value(5), 0.125), (), (kernel,), 19, "w", "update"),
+        Node("aten.sub.Tensor", (Value(0), Value(19)), (), (kernel,), 20, "w", "update"),
+    )
+    return Program(
+        inputs=(Input("w", "state", kernel), Input("x", "state", image)),
+        nodes=nodes,
+        updates={"w": Value(20)},
+        loss=Value(18),
+    )
+
+
+def run_selftest(machine: Machine, precision: AnyPrecision) -> str:
+    """Test hashing, randomness, products, rounding and execution; returns what was found, as a sentence.
+
+    Args:
+        machine: The machine.
+        precision: The profile that it is to compute under.
+
+    Raises:
+        DeviceError: An answer differs from the known one: nothing that this machine computes can be relied on.
+    """
+    torch_device = machine.device
+    if Digest.of(b"abc").hex != _SHA256_ABC:
+        raise _failed("SHA-256")
+    words = tuple(torch.tensor([word], device=torch_device) for word in _PHILOX_COUNTER)
+    answer = philox4x32((words[0], words[1], words[2], words[3]), _PHILOX_KEY)
+    if tuple(int(word) for word in answer) != _PHILOX_ANSWER:
+        raise _failed(say("the Philox generator"))
+    if not _products_are_right(torch_device, TORCH_DTYPES[precision.compute]):
+        raise _failed(say("products in {0}", precision.compute))
+    if isinstance(precision, ExactPrecision):
+        _test_exact_step(machine)
+        return say("Known answers for SHA-256, Philox and an exact training step came out right on {0}.", torch_device)
+    _test_rounded_step(machine)
+    return say("Known answers for SHA-256, Philox and a rounded training step came out right on {0}.", torch_device)
+
+
+def _test_rounded_step(machine: Machine) -> None:
+    program, precision = tiny_program(), Precision()
+    interpreter = machine.interpreter(program, precision)
+    with machine.kernels() as kernels:
+        recording = RecordingRounder(program, precision, kernels)
+        recording.begin_step(1)
+        recorded = interpreter.run(tiny_inputs(), rounder=recording)
+        replaying = ReplayingRounder(program, precision, kernels)
+        replaying.follow(1, recording.logs)
+        replayed = interpreter.run(tiny_inputs(), rounder=replaying)
+    root, total = _root(recorded), int(np.bitwise_xor.reduce(recording.fingerprints))
+    if root != STATE_ROOT or total != FINGERPRINT:
+        raise _failed(say("a rounded training step"), f"{root} {total:#x}")
+    if any(not torch.equal(recorded.state[name], replayed.state[name]) for name in recorded.state):
+        raise _failed(say("the replay of a training step"))
+
+
+def _test_exact_step(machine: Machine) -> None:
+    """Compute a step in the forms of products that this machine uses; what they give does not depend on S alone."""
+    program, precision = exact_program(), ExactPrecision(20)
+    if Form.FLOAT64 not in sound_forms(str(machine.device)):
+        raise _failed(say("exact products"))
+    with machine.kernels() as kernels:
+        rounder = Unrounded(program, kernels)
+        rounder.begin_step(1)
+        result = machine.interpreter(program, precision).run(exact_inputs(), rounder=rounder)
+    root, total = _root(result), int(np.bitwise_xor.reduce(rounder.fingerprints))
+    if root != EXACT_STATE_ROOT or total != EXACT_FINGERPRINT:
+        raise _failed(say("an exact training step"), f"{root} {total:#x}")
+
+
+def _root(result: StepResult) -> str:
+    return state_root({name: tensor.cpu().numpy() for name, tensor in result.state.items()}).hex
+
+
+def _products_are_right(device: torch.device, dtype: torch.dtype) -> bool:
+    """Whether products of small integers are exact: so they are on every machine that adds what it should.
+
+    Up to 2^10 products of magnitudes up to 8 * 8 are added: integers of 16 bits, which float32 holds.
+    """
+
+    def both(*shapes: tuple[int, ...]) -> Iterator[tuple[list[Tensor], list[Tensor]]]:
+        whole = [_integers(shape, number) for number, shape in enumerate(shapes)]
+        yield [x.to(device=device, dtype=dtype) for x in whole], whole
+
+    answers: list[tuple[Tensor, Tensor]] = []
+    for rows, inner, columns in ((1, 1, 1), (33, 130, 17), (64, 1024, 64)):
+        for (a, b), (m, n) in both((rows, inner), (inner, columns)):
+            answers += [(a @ b, _sums(m, n)), (b.t() @ a.t(), _sums(m, n).t())]
+    for (a, b), (m, n) in both((5, 9, 40), (5, 40, 11)):
+        answers.append((a @ b, torch.stack([_sums(x, y) for x, y in zip(m, n, strict=True)])))
+    for (x, weight, g), (m, n, h) in both((2, 16, 12, 12), (8, 16, 3, 3), (2, 8, 10, 10)):
+        # [samples, channels, 10, 10, 3, 3]: what each place of the result sees.
+        seen = m.unfold(2, 3, 1).unfold(3, 3, 1)
+        answers.append((conv2d(x, weight), (seen[:, None] * n[None, :, :, None, None]).sum((2, 5, 6))))
+        found = torch.ops.aten.convolution_backward.default(
+            g, x, weight, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1, [False, True, False]
+        )[1]
+        answers.append((found, (seen[:, None] * h[:, :, None, :, :, None, None]).sum((0, 3, 4))))
+    return all(torch.equal(found.cpu().to(torch.int64), answer) for found, answer in answers)
+
+
+def _sums(a: Tensor, b: Tensor) -> Tensor:
+    """The product of two int64 matrices by operators that multiply no matrices."""
+    return torch.stack([(row[:, None] * b).sum(0) for row in a])
+
+
+def _integers(shape: tuple[int, ...], number: int) -> Tensor:
+    """int64, -8 to 8, from Philox."""
+    drawn = uniform(shape, seed=2, step=1, draw=number, dtype=torch.float32, device="cpu")
+    return (drawn * 17).floor().to(torch.int64) - 8
+
+
+def _failed(what: str, detail: str = "") -> DeviceError:
+    return DeviceError(
+        say("This machine computes {0} wrongly, so nothing can be concluded from a replay on it.", what),
+        remedy=say("Use another machine; if this one is sound, report the versions of torch and numpy."),
+        detail=detail,
+    )

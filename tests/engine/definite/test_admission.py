@@ -1,0 +1,169 @@
+"""What may stand in a program of an exact profile is known from its nodes and their types alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from torch import Tensor
+
+from counterfoil.bundle.precision import ExactPrecision, Precision
+from counterfoil.cancel import CancelToken
+from counterfoil.definite import admission, convolutions, fused, products, sums
+from counterfoil.definite.admission import check_exact, check_single
+from counterfoil.definite.operators import Profile, rule_for
+from counterfoil.definite.products import Form
+from counterfoil.errors import CancelledError, ProgramError
+from counterfoil.execution.admission import read_program
+from counterfoil.execution.interpreter import make_operation
+from counterfoil.program.graph import Argument, Node, TensorType, Value
+from counterfoil.program.torchdtypes import TORCH_DTYPES
+from support.definite_calls import CALLS
+from support.jobs import digits_order, gpt2_order
+
+DTYPES = {dtype: name for name, dtype in TORCH_DTYPES.items()}
+
+
+def use(name: str, args: list[Any], kwargs: dict[str, Any] | None = None) -> tuple[Node, list[TensorType]]:
+    """A node that calls an operator, and the types of its operands."""
+    types: list[TensorType] = []
+
+    def argument(item: Any) -> Argument:
+        if isinstance(item, Tensor):
+            types.append(TensorType(DTYPES[item.dtype], tuple(item.shape)))
+            return Value(len(types) - 1)
+        if isinstance(item, TensorType):
+            types.append(item)
+            return Value(len(types) - 1)
+        return tuple(argument(part) for part in item) if isinstance(item, list) else item
+
+    given = tuple(argument(item) for item in args)
+    named = tuple(sorted((key, argument(item)) for key, item in (kwargs or {}).items()))
+    return Node(name, given, named, (TensorType("float32", ()),), len(types), "", "forward"), types
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int]]:
+    """The numbers of products and of terms that are checked while something is computed."""
+    found: tuple[list[int], list[int]] = ([], [])
+    check_operands, sum_bits = products.check_operands, sums.sum_bits
+    for module in (products, convolutions, fused):
+        monkeypatch.setattr(
+            module, "check_operands", lambda a, b, count: (found[0].append(count), check_operands(a, b, count))[1]
+        )
+    monkeypatch.setattr(sums, "sum_bits", lambda count: (found[1].append(count), sum_bits(count))[1])
+    return found
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call[0])
+def test_terms_are_counted_as_the_rules_count_them(call: Any, counted: tuple[list[int], list[int]]) -> None:
+    name, args = call
+    args = [*args[:-1], [True, True, False]] if "convolution_backward" in name else args
+    node, types = use(name, args)
+    arguments = admission._named(node, types)
+    operation = make_operation(node)
+    rule = rule_for(node.entry.kind)
+    assert rule is not None
+    rule(operation.named(args, {}), Profile(20, Form.FLOAT64, Form.FLOAT64, Form.FLOAT64))
+    kind = node.entry.kind
+    assert set(counted[0]) == set(admission.products(kind, arguments))
+    assert set(counted[1]) == set(admission.terms(kind, arguments))
+
+
+def f(*shape: int) -> TensorType:
+    return TensorType("float32", shape)
+
+
+def i(*shape: int, dtype: str = "int64") -> TensorType:
+    return TensorType(dtype, shape)
+
+
+GEOMETRY = [[1, 1], [0, 0], [1, 1], False, [0, 0], 1]
+REFUSED: list[tuple[str, list[Any], str]] = [
+    ("aten._softmax.default", [f(3, 4), 1, False], "is composite"),
+    ("aten.addmm.default", [f(3), f(3, 4), f(4, 3)], "is composite"),
+    ("aten.lerp.Scalar", [f(3), f(3), 0.5], "is composite"),
+    ("aten.convolution.default", [f(1, 2, 5, 5), f(3, 2, 3, 3), f(3), *GEOMETRY], "has a bias"),
+    ("aten.convolution.default", [f(2, 5, 5), f(3, 2, 3, 3), None, *GEOMETRY], "has no batch axis"),
+    (
+        "aten.convolution_backward.default",
+        [f(1, 3, 3, 3), f(1, 2, 5, 5), f(3, 2, 3, 3), [3], *GEOMETRY, [True, True, True]],
+        "gradient of a bias",
+    ),
+    ("aten.embedding_dense_backward.default", [f(4, 3), i(4), 5, -1, True], "divides by frequencies"),
+    ("aten.index_put.default", [f(4), [i(4, dtype="bool")], f(), True], "has a mask"),
+    ("aten.div.Tensor", [f(4), i(4)], "takes integers"),
+    ("aten.exp.default", [i(4)], "takes integers"),
+    ("aten.sum.default", [i(4, dtype="bool")], "takes integers"),
+    ("aten.mm.default", [f(2, 2**22 + 1), f(2**22 + 1, 2)], "adds 4,194,305 terms"),
+    ("aten.bmm.default", [f(1, 2, 2**23), f(1, 2**23, 2)], "adds 8,388,608 terms"),
+    ("aten.convolution.default", [f(1, 2**20, 5, 5), f(3, 2**20, 3, 3), None, *GEOMETRY], "adds 9,437,184 terms"),
+    (
+        "aten.convolution_backward.default",
+        [f(8, 3, 1024, 1024), f(8, 2, 1024, 1024), f(3, 2, 1, 1), [3], *GEOMETRY, [False, True, False]],
+        "adds 8,388,608 terms",
+    ),
+    ("aten.sum.default", [f(2**15, 2**15)], "1,073,741,824 terms"),
+    ("aten.cumsum.default", [f(2**29 + 1), 0], "536,870,913 terms"),
+    ("aten.index_add.default", [f(3), 0, i(2**29), f(2**29)], "536,870,913 terms"),
+]
+
+
+@pytest.mark.parametrize(("name", "args", "what"), REFUSED, ids=lambda value: value if isinstance(value, str) else "")
+def test_refused_by_name(name: str, args: list[Any], what: str) -> None:
+    with pytest.raises(ProgramError, match=what) as refused:
+        check_single(*use(name, args), 20)
+    assert name in refused.value.sentence
+    assert refused.value.remedy
+
+
+def test_a_factor_is_refused() -> None:
+    with pytest.raises(ProgramError, match="has a factor"):
+        check_single(*use("aten.index_add.default", [f(3), 0, i(4), f(4)], {"alpha": 0.5}), 20)
+
+
+@pytest.mark.parametrize("case", [case for case in REFUSED if "terms" in case[2]], ids=lambda case: case[0])
+def test_one_term_less_is_taken(case: tuple[str, list[Any], str]) -> None:
+    """The control of the limits: half of each length that is too long."""
+    name, args, _ = case
+
+    def halved(item: Any) -> Any:
+        return (
+            TensorType(item.dtype, tuple(n // 4 if n > 512 else n for n in item.shape))
+            if isinstance(item, TensorType)
+            else item
+        )
+
+    check_single(*use(name, [halved(item) for item in args]), 20)
+
+
+def test_the_limit_of_products_follows_from_the_profile() -> None:
+    node, types = use("aten.mm.default", [f(2, 2**14 + 1), f(2**14 + 1, 2)])
+    check_single(node, types, 20)
+    with pytest.raises(ProgramError, match="with operands of 24 and 24 bits at most 16,384"):
+        check_single(node, types, 24)
+
+
+def test_a_step_that_was_captured_for_another_profile_is_refused() -> None:
+    draft = gpt2_order()
+    with pytest.raises(ProgramError, match="is composite") as refused:
+        check_exact(draft.program, 20)
+    assert "anew with an exact profile" in str(refused.value.remedy)
+    data = draft.program.to_bytes()
+    with pytest.raises(ProgramError, match="is composite"):
+        read_program(data, ExactPrecision(20))
+    assert read_program(data, Precision()).nodes
+
+
+def test_a_step_that_was_captured_for_an_exact_profile_is_taken() -> None:
+    for order in (gpt2_order, digits_order):
+        program = order(precision=ExactPrecision(13)).program
+        check_exact(program, 24)
+        assert read_program(program.to_bytes(), ExactPrecision(20)).nodes
+
+
+def test_who_stops_waits_no_longer() -> None:
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(CancelledError):
+        check_exact(digits_order(precision=ExactPrecision(20)).program, 20, cancel)

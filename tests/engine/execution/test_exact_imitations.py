@@ -1,0 +1,117 @@
+"""Imitations under exact profiles: every operator is computed in another way, and gives the same bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from counterfoil.definite import functions
+from counterfoil.definite.elements import kinds
+from counterfoil.definite.forms import sound_forms
+from counterfoil.definite.operators import Profile
+from counterfoil.definite.products import Form
+from counterfoil.execution import exact_imitations
+from counterfoil.execution.exactly import exactly
+from counterfoil.execution.interpreter import Operation, make_operation
+from counterfoil.execution.perturbed import IMITATIONS, exactly_perturbed
+from counterfoil.program.graph import Node, TensorType
+from support.definite_calls import CALLS, draw, listed
+from support.definite_reference import bits_of, wild
+
+OWN = Profile.on(torch.device("cpu"), 20)
+ELEMENTWISE: list[tuple[str, list[Any]]] = [
+    ("aten.add.Tensor", [wild((50, 7), 1), wild((7,), 2)]),
+    ("aten.add.Tensor", [wild((50, 7), 1), 0.1]),
+    ("aten.sub.Tensor", [wild((50, 7), 3), torch.arange(7)]),
+    ("aten.rsub.Scalar", [wild((50, 7), 4), 0.3, 1]),
+    ("aten.mul.Tensor", [wild((50, 7), 5, -80, -60), wild((7,), 6, -80, -60)]),  # subnormal results
+    ("aten.div.Tensor", [wild((50, 7), 5, -80, -60), wild((7,), 6, 60, 80) + 1e20]),
+]
+
+
+def operation_of(name: str) -> Operation:
+    return make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
+
+
+def ordinary(name: str, args: list[Any]) -> list[Tensor]:
+    return listed(exactly(OWN)(operation_of(name), args, {}))
+
+
+def imitated(imitation: str, name: str, args: list[Any], profile: Profile = OWN) -> list[Tensor]:
+    return listed(exactly_perturbed(imitation, profile)(operation_of(name), args, {}))
+
+
+@pytest.mark.parametrize("imitation", IMITATIONS)
+def test_no_imitation_shows(imitation: str) -> None:
+    for name, args in (*CALLS, *ELEMENTWISE):
+        expected, found = ordinary(name, args), imitated(imitation, name, args)
+        assert len(expected) == len(found)
+        for one, other in zip(expected, found, strict=True):
+            assert one.shape == other.shape
+            assert other.dtype == torch.float32
+            assert bits_of(one) == bits_of(other), name
+
+
+def test_every_kind_is_imitated() -> None:
+    called = {name.split(".")[1] for name, _ in CALLS} | functions.FUNCTIONS
+    assert kinds() <= called
+
+
+LONG = [wild((3, 3000), 7), wild((3000, 4), 8)]
+SUM = [wild((5, 5000), 9), [1]]
+
+
+@pytest.mark.parametrize("imitation", ["reversed", "shuffled-1", "split", "split-8", "rewritten-1"])
+def test_control_the_arithmetic_is_another_one(imitation: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without quantisation the same imitations differ, in float64, from what the machine does."""
+
+    def widened(kind: str, arguments: dict[str, Any], output: int, bits: int) -> dict[str, Any]:
+        return {name: x.double() if isinstance(x, Tensor) else x for name, x in arguments.items()}
+
+    seen: list[Tensor] = []
+    monkeypatch.setattr(exact_imitations, "quantised_arguments", widened)
+    monkeypatch.setattr(exact_imitations, "from_float64", lambda x: seen.append(x) or x.float())
+    imitated(imitation, "aten.sum.dim_IntList", SUM)
+    assert not torch.equal(seen[0], SUM[0].double().sum(1))
+
+
+def test_control_other_forms_of_products_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound, used = sound_forms("cpu"), set()
+
+    def rule_for(kind: str) -> Any:
+        def rule(arguments: dict[str, Any], profile: Profile) -> Tensor:
+            used.add(profile.matrices)
+            return arguments["self"] @ arguments["mat2"]
+
+        return rule
+
+    monkeypatch.setattr(exact_imitations, "rule_for", rule_for)
+    for imitation in ("rewritten-0", "rewritten-1"):
+        imitated(imitation, "aten.mm.default", LONG)
+    assert used <= sound - {OWN.matrices}
+    assert Form.FLOAT32 in used
+
+
+def test_control_functions_are_moved() -> None:
+    x = draw(1000)
+    _, approximate = functions.approximated("exp", x)
+    moved = exact_imitations._moved(approximate, 0)
+    error = ((moved - approximate) / approximate).abs()
+    assert float(error.max()) > functions.ERROR / 2
+    assert int((error > 0).sum()) > 500
+    # Were they moved farther than is allowed for, it would show.
+    assert bits_of(functions.round_function("exp", (x,), approximate * (1 + 2.0**-30))) != bits_of(
+        functions.evaluate("exp", x)
+    )
+
+
+@pytest.mark.parametrize("imitation", ["reversed", "split-3"])
+def test_sums_that_float64_does_not_hold_take_another_form(imitation: str) -> None:
+    """Products of 24 bits have room for 32 in float64."""
+    profile = Profile.on(torch.device("cpu"), 24)
+    args = [draw(3, 500), draw(500, 4)]
+    expected = exactly(profile)(operation_of("aten.mm.default"), args, {})
+    assert bits_of(imitated(imitation, "aten.mm.default", args, profile)[0]) == bits_of(expected)

@@ -1,0 +1,131 @@
+"""The known answers that a machine must give before it records or audits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from counterfoil import machine, selftest
+from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
+from counterfoil.commit.state import state_root
+from counterfoil.definite.operators import Profile
+from counterfoil.definite.products import Form
+from counterfoil.errors import DeviceError
+from counterfoil.execution.exactly import exactly
+from counterfoil.execution.interpreter import Interpreter
+from counterfoil.machine import Machine
+from counterfoil.program.graph import Program
+from counterfoil.program.operators import OperatorClass
+from counterfoil.rounding.rounder import Kernels
+from counterfoil.rounding.unrounded import Unrounded
+
+CPU = torch.device("cpu")
+HERE = Machine(CPU, 1)
+ROUNDED, SHORT, EXACT = Precision(), PROFILES["float32-bfloat16"], ExactPrecision(20)
+
+
+@pytest.mark.parametrize("precision", [ROUNDED, SHORT, EXACT, ExactPrecision(13)], ids=str)
+def test_this_machine_passes(precision: AnyPrecision) -> None:
+    assert "cpu" in selftest.run_selftest(HERE, precision)
+
+
+@pytest.mark.parametrize("program", [selftest.tiny_program(), selftest.exact_program()], ids=["rounded", "exact"])
+def test_the_steps_are_real_programs_with_every_class(program: Program) -> None:
+    assert Program.from_bytes(program.to_bytes()) == program
+    Interpreter(program, CPU).check_types()
+    assert {node.entry.operator_class for node in program.nodes} == set(OperatorClass)
+
+
+@pytest.mark.parametrize("forms", list(product(Form, repeat=2)), ids=str)
+def test_the_exact_step_has_one_answer_in_every_form(forms: tuple[Form, Form]) -> None:
+    matrices, others = forms
+    profile = Profile(20, matrices=matrices, batches=others, kernels=others)
+    program = selftest.exact_program()
+    kernels = Kernels(CPU, 1)
+    rounder = Unrounded(program, kernels)
+    rounder.begin_step(1)
+    result = Interpreter(program, CPU, torch.float32, exactly(profile)).run(selftest.exact_inputs(), rounder=rounder)
+    kernels.close()
+    root = state_root({name: tensor.numpy() for name, tensor in result.state.items()})
+    assert root.hex == selftest.EXACT_STATE_ROOT
+    assert int(np.bitwise_xor.reduce(rounder.fingerprints)) == selftest.EXACT_FINGERPRINT
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "precision", "sentence"),
+    [
+        ("_SHA256_ABC", "00" * 32, ROUNDED, "SHA-256"),
+        ("_PHILOX_ANSWER", (0, 0, 0, 0), EXACT, "Philox"),
+        ("STATE_ROOT", "00" * 32, ROUNDED, "a rounded training step"),
+        ("FINGERPRINT", 1, ROUNDED, "a rounded training step"),
+        ("EXACT_STATE_ROOT", "00" * 32, EXACT, "an exact training step"),
+        ("EXACT_FINGERPRINT", 1, EXACT, "an exact training step"),
+    ],
+)
+def test_a_wrong_answer_is_named(
+    monkeypatch: pytest.MonkeyPatch, name: str, wrong: Any, precision: AnyPrecision, sentence: str
+) -> None:
+    monkeypatch.setattr(selftest, name, wrong)
+    with pytest.raises(DeviceError) as caught:
+        selftest.run_selftest(HERE, precision)
+    assert sentence in caught.value.sentence
+    assert caught.value.remedy
+
+
+def _half(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A product that is wrong by half for tensors of some size, as under one emulated processor."""
+
+    def wrong(*given: Tensor, **settings: Any) -> Tensor:
+        result = function(*given, **settings)
+        return result / 2 if given[0].is_floating_point() and result.numel() > 300 else result
+
+    return wrong
+
+
+@pytest.mark.parametrize("precision", [ROUNDED, SHORT, EXACT], ids=str)
+@pytest.mark.parametrize("place", ["matrix", "convolution"])
+def test_products_that_are_wrong_by_half_are_found(
+    monkeypatch: pytest.MonkeyPatch, precision: AnyPrecision, place: str
+) -> None:
+    if place == "matrix":
+        monkeypatch.setattr(Tensor, "__matmul__", _half(torch.matmul))
+    else:
+        monkeypatch.setattr(selftest, "conv2d", _half(torch.nn.functional.conv2d))
+    with pytest.raises(DeviceError, match="products in float"):
+        selftest.run_selftest(HERE, precision)
+
+
+def test_a_machine_that_multiplies_wrongly_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = torch.ops.aten.mm.default
+
+    def wrong(a: Tensor, b: Tensor) -> Tensor:
+        result = real(a, b)
+        result[3, 4] *= 1 + 2.0**-20
+        return result
+
+    operation = Interpreter
+
+    class Wrong(operation):  # type: ignore[valid-type, misc]
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            for item in self._operations:
+                if item.node.operator == "aten.mm.default":
+                    object.__setattr__(item, "function", _Function(wrong, real))
+
+    monkeypatch.setattr(machine, "Interpreter", Wrong)
+    with pytest.raises(DeviceError, match="training step"):
+        selftest.run_selftest(HERE, ROUNDED)
+
+
+class _Function:
+    def __init__(self, call: Any, real: Any) -> None:
+        self._call, self._schema = call, real._schema
+
+    def __call__(self, *args: Any) -> Any:
+        return self._call(*args)
