@@ -143,6 +143,10 @@ class Desk(QMainWindow):
     def _arrange(self) -> None:
         """The overview beside all other views: behind each other, or where there is room, the plots beside the rest."""
         left, right = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+        # On their way to their tabs the docks lie below each other: a small window must not grow for that.
+        layout = self.layout()
+        assert layout is not None
+        layout.setEnabled(False)
         for name, dock in self.docks.items():
             self.addDockWidget(left if name == "overview" else right, dock)
         others = [dock for name, dock in self.docks.items() if name != "overview"]
@@ -155,6 +159,7 @@ class Desk(QMainWindow):
             self.splitDockWidget(divergence, others[0], Qt.Orientation.Vertical)
         for one, other in pairwise(others):
             self.tabifyDockWidget(one, other)
+        layout.setEnabled(True)
 
     # The views by keyboard
 

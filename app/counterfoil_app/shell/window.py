@@ -237,6 +237,7 @@ class MainWindow(QMainWindow):
         self.files.opening.connect(self._forget_dispute)
         self.files.queued.connect(self.queue_dock.show)
         self.overview.trainer_key.failed.connect(self._failed)
+        self.steps.dispute_wanted.connect(partial(self._show_view, "dispute"))
         self.welcome.recent_chosen.connect(self.open_bundle)
         self.welcome.sample_cancelled.connect(shell.samples.cancel)
         self.header.device.activated.connect(self._device_chosen)

@@ -491,6 +491,18 @@
     <context>
         <name>DivergenceView</name>
         <message>
+            <source>&amp;Difference, replay minus trainer</source>
+            <translation>&amp;Differenz, Nachrechnung minus Trainer</translation>
+        </message>
+        <message>
+            <source>&amp;Logarithmic</source>
+            <translation>&amp;Logarithmisch</translation>
+        </message>
+        <message>
+            <source>&amp;Not smoothed</source>
+            <translation>&amp;Nicht geglättet</translation>
+        </message>
+        <message>
             <source>&amp;Numbers of the plots (CSV)…</source>
             <translation>Zahlen der Diagramme (&amp;CSV)…</translation>
         </message>
@@ -509,6 +521,14 @@
         <message>
             <source>Left and right arrow keys choose a step, plus and minus zoom, Home shows the whole run</source>
             <translation>Pfeiltasten links und rechts wählen einen Schritt, Plus und Minus vergrößern und verkleinern, Pos1 zeigt den ganzen Lauf</translation>
+        </message>
+        <message>
+            <source>Loss axis</source>
+            <translation>Verlustachse</translation>
+        </message>
+        <message>
+            <source>Mean of &amp;{0} steps</source>
+            <translation>Mittel über &amp;{0} Schritte</translation>
         </message>
         <message>
             <source>Plots as dra&amp;wing (SVG)…</source>
@@ -549,6 +569,10 @@
         <message>
             <source>loss {0} (trainer), {1} (replay)</source>
             <translation>Verlust {0} (Trainer), {1} (Nachrechnung)</translation>
+        </message>
+        <message>
+            <source>steps {0} to {1}</source>
+            <translation>Schritte {0} bis {1}</translation>
         </message>
         <message>
             <source>{0} corrections</source>
@@ -2110,6 +2134,10 @@
             <source>Step {0}: {1}</source>
             <translation>Schritt {0}: {1}</translation>
         </message>
+        <message>
+            <source>{0}: {1}</source>
+            <translation>{0}: {1}</translation>
+        </message>
     </context>
     <context>
         <name>StepsView</name>
@@ -2126,6 +2154,10 @@
             <translation>&amp;Vorige Abweichung</translation>
         </message>
         <message>
+            <source>&amp;Search…</source>
+            <translation>S&amp;uchen…</translation>
+        </message>
+        <message>
             <source>All steps</source>
             <translation>Alle Schritte</translation>
         </message>
@@ -2136,6 +2168,10 @@
         <message>
             <source>Copy the &amp;trainer's hash</source>
             <translation>Hash des &amp;Trainers kopieren</translation>
+        </message>
+        <message>
+            <source>Copy the chosen &amp;lines</source>
+            <translation>Gewählte Z&amp;eilen kopieren</translation>
         </message>
         <message>
             <source>Every step was replayed.</source>
@@ -2170,6 +2206,10 @@
             <translation>Kein nachgerechneter Schritt brauchte eine Korrektur aus dem Protokoll.</translation>
         </message>
         <message>
+            <source>No step is meant by this search.</source>
+            <translation>Kein Schritt ist mit dieser Suche gemeint.</translation>
+        </message>
+        <message>
             <source>Not replayed</source>
             <translation>Nicht nachgerechnet</translation>
         </message>
@@ -2178,12 +2218,24 @@
             <translation>Nachgerechnet: {0} von {1}   ·   Abweichungen: {2}</translation>
         </message>
         <message>
+            <source>Search steps by number, hash or condition</source>
+            <translation>Schritte nach Nummer, Hash oder Bedingung suchen</translation>
+        </message>
+        <message>
+            <source>Search: 10-20, hash, loss &gt; 1</source>
+            <translation>Suche: 10-20, Hash, loss &gt; 1</translation>
+        </message>
+        <message>
             <source>Step</source>
             <translation>Schritt</translation>
         </message>
         <message>
             <source>Steps</source>
             <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>Steps (10-20, 37), the beginning of a hash (#3eeb), or a condition (loss &gt; 1 and corrections == 0)</source>
+            <translation>Schritte (10-20, 37), der Anfang eines Hashes (#3eeb) oder eine Bedingung (loss &gt; 1 and corrections == 0)</translation>
         </message>
         <message>
             <source>Suspicious logs</source>
@@ -2488,8 +2540,16 @@
             <translation>Verlust</translation>
         </message>
         <message>
+            <source>Number</source>
+            <translation>Anzahl</translation>
+        </message>
+        <message>
             <source>Rounding log per step</source>
             <translation>Rundungsprotokoll je Schritt</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>Schritt</translation>
         </message>
         <message>
             <source>bytes</source>
@@ -2524,8 +2584,16 @@
             <translation>Nachrechnung</translation>
         </message>
         <message>
+            <source>replay minus trainer</source>
+            <translation>Nachrechnung minus Trainer</translation>
+        </message>
+        <message>
             <source>trainer</source>
             <translation>vom Trainer</translation>
+        </message>
+        <message>
+            <source>{0} of {1} tensors differ</source>
+            <translation>{0} von {1} Tensoren weichen ab</translation>
         </message>
     </context>
     <context>
@@ -2561,6 +2629,14 @@
         <message>
             <source>A bad fraction is more than 0 and at most 1; {0} is not.</source>
             <translation>Ein schlechter Anteil ist größer als 0 und höchstens 1; {0} ist es nicht.</translation>
+        </message>
+        <message>
+            <source>A condition has at most {0} characters.</source>
+            <translation>Eine Bedingung hat höchstens {0} Zeichen.</translation>
+        </message>
+        <message>
+            <source>A condition knows comparisons, and, or, not, abs, + - * /, and nothing like {0}.</source>
+            <translation>Eine Bedingung kennt Vergleiche, and, or, not, abs, + - * / und nichts wie {0}.</translation>
         </message>
         <message>
             <source>A confidence lies between 0 and 1; {0} does not.</source>
@@ -2899,6 +2975,10 @@
             <translation>Jeder Schritt wurde nachgerechnet</translation>
         </message>
         <message>
+            <source>Exact operands of {0} bits are not supported; {1} to {2} are.</source>
+            <translation>Exakte Operanden von {0} Bit werden nicht unterstützt; {1} bis {2} schon.</translation>
+        </message>
+        <message>
             <source>Gave up after {0:.0f} seconds of waiting for {1}.</source>
             <translation>Nach {0:.0f} Sekunden Warten aufgegeben: {1}.</translation>
         </message>
@@ -2981,6 +3061,10 @@
         <message>
             <source>Known answers for SHA-256, Philox and a rounded training step came out right on {0}.</source>
             <translation>Bekannte Antworten für SHA-256, Philox und einen gerundeten Trainingsschritt kamen auf {0} richtig heraus.</translation>
+        </message>
+        <message>
+            <source>Known answers for SHA-256, Philox and an exact training step came out right on {0}.</source>
+            <translation>Bekannte Antworten für SHA-256, Philox und einen exakten Trainingsschritt kamen auf {0} richtig heraus.</translation>
         </message>
         <message>
             <source>Later steps that differ, judged from the trainer's own checkpoints: {0}.</source>
@@ -3095,6 +3179,10 @@
             <translation>Bestellen Sie ein Profil mit weniger Bit oder kleinere Batches.</translation>
         </message>
         <message>
+            <source>Order the job anew with an exact profile, so that its operators are taken apart when it is captured.</source>
+            <translation>Bestellen Sie die Aufgabe neu mit einem exakten Profil, damit ihre Operatoren beim Erfassen zerlegt werden.</translation>
+        </message>
+        <message>
             <source>Passphrase of {0}: </source>
             <translation>Passwort von {0}: </translation>
         </message>
@@ -3205,6 +3293,14 @@
         <message>
             <source>Step {0} came out different from the trainer's, but the audit was stopped before a second replay of it could confirm this machine's result. Audit the run again.</source>
             <translation>Schritt {0} kam anders heraus als beim Trainer, aber die Prüfung wurde abgebrochen, bevor eine zweite Nachrechnung das Ergebnis dieses Rechners bestätigen konnte. Prüfen Sie den Lauf noch einmal.</translation>
+        </message>
+        <message>
+            <source>Step {0} came out different from the trainer's, but this machine does not give its own result again when it computes products in another form and sums in another order, although every result is defined: its arithmetic is off. Nobody is accused; adjudicate on another machine.</source>
+            <translation>Schritt {0} kam anders heraus als beim Trainer, aber dieser Rechner liefert sein eigenes Ergebnis nicht wieder, wenn er Produkte in anderer Form und Summen in anderer Reihenfolge rechnet, obwohl jedes Ergebnis festgelegt ist: Seine Arithmetik ist falsch. Niemandem wird etwas vorgeworfen; urteilen Sie auf einem anderen Rechner.</translation>
+        </message>
+        <message>
+            <source>Step {0} came out different from the trainer's, but this machine does not give its own result again when it computes products in another form and sums in another order, although every result is defined: its arithmetic is off. Nobody is accused; replay the run on another machine.</source>
+            <translation>Schritt {0} kam anders heraus als beim Trainer, aber dieser Rechner liefert sein eigenes Ergebnis nicht wieder, wenn er Produkte in anderer Form und Summen in anderer Reihenfolge rechnet, obwohl jedes Ergebnis festgelegt ist: Seine Arithmetik ist falsch. Niemandem wird etwas vorgeworfen; rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>Step {0} came out different from the trainer's, but this machine does not give its own result again when reductions run in another order: its arithmetic lies outside the margin. Nobody is accused; adjudicate on another machine.</source>
@@ -3695,6 +3791,10 @@
             <translation>Der Operator {0} addiert Glieder jenseits des Bereichs von float32.</translation>
         </message>
         <message>
+            <source>The operator {0} cannot be computed exactly. {1}</source>
+            <translation>Der Operator {0} lässt sich nicht exakt berechnen. {1}</translation>
+        </message>
+        <message>
             <source>The operator {0} cannot be computed.</source>
             <translation>Der Operator {0} lässt sich nicht berechnen.</translation>
         </message>
@@ -3711,12 +3811,20 @@
             <translation>Der Operator {0} ergibt eine andere Form oder einen anderen Typ, als das Programm sagt.</translation>
         </message>
         <message>
+            <source>The operator {0} has no exact result.</source>
+            <translation>Der Operator {0} hat kein exaktes Ergebnis.</translation>
+        </message>
+        <message>
             <source>The operator {0} has one defined result, the same on every machine, and this machine's is another, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
             <translation>Der Operator {0} hat ein festgelegtes Ergebnis, dasselbe auf jedem Rechner, und das dieses Rechners ist ein anderes; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>The operator {0} has {1} outputs, not {2}.</source>
             <translation>Der Operator {0} hat {1} Ausgaben, nicht {2}.</translation>
+        </message>
+        <message>
+            <source>The operator {0} is composite, and has no exact result as a whole.</source>
+            <translation>Der Operator {0} ist zusammengesetzt und hat als Ganzes kein exaktes Ergebnis.</translation>
         </message>
         <message>
             <source>The operator {0} of the program is not in the one form that it has.</source>
@@ -3929,6 +4037,10 @@
         <message>
             <source>The run commits to no state of step {0}.</source>
             <translation>Der Lauf legt sich auf keinen Zustand von Schritt {0} fest.</translation>
+        </message>
+        <message>
+            <source>The run has a rounding log of {0} bytes under an exact profile, which has none.</source>
+            <translation>Der Lauf hat ein Rundungsprotokoll von {0} Bytes unter einem exakten Profil, das keines hat.</translation>
         </message>
         <message>
             <source>The run has no step {0}; its steps are {1} to {2}.</source>
@@ -4183,6 +4295,10 @@
             <translation>Das Urteil beweist nicht, dass der Lauf das Blatt des Trainers von Schritt {0} enthält.</translation>
         </message>
         <message>
+            <source>The verdict has an account of a log under an exact profile, which has none.</source>
+            <translation>Das Urteil rechnet über ein Protokoll ab, unter einem exakten Profil, das keines hat.</translation>
+        </message>
+        <message>
             <source>The verdict is about another file: its SHA-256 is {0}..., that of {1} is {2}....</source>
             <translation>Das Urteil gilt einer anderen Datei: Ihr SHA-256 ist {0}..., der von {1} ist {2}....</translation>
         </message>
@@ -4327,6 +4443,10 @@
             <translation>Zu unterschreiben sind {0} Bytes; der unterschreibende Prozess nimmt {1} an.</translation>
         </message>
         <message>
+            <source>There is no column {0}; there are {1}.</source>
+            <translation>Eine Spalte {0} gibt es nicht; es gibt {1}.</translation>
+        </message>
+        <message>
             <source>There is no consistency proof from {0} to {1} leaves.</source>
             <translation>Es gibt keinen Konsistenzbeweis von {0} zu {1} Blättern.</translation>
         </message>
@@ -4341,6 +4461,10 @@
         <message>
             <source>There is no room for {0} in {1}: it needs {2}, and {3} are free.</source>
             <translation>Zu wenig Platz in {1} ({0}): gebraucht werden {2}, frei sind {3}.</translation>
+        </message>
+        <message>
+            <source>There is no rounding log: under an exact profile every result is defined by mathematics.</source>
+            <translation>Es gibt kein Rundungsprotokoll: Unter einem exakten Profil ist jedes Ergebnis durch die Mathematik festgelegt.</translation>
         </message>
         <message>
             <source>There is no terminal to ask for the passphrase on.</source>
@@ -4363,8 +4487,16 @@
             <translation>Das ist der ganze Lauf ({0}).</translation>
         </message>
         <message>
+            <source>This is a number; a condition compares it, for instance {0}.</source>
+            <translation>Das ist eine Zahl; eine Bedingung vergleicht sie, zum Beispiel {0}.</translation>
+        </message>
+        <message>
             <source>This is an order that nobody has run yet.</source>
             <translation>Das ist ein Auftrag, den noch niemand ausgeführt hat.</translation>
+        </message>
+        <message>
+            <source>This is neither a step, a hash, nor a condition such as {0}.</source>
+            <translation>Das ist weder ein Schritt noch ein Hash noch eine Bedingung wie {0}.</translation>
         </message>
         <message>
             <source>This is not a public key in PEM form.</source>
@@ -4421,6 +4553,22 @@
         <message>
             <source>Two per-step scalars have the same name.</source>
             <translation>Zwei Skalare der Schritte haben denselben Namen.</translation>
+        </message>
+        <message>
+            <source>Under this profile every result is defined by mathematics, so of two different elements one is wrong. At the operator {0}, whose inputs agree, element {1} is {2}, computed in integers, as this machine has it; the trainer's fingerprint shows {3}.</source>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch die Mathematik festgelegt; von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, ist das Element {1}, in ganzen Zahlen berechnet, {2}, wie dieser Rechner es hat; der Fingerabdruck des Trainers zeigt {3}.</translation>
+        </message>
+        <message>
+            <source>Under this profile every result is defined by mathematics, so of two different elements one is wrong. At the operator {0}, whose inputs agree, integer arithmetic gives the trainer's value and not this machine's: this machine's arithmetic is off. Replay the run on another machine.</source>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch die Mathematik festgelegt; von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, ergibt die Rechnung in ganzen Zahlen den Wert des Trainers und nicht den dieses Rechners: Die Arithmetik dieses Rechners ist falsch. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+        </message>
+        <message>
+            <source>Under this profile every result is defined by mathematics, so of two different elements one is wrong. At the operator {0}, whose inputs agree, {1} {2} elements were computed in integers, and this machine's are these; the trainer's fingerprint belongs to others.</source>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch die Mathematik festgelegt; von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, wurden {1} {2} Elemente in ganzen Zahlen berechnet, und dieser Rechner hat eben diese; der Fingerabdruck des Trainers gehört zu anderen.</translation>
+        </message>
+        <message>
+            <source>Under this profile every result is defined by mathematics. At the operator {0} integer arithmetic gives other elements than this machine, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch die Mathematik festgelegt. Beim Operator {0} ergibt die Rechnung in ganzen Zahlen andere Elemente als dieser Rechner; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>Until then keys are not compared with those met before.</source>
@@ -4551,6 +4699,10 @@
             <translation>ein Schiedsspruch</translation>
         </message>
         <message>
+            <source>an exact training step</source>
+            <translation>einen exakten Trainingsschritt</translation>
+        </message>
+        <message>
             <source>an index is {0}, outside of {1} to {2}</source>
             <translation>ein Index ist {0}, außerhalb von {1} bis {2}</translation>
         </message>
@@ -4627,6 +4779,10 @@
             <translation>Datendatei</translation>
         </message>
         <message>
+            <source>divides by frequencies, which is an operation of its own</source>
+            <translation>teilt durch Häufigkeiten, was eine eigene Operation ist</translation>
+        </message>
+        <message>
             <source>divides without saying how the quotient becomes an integer</source>
             <translation>teilt, ohne zu sagen, wie der Quotient eine ganze Zahl wird</translation>
         </message>
@@ -4637,6 +4793,10 @@
         <message>
             <source>ended with code {0}</source>
             <translation>endete mit dem Code {0}</translation>
+        </message>
+        <message>
+            <source>exact products</source>
+            <translation>exakte Produkte</translation>
         </message>
         <message>
             <source>field {0} of the step record</source>
@@ -4671,8 +4831,20 @@
             <translation>ergab einen unendlichen Wert, und keines seiner Argumente ist unendlich</translation>
         </message>
         <message>
+            <source>gives the gradient of a bias, which is a sum of its own</source>
+            <translation>gibt den Gradienten eines Bias, der eine eigene Summe ist</translation>
+        </message>
+        <message>
+            <source>has a bias, which is an addition of its own</source>
+            <translation>hat einen Bias, der eine eigene Addition ist</translation>
+        </message>
+        <message>
             <source>has a comment, which is not allowed.</source>
             <translation>hat einen Kommentar, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
+            <source>has a factor, which is a multiplication of its own</source>
+            <translation>hat einen Faktor, der eine eigene Multiplikation ist</translation>
         </message>
         <message>
             <source>has a fill value of the old form, which is not allowed.</source>
@@ -4681,6 +4853,10 @@
         <message>
             <source>has a layout of an unknown kind.</source>
             <translation>hat eine Anordnung unbekannter Art.</translation>
+        </message>
+        <message>
+            <source>has a mask in the place of indices, so that values decide how many numbers are added</source>
+            <translation>hat eine Maske an der Stelle von Indizes, sodass Werte entscheiden, wie viele Zahlen addiert werden</translation>
         </message>
         <message>
             <source>has a second name, or is a second name for another object, which is not allowed.</source>
@@ -4697,6 +4873,10 @@
         <message>
             <source>has an output that is not computed, where there is no other</source>
             <translation>hat eine nicht berechnete Ausgabe, obwohl es keine andere gibt</translation>
+        </message>
+        <message>
+            <source>has no batch axis</source>
+            <translation>hat keine Stapelachse</translation>
         </message>
         <message>
             <source>has no definition for {0}</source>
@@ -5007,6 +5187,10 @@
             <translation>Skalare der Schritte</translation>
         </message>
         <message>
+            <source>products in {0}</source>
+            <translation>Produkte in {0}</translation>
+        </message>
+        <message>
             <source>puts a number into {0} that it cannot hold</source>
             <translation>schreibt eine Zahl in {0}, die nicht hineinpasst</translation>
         </message>
@@ -5037,6 +5221,10 @@
         <message>
             <source>stores the times of its changes, which no bundle does.</source>
             <translation>hält die Zeiten seiner Änderungen fest, was kein Bündel tut.</translation>
+        </message>
+        <message>
+            <source>takes integers, which have to be converted first</source>
+            <translation>nimmt ganze Zahlen, die zuerst umgewandelt werden müssen</translation>
         </message>
         <message>
             <source>that is a folder</source>
@@ -5483,6 +5671,10 @@
             <translation>{0} in {1} ist eine Verknüpfung nach anderswo; ein Bündel enthält nur feste Verknüpfungen.</translation>
         </message>
         <message>
+            <source>{0} is a number; a condition compares it, for instance {1}.</source>
+            <translation>{0} ist eine Zahl; eine Bedingung vergleicht sie, zum Beispiel {1}.</translation>
+        </message>
+        <message>
             <source>{0} is larger than {1}, too large for {2}.</source>
             <translation>{0} ist größer als {1}, zu groß für {2}.</translation>
         </message>
@@ -5493,6 +5685,10 @@
         <message>
             <source>{0} is neither a group nor a dataset.</source>
             <translation>{0} ist weder Gruppe noch Datensatz.</translation>
+        </message>
+        <message>
+            <source>{0} is no number.</source>
+            <translation>{0} ist keine Zahl.</translation>
         </message>
         <message>
             <source>{0} is not a range of segments.</source>
