@@ -9,7 +9,7 @@ DEMO ?= counterfoil-demo
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile \
 	--no-loadscope-reorder --durations=20
 
-.PHONY: help setup demo screenshots translations lint test test-all coverage bench bench-paper bench-accuracy clean
+.PHONY: help setup demo screenshots translations lint test test-all coverage bench bench-paper bench-accuracy arm64 clean
 
 help:
 	@echo "make demo         order, record and replay an honest and a tampered run of digit training"
@@ -20,6 +20,7 @@ help:
 	@echo "make bench        measure step time, log size, memory, and the pauses of the window"
 	@echo "make bench-paper  measure the paper's experiments and write docs/paper-experiments.md"
 	@echo "make bench-accuracy  compare training on the grid with ordinary float32 training"
+	@echo "make arm64        record and replay on an emulated AArch64 machine too (root, 6 GB, an hour); docs/cross-hardware.md"
 	@echo "make screenshots  make the pictures of README.md and of the help again"
 	@echo "make translations collect the window's texts, and compile their translations"
 	@echo "make setup        virtual environment with everything; the others call it"
@@ -67,6 +68,9 @@ bench-paper: setup
 
 bench-accuracy: setup
 	$(BIN)/python -m benchmarks.accuracy --write docs/accuracy.md $(if $(TEXT),--text $(TEXT))
+
+arm64: setup
+	nice bash packaging/arm64.sh campaign $(BIN)/python
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

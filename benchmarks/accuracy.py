@@ -243,8 +243,8 @@ def drawing(seed: int, step: int) -> Iterator[None]:
             place.uniform = old  # type: ignore[attr-defined,assignment]
 
 
-def in_float32(task: Task, seed: int) -> Trained:
-    """Train eagerly in float32."""
+def train_in_float32(task: Task, seed: int) -> tuple[nn.Module, list[float]]:
+    """Train eagerly in float32; returns the model and the loss of each step."""
     order = task.order(seed, Precision())
     model = _loaded(task, {name: torch.from_numpy(array.copy()) for name, array in order.initial.items()}).train()
     optimizer = task.optimizer(model)
@@ -261,7 +261,12 @@ def in_float32(task: Task, seed: int) -> Trained:
             nn.utils.clip_grad_norm_(model.parameters(), task.clip)
         optimizer.step()
         losses.append(loss.item())
-    return _result(task, model, losses)
+    return model, losses
+
+
+def in_float32(task: Task, seed: int) -> Trained:
+    """Train eagerly in float32."""
+    return _result(task, *train_in_float32(task, seed))
 
 
 def _spread(values: list[float], digits_after: int) -> str:

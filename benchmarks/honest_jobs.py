@@ -107,7 +107,7 @@ def _logistic(steps: int, precision: AnyPrecision | None = None) -> OrderDraft:
 
 
 Job = Callable[[int, AnyPrecision | None], OrderDraft]
-_EITHER: Mapping[str, Job] = {
+ORDERS: Mapping[str, Job] = {
     "digits-cnn": _digits,
     "resnet, basic blocks": lambda steps, precision: _resnet(
         steps, ResNetLayout(BasicBlock, (1, 1, 1, 1), 4), precision
@@ -129,8 +129,8 @@ def _under(job: Job, precision: AnyPrecision | None) -> Callable[[int], OrderDra
 
 
 JOBS: Mapping[str, Callable[[int], OrderDraft]] = {
-    **{name: _under(job, None) for name, job in _EITHER.items()},
-    **{f"{name}, calibrated margins": _under(job, CALIBRATED) for name, job in _EITHER.items()},
-    **{f"{name}, float32-bfloat16": _under(_EITHER[name], BFLOAT16) for name in ("digits-cnn", "gpt2")},
+    **{name: _under(job, None) for name, job in ORDERS.items()},
+    **{f"{name}, calibrated margins": _under(job, CALIBRATED) for name, job in ORDERS.items()},
+    **{f"{name}, float32-bfloat16": _under(ORDERS[name], BFLOAT16) for name in ("digits-cnn", "gpt2")},
 }
 """How to order each job, given the number of steps; margins are proven unless the name says otherwise."""

@@ -1,4 +1,6 @@
-"""Makes the golden orders, runs and digests again: ``python tests/engine/make_golden.py``.
+"""Makes the golden orders, runs and digests again: ``python tests/engine/make_golden.py [NAME ...]``.
+
+Without names all of them; with names these alone, and the digests of the others stay.
 
 The trainer's key is thrown away: what counts is the run root, which does not depend on it.
 """
@@ -9,7 +11,7 @@ import json
 import platform
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
 from counterfoil.commit.digest import Digest
@@ -31,6 +34,13 @@ ORDERS: dict[str, Callable[[], OrderDraft]] = {
     "digits": lambda: digits_order(steps=4, width=2, batch_size=4, checkpoint_every=4),
     "gpt2": lambda: gpt2_order(
         steps=3, size=Gpt2Size(layers=1, heads=2, width=8, context=8), batch_size=2, checkpoint_every=3
+    ),
+    "exact": lambda: gpt2_order(
+        steps=3,
+        size=Gpt2Size(layers=1, heads=2, width=8, context=8),
+        batch_size=2,
+        checkpoint_every=3,
+        precision=ExactPrecision(20),
     ),
 }
 
@@ -69,12 +79,12 @@ def machine() -> dict[str, str]:
     }
 
 
-def main() -> None:
+def main(names: Sequence[str]) -> None:
     FOLDER.mkdir(exist_ok=True)
-    found: dict[str, Any] = {"machine": machine()}
+    found: dict[str, Any] = json.loads(DIGESTS.read_text()) if names else {"machine": machine()}
     with tempfile.TemporaryDirectory() as keys:
-        for name, make in ORDERS.items():
-            make().write(job_path(name))
+        for name in names or ORDERS:
+            ORDERS[name]().write(job_path(name))
             key = test_key(Path(keys))
             record_run(job_path(name), run_path(name), key)
             sign_again(
@@ -88,4 +98,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,8 @@ from independent.operators import BOUNDS, COMPUTE, ROWS, SCALES, Arguments
 Array = Any
 MASK = 2**64 - 1
 UNIFORM = "counterfoil.uniform"
-DTYPES = {"float32": np.float64, "int64": np.int64, "int32": np.int32, "uint8": np.uint8, "bool": np.bool_}
-"""``float32`` stands for the compute dtype, which is float64 here."""
+DTYPES = {"int64": np.int64, "int32": np.int32, "uint8": np.uint8, "bool": np.bool_}
+"""Beside ``float32``, which stands for the compute dtype."""
 
 
 # Random numbers: bundle-format.md, section 9.
@@ -127,6 +127,7 @@ def step_key(order: bytes, step: int) -> int:
 def fingerprint(values: Array, key: int, place: int) -> int:
     """Of floating-point values, integers or truth values in C order."""
     flat = np.ascontiguousarray(values).ravel()
+    flat = flat.astype(np.float64) if flat.dtype == np.float32 else flat
     if flat.dtype == np.float64:
         bits = np.where(np.isnan(flat), np.uint64(0x7FF8000000000000), flat.view(np.uint64))
     else:
@@ -209,17 +210,19 @@ class Step:
     counts: Counts
 
 
-class Replayer:
+class Steps:
+    """What the replays of both kinds of profile share."""
+
+    floating: Any
+    """The compute dtype."""
+    compute: Mapping[str, Callable[[Any], Any]]
+    """What computes an operator, by its name."""
+
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
         self.nodes = bundle.program["nodes"]
-        profile = bundle.manifest["precision"]
-        self.grid = Grid(profile["significand_bits"], profile["guard_bits"])
-        self.margins, self.margin_bits = profile["margins"], profile["margin_bits"]
-        self.proven = profile["proven"]
-        need(profile["compute"] == "float64", "this replayer computes in float64 only")
         for node in self.nodes:
-            need(short(node) in COMPUTE or node["op"] == UNIFORM, f"{node['op']} is not supported")
+            need(short(node) in self.compute or node["op"] == UNIFORM, f"{node['op']} is not supported")
         self.deciding = deciding_values(bundle.program)
         self.sites = [
             math.prod(o["shape"])
@@ -232,6 +235,7 @@ class Replayer:
         """Replay a step; without a log every value is rounded by itself."""
         program, counts, sites = self.bundle.program, Counts(), iter(log or [])
         self.margins_used: list[int] = []
+        as_declared = self._as_declared
         key, seed = step_key(self.bundle.digest, step), int(self.bundle.manifest["seed"])
         values = self._inputs(step, state)
         fingerprints: list[int] = []
@@ -245,18 +249,19 @@ class Replayer:
         for node in self.nodes:
             args, kwargs = argument(node["args"], values), argument(list(node["kwargs"].values()), values)
             if node["op"] == UNIFORM:
-                values.append(uniform(*args, seed=seed, step=step))
+                # 24 bits, which every compute dtype holds.
+                values.append(uniform(*args, seed=seed, step=step).astype(self.floating))
                 watch(values[-1])
                 continue
             named = ROWS[short(node)].named(args, dict(zip(node["kwargs"], kwargs, strict=True)))
             with np.errstate(all="ignore"):
-                computed = COMPUTE[short(node)](named)
+                computed = self.compute[short(node)](named)
             computed = computed if isinstance(computed, (list, tuple)) else [computed]
             outputs = [as_declared(y, o) for y, o in zip(computed, node["outputs"], strict=True)]
             if is_rounded(node):
                 outputs = self._rounded(node, named, outputs, sites, counts)
             for position, y in enumerate(outputs):
-                floating = y is not None and y.dtype == np.float64
+                floating = y is not None and y.dtype == self.floating
                 if floating and (is_rounded(node) or len(values) + position in self.deciding):
                     watch(y)
             values.extend(outputs)
@@ -264,6 +269,49 @@ class Replayer:
         # Stored as float32, ties to even.
         new = {name: values[updates[name]].astype(a.dtype) if name in updates else a for name, a in state.items()}
         return Step(new, float(values[program["loss"]]), fingerprints, counts)
+
+    def _rounded(self, node: Any, named: Any, outputs: Any, sites: Iterator[SiteLog], counts: Counts) -> list[Any]:
+        raise NotImplementedError
+
+    def _log(self, step: int) -> list[SiteLog]:
+        return decode_log(self.bundle.log(step), self.sites)
+
+    def _inputs(self, step: int, state: dict[str, Array]) -> list[Array]:
+        arrays, names = self.bundle.arrays, self.bundle.manifest["scalar_names"]
+        rows = arrays["order/schedule"][step - 1]
+        scalars = dict(zip(names, arrays["order/scalars"][step - 1], strict=True))
+        read = {"state": state.get, "scalar": scalars.get, "batch": lambda name: arrays[f"order/data/{name}"][rows]}
+        return [self._as_declared(read[item["kind"]](item["name"]), item) for item in self.bundle.program["inputs"]]
+
+    def _as_declared(self, value: Any, declared: dict[str, Any] | None) -> Array | None:
+        """A value as the program declares it: converted to its dtype, and of its shape."""
+        if declared is None:
+            return None
+        array = np.asarray(value).astype(DTYPES.get(declared["dtype"], self.floating))
+        need(list(array.shape) == declared["shape"], "an output of another shape than declared")
+        return array
+
+    def replay(self, step: int, state: dict[str, Array]) -> tuple[Step, bytes]:
+        """Replay a step with the trainer's log; returns its Merkle leaf too, which holds that log's digest."""
+        result = self.step(step, state, self._log(step))
+        root = state_root(result.state) if self.bundle.committed(step) else None
+        row = np.array(result.fingerprints, "<u8").tobytes()
+        return result, leaf(step_record(step, root, self.bundle.log(step), row, result.loss))
+
+
+class Replayer(Steps):
+    """Rounds to a grid, and follows the log."""
+
+    floating = np.float64
+    compute = COMPUTE
+
+    def __init__(self, bundle: Bundle) -> None:
+        super().__init__(bundle)
+        profile = bundle.manifest["precision"]
+        self.grid = Grid(profile["significand_bits"], profile["guard_bits"])
+        self.margins, self.margin_bits = profile["margins"], profile["margin_bits"]
+        self.proven = profile["proven"]
+        need(profile["compute"] == "float64", "this replayer computes in float64 only")
 
     def _rounded(self, node: Any, named: Any, outputs: Any, sites: Iterator[SiteLog], counts: Counts) -> list[Any]:
         row, kind = ROWS[short(node)], short(node).split(".")[0]
@@ -286,27 +334,3 @@ class Replayer:
                 site = next(sites, None) or SiteLog(exponent_of(scale))
                 result[position] = follow(y.ravel(), scale, bits, self.grid, site, counts, passing).reshape(y.shape)
         return result
-
-    def _inputs(self, step: int, state: dict[str, Array]) -> list[Array]:
-        arrays, names = self.bundle.arrays, self.bundle.manifest["scalar_names"]
-        rows = arrays["order/schedule"][step - 1]
-        scalars = dict(zip(names, arrays["order/scalars"][step - 1], strict=True))
-        read = {"state": state.get, "scalar": scalars.get, "batch": lambda name: arrays[f"order/data/{name}"][rows]}
-        return [as_declared(read[item["kind"]](item["name"]), item) for item in self.bundle.program["inputs"]]
-
-    def replay(self, step: int, state: dict[str, Array]) -> tuple[Step, bytes]:
-        """Replay a step with the trainer's log; returns its Merkle leaf too, which holds that log's digest."""
-        log = self.bundle.log(step)
-        result = self.step(step, state, decode_log(log, self.sites))
-        root = state_root(result.state) if self.bundle.committed(step) else None
-        row = np.array(result.fingerprints, "<u8").tobytes()
-        return result, leaf(step_record(step, root, log, row, result.loss))
-
-
-def as_declared(value: Any, declared: dict[str, Any] | None) -> Array | None:
-    """A value as the program declares it: converted to its dtype, which is exact, and of its shape."""
-    if declared is None:
-        return None
-    array = np.asarray(value).astype(DTYPES[declared["dtype"]])
-    need(list(array.shape) == declared["shape"], "an output of another shape than declared")
-    return array

@@ -10,17 +10,20 @@ import numpy as np
 import pytest
 
 from independent.bundle import Bundle, RefusedError, decode_log, leaf
+from independent.exact import replayer_of
 from independent.replay import Replayer
 
 HERE = Path(__file__).parent
 GOLDEN = HERE.parent / "engine" / "golden"
-NAMES = ("digits", "gpt2")
+NAMES = ("digits", "gpt2", "exact")
 STANDARD = {
     "__future__",
     "ast",
     "base64",
     "collections",
     "dataclasses",
+    "decimal",
+    "fractions",
     "hashlib",
     "json",
     "math",
@@ -33,7 +36,7 @@ ALLOWED = STANDARD | {"cryptography", "h5py", "independent", "numpy", "pytest"}
 
 def replayed(bundle: Bundle, **changes: Any) -> list[bytes]:
     """Leaves of all steps, each from the replay's own state; ``changes`` go into the initial state."""
-    replayer, state = Replayer(bundle), bundle.group("order/initial") | changes
+    replayer, state = replayer_of(bundle), bundle.group("order/initial") | changes
     leaves = []
     for step in range(1, bundle.steps + 1):
         result, leaf_hash = replayer.replay(step, state)
@@ -94,8 +97,10 @@ def test_one_flipped_bit_of_the_run_is_refused(bundle):
         bundle.check_run()
 
 
-def test_one_flipped_direction_of_the_log_gives_another_step(bundle):
+@pytest.mark.parametrize("name", ["digits", "gpt2"])
+def test_one_flipped_direction_of_the_log_gives_another_step(name):
     """So the log is followed, and matters."""
+    bundle = Bundle(GOLDEN / f"{name}.run.cfoil")
     replayer, state = Replayer(bundle), bundle.group("order/initial")
     log = decode_log(bundle.log(1), replayer.sites)
     honest = replayer.step(1, state, log)

@@ -7,13 +7,18 @@ from typing import Any
 
 import torch
 from torch import Tensor, fx
+from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from counterfoil.definite.operators import Profile, rule_for
 from counterfoil.execution.interpreter import make_operation
-from counterfoil.program.composites import COMPOSITES
+from counterfoil.program.composites import COMPOSITES, MUTATING
+from counterfoil.program.decompositions import DECOMPOSITIONS
 from counterfoil.program.graph import Node, TensorType
 from counterfoil.program.operators import OperatorClass, classify, is_allowed
+from counterfoil.program.portable import PORTABLE
+
+UNINITIALISED = ("aten.empty_like.default", "aten.new_empty.default", "aten.empty.memory_format")
 
 
 def listed(result: Any) -> list[Tensor | None]:
@@ -42,6 +47,9 @@ class Singles(fx.Interpreter):
         if not isinstance(target, torch._ops.OpOverload):
             return super().call_function(target, args, dict(kwargs))
         name = name_of(target)
+        if name in UNINITIALISED:
+            # Something is written over it; a program has zeros there.
+            return torch.zeros_like(target(*args, **kwargs))
         self.names.append(name)
         expected = listed(target(*args, **kwargs))
         floating = any(x is not None and x.is_floating_point() for x in expected)
@@ -65,7 +73,7 @@ class Singles(fx.Interpreter):
 
 
 def singly(function: Callable[..., Any], *args: Any, profile: Profile | None = None) -> tuple[list[Any], Singles]:
-    """Trace a function with the composite operators decomposed, and run what comes out by the rules.
+    """Trace a function as a step is captured for an exact profile, and run what comes out by the rules.
 
     Args:
         function: A function of tensors.
@@ -75,7 +83,9 @@ def singly(function: Callable[..., Any], *args: Any, profile: Profile | None = N
     Returns:
         Its results, and the interpreter with the operators that it met.
     """
-    graph = make_fx(function, decomposition_table=dict(COMPOSITES))(*args)
+    impure = make_fx(function, decomposition_table={**DECOMPOSITIONS, **MUTATING})(*args)
+    pure = functionalize(fx.Interpreter(impure).run, remove="mutations")
+    graph = make_fx(pure, decomposition_table={**PORTABLE, **COMPOSITES})(*args)
     graph.graph.eliminate_dead_code()
     interpreter = Singles(graph, profile or Profile(24))
     return listed(interpreter.run(*args)), interpreter

@@ -158,6 +158,10 @@ def dispute_meaning(dispute: Dispute) -> str:
 
 def finding_extent(finding: Finding) -> str:
     """How much of the disputed operator's output was computed exactly."""
+    if finding.defined:
+        return _tr("{0} of {1} elements were computed in integers. Every machine must have these bits.").format(
+            text.count(finding.recomputed), text.count(finding.total)
+        )
     return _tr("{0} of {1} elements were computed exactly. The error bound is {2}.").format(
         text.count(finding.recomputed), text.count(finding.total), text.number(finding.bound)
     )

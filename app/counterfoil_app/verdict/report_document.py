@@ -431,14 +431,15 @@ def _finding(finding: Finding, width: int) -> list[str]:
     """What is proven, with the elements that say most."""
     parts = [_heading(_tr("Finding")), f"<p>{escape(translated(finding.sentence))}</p>"]
     if finding.elements:
-        head = (_tr("element"), _tr("exact value"), _tr("replay"), _tr("trainer"), _tr("error, in bounds"))
+        head: tuple[str, ...] = (_tr("element"), _tr("exact value"), _tr("replay"), _tr("trainer"))
+        head += () if finding.defined else (_tr("error, in bounds"),)
         lines = (
             (
                 text.index(item.index),
                 item.exact,
                 repr(item.replay),
                 _tr("not known") if item.trainer is None else repr(item.trainer),
-                f"{item.error:.2g}",
+                *(() if finding.defined else (f"{item.error:.2g}",)),
             )
             for item in finding.elements[:ELEMENTS]
         )

@@ -11,6 +11,9 @@ from counterfoil_app.looks.theme import Theme
 from counterfoil_app.views.parts import caption, label
 from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
 
+_ERROR, _MIDPOINT = 4, 5
+"""Columns that count in error bounds."""
+
 
 class FindingView(QWidget):
     """Hidden until there is a finding; the table is there when elements were computed."""
@@ -38,6 +41,9 @@ class FindingView(QWidget):
         if finding is not None:
             self.sentence.setText(translated(finding.sentence))
             self.recomputed.setText(words.finding_extent(finding))
+            for column in (_ERROR, _MIDPOINT):
+                # Under an exact profile there is no bound to measure in.
+                self.table.setColumnHidden(column, finding.defined)
             fit_height(self.table)
 
     def _columns(self) -> list[Column[DisputedElement]]:

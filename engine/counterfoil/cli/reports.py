@@ -141,10 +141,11 @@ def show_finding(out: Console, finding: Finding) -> None:
     out.print(f"Finding: {shown(finding.sentence)}")
     if not finding.elements:
         return
-    title = f"{finding.recomputed} of {finding.total} elements recomputed; in units of the error bound:"
+    unit = "the last place" if finding.defined else "the error bound"
+    title = f"{finding.recomputed} of {finding.total} elements recomputed; in units of {unit}:"
     table = Table(title=title, title_justify="left", box=None)
     table.add_column("at")
-    for heading in ("exact", "replay", "trainer", "error", "to midpoint"):
+    for heading in ("exact", "replay", "trainer", "error", *(() if finding.defined else ("to midpoint",))):
         table.add_column(heading, justify="right")
     for element in finding.elements:
         index = ", ".join(map(str, element.index))
@@ -155,7 +156,7 @@ def show_finding(out: Console, finding: Finding) -> None:
             f"{element.replay:.9g}",
             trainer,
             f"{element.error:.2g}",
-            f"{element.midpoint:.3g}",
+            *(() if finding.defined else (f"{element.midpoint:.3g}",)),
         )
     out.print(table)
 

@@ -158,8 +158,8 @@ def _of_axes(arguments: Arguments) -> int:
 
 
 def _of_axis(arguments: Arguments) -> int:
-    shape = arguments["self"].shape
-    return int(shape[arguments["dim"]]) if shape else 1
+    shape: Sequence[int] = arguments["self"].shape
+    return shape[arguments["dim"]] if shape else 1
 
 
 def _meeting(kind: str, base: int) -> Callable[[Arguments], int]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numba
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -28,14 +29,28 @@ def bracketed(approximate: Tensor, error: float) -> tuple[Tensor, Tensor]:
     """
     if approximate.device.type != "cpu":
         return bracketed_by_torch(approximate, error)
-    flat = approximate.contiguous().view(-1).numpy()
     result = torch.empty(approximate.shape, dtype=torch.float32)
-    rounded = result.view(-1).numpy()
-    count = _round(flat, 1 - error, 1 + error, rounded)
-    found = np.empty(int(count), np.int64)
-    if count:
-        _find(flat, 1 + error, rounded, found)
+    found = bracketed_into(approximate.contiguous().view(-1), error, result.view(-1))
     return result, torch.from_numpy(found)
+
+
+def bracketed_into(approximate: Tensor, error: float, result: Tensor) -> npt.NDArray[np.int64]:
+    """The same on the CPU, into ``result``, float32 ``[n]``; ``approximate`` is float64 ``[n]``; both contiguous."""
+    flat, rounded = approximate.numpy(), result.numpy()
+    found = np.empty(int(_round(flat, 1 - error, 1 + error, rounded)), np.int64)
+    if len(found):
+        _find(flat, 1 + error, rounded, found)
+    return found
+
+
+def square_roots(x: Tensor) -> Tensor:
+    """Return the square roots of float32 numbers on the CPU, correctly rounded: IEEE 754 defines them.
+
+    Not the library's, which need not be: compiled loops take the processor's own instruction.
+    """
+    result = torch.empty(x.shape, dtype=torch.float32)
+    _square_roots(x.contiguous().view(-1).numpy(), result.view(-1).numpy())
+    return result
 
 
 def bracketed_by_torch(approximate: Tensor, error: float) -> tuple[Tensor, Tensor]:
@@ -43,6 +58,12 @@ def bracketed_by_torch(approximate: Tensor, error: float) -> tuple[Tensor, Tenso
     below, above = from_float64(approximate * (1 - error)), from_float64(approximate * (1 + error))
     doubtful = (below != above) & ~torch.isnan(approximate)
     return below, doubtful.reshape(-1).nonzero().reshape(-1)
+
+
+@numba.njit(nogil=True, cache=True)
+def _square_roots(x: Any, roots: Any) -> None:
+    for i in range(x.size):
+        roots[i] = np.sqrt(x[i]) + np.float32(0)
 
 
 @numba.njit(nogil=True, cache=True)

@@ -45,7 +45,7 @@ def convolution(x: Tensor, weight: Tensor, geometry: Geometry, bits: int, form: 
     """
     count = math.prod(weight.shape[1:])
     check_operands(bits, bits, count)
-    if form is Form.KARATSUBA and fused_convolutions.takes(x, weight, geometry, bits):
+    if form is Form.KARATSUBA and fused_convolutions.takes(x, weight, geometry, bits, count):
         return fused_convolutions.convolution(x, weight, geometry, bits)
     left, right = quantise(weight, bits), quantise(x, bits)
     if _direct(form, x, count, bits):
@@ -77,7 +77,7 @@ def input_gradient(
     groups, kernel = geometry.groups, weight.shape[2:]
     count = weight.shape[0] // groups * math.prod(kernel)
     check_operands(bits, bits, count)
-    if form is Form.KARATSUBA and fused_convolutions.takes(g, weight, geometry, bits):
+    if form is Form.KARATSUBA and fused_convolutions.takes(g, weight, geometry, bits, count):
         return fused_convolutions.input_gradient(g, weight, size, geometry, bits)
     left, right = quantise(weight.contiguous(), bits), quantise(g, bits)
     if _direct(form, g, count, bits):
@@ -115,7 +115,7 @@ def weight_gradient(
     groups, outputs, inputs = geometry.groups, g.shape[1], x.shape[1] // geometry.groups
     count = g.shape[0] * math.prod(g.shape[2:])
     check_operands(bits, bits, count)
-    if form is Form.KARATSUBA and fused_convolutions.takes(g, x, geometry, bits):
+    if form is Form.KARATSUBA and fused_convolutions.takes(g, x, geometry, bits, 0):
         return fused_convolutions.weight_gradient(g, x, kernel, geometry, bits)
     left, right = quantise(g, bits), quantise(x, bits)
     if _direct(form, g, count, bits):

@@ -7,18 +7,24 @@ million values, exact arithmetic decides (:mod:`counterfoil.definite.truth`). So
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.definite.bracket import bracketed
+from counterfoil.definite.bracket import bracketed, bracketed_into, square_roots
 from counterfoil.definite.truth import correctly_rounded
 
 ERROR = 2.0**-46
 """Largest relative error of a float64 function that is allowed for: 64 units of 2^-52. Documented are 1 to 1.5 units
 (SLEEF), less than one (MKL), at most 5 (CUDA), and a few in glibc's list of known errors."""
+
+_PIECE = 1 << 14
+"""Elements that are evaluated at once."""
+
+_PIECE = 1 << 14
+"""Elements that are evaluated at once."""
 
 _LIBRARY: Mapping[str, Callable[..., Tensor]] = {
     "exp": torch.exp,
@@ -69,7 +75,49 @@ def evaluate(kind: str, *operands: Tensor | float) -> Tensor:
     Returns:
         float32: every zero +0; infinities and NaN where the function has them, for the caller to allow or refuse.
     """
-    return round_function(kind, *approximated(kind, *operands))
+    given = _tensors(operands)
+    if given[0].device.type != "cpu":
+        return round_function(kind, *approximated(kind, *operands))
+    if kind == "sqrt":
+        return square_roots(given[0])
+    # torch has the same without types.
+    shape = torch.Size(np.broadcast_shapes(*(tuple(tensor.shape) for tensor in given)))
+    result = torch.empty(shape, dtype=torch.float32)
+    _evaluate(kind, [_flat(tensor, shape) for tensor in given], result.view(-1))
+    return result
+
+
+def _tensors(operands: Sequence[Tensor | float]) -> list[Tensor]:
+    device = next(operand.device for operand in operands if isinstance(operand, Tensor))
+    given = [
+        operand if isinstance(operand, Tensor) else torch.full((), operand, dtype=torch.float32, device=device)
+        for operand in operands
+    ]
+    assert all(tensor.dtype == torch.float32 for tensor in given), "values of the exact profiles are float32"
+    return given
+
+
+def _flat(x: Tensor, shape: torch.Size) -> Tensor:
+    """A tensor broadcast and flat; of a single number nothing is copied."""
+    return x.reshape(1).expand(shape.numel()) if x.numel() == 1 else x.expand(shape).reshape(-1)
+
+
+def _evaluate(kind: str, operands: Sequence[Tensor], result: Tensor) -> None:
+    """Evaluate a function a piece at a time, so that what float64 takes stays in the processor's cache."""
+    function, count = _LIBRARY[kind], result.numel()
+    wide = [torch.empty(min(_PIECE, count), dtype=torch.float64) for _ in range(len(operands) + 1)]
+    doubtful = []
+    for start in range(0, count, _PIECE):
+        end = min(start + _PIECE, count)
+        *given, approximate = wide if end - start == _PIECE else (buffer[: end - start] for buffer in wide)
+        for buffer, operand in zip(given, operands, strict=True):
+            buffer.copy_(operand[start:end])
+        function(*given, out=approximate)
+        found = bracketed_into(approximate, ERROR, result[start:end])
+        if len(found):
+            doubtful.append(found + start)
+    if doubtful:
+        _decide(kind, operands, result, torch.from_numpy(np.concatenate(doubtful)))
 
 
 def approximated(kind: str, *operands: Tensor | float) -> tuple[tuple[Tensor, ...], Tensor]:
@@ -78,12 +126,7 @@ def approximated(kind: str, *operands: Tensor | float) -> tuple[tuple[Tensor, ..
     Returns:
         The operands, float32, broadcast to one shape; and the library's values, float64, off by at most ERROR.
     """
-    device = next(operand.device for operand in operands if isinstance(operand, Tensor))
-    given = [
-        operand if isinstance(operand, Tensor) else torch.full((), operand, dtype=torch.float32, device=device)
-        for operand in operands
-    ]
-    assert all(tensor.dtype == torch.float32 for tensor in given), "values of the exact profiles are float32"
+    given = _tensors(operands)
     approximate = _LIBRARY[kind](*(tensor.to(torch.float64) for tensor in given))
     return tuple(tensor.expand(approximate.shape) for tensor in given), approximate
 
@@ -101,12 +144,16 @@ def round_function(kind: str, operands: tuple[Tensor, ...], approximate: Tensor)
     """
     result, doubtful = bracketed(approximate, ERROR)
     if len(doubtful):
-        chosen = [operand.reshape(-1)[doubtful].cpu().numpy() for operand in operands]
-        # Tensors may hold the same number a million times.
-        different, places = np.unique(np.stack(chosen).view(np.uint32), axis=1, return_inverse=True)
-        values = np.array(
-            [correctly_rounded(kind, *map(float, column.view(np.float32))) for column in different.T.copy()],
-            np.float32,
-        )
-        result.view(-1)[doubtful] = torch.from_numpy(values[places.reshape(-1)]).to(result.device)
+        _decide(kind, [operand.reshape(-1) for operand in operands], result.view(-1), doubtful)
     return result
+
+
+def _decide(kind: str, operands: Sequence[Tensor], result: Tensor, doubtful: Tensor) -> None:
+    """Put the correctly rounded values in the doubtful places; operands and result are ``[n]``."""
+    chosen = [operand[doubtful].cpu().numpy() for operand in operands]
+    # Tensors may hold the same number a million times.
+    different, places = np.unique(np.stack(chosen).view(np.uint32), axis=1, return_inverse=True)
+    values = np.array(
+        [correctly_rounded(kind, *map(float, column.view(np.float32))) for column in different.T.copy()], np.float32
+    )
+    result[doubtful] = torch.from_numpy(values[places.reshape(-1)]).to(result.device)

@@ -132,15 +132,29 @@ def multiply(left: Operand, right: Operand) -> Tensor:
         else:
             torch._int_mm(a, b, out=out)
     result = torch.empty((rows, columns), dtype=torch.float32)
+    join(products, left.unit + right.unit, left.bits, inner, result)
+    return result
+
+
+def join(products: Tensor, unit: int, bits: int, inner: int, result: Tensor) -> None:
+    """Round the exact sums that products of planes stand for.
+
+    Args:
+        products: int32 or int64 ``[3 or 6, m, n]``, contiguous.
+        unit: Exponent of the sums' unit.
+        bits: Bits of each operand.
+        inner: Terms that were added.
+        result: float32 ``[m, n]``, contiguous; written.
+    """
+    count = digit_count(bits)
     flat, rounded = products.view(len(products), -1).numpy(), result.view(-1).numpy()
-    scale = 2.0 ** (left.unit + right.unit)
-    if not long and left.bits + right.bits + log2_ceiling(inner) <= FLOAT64_BITS:
+    scale = 2.0**unit
+    if 2 * bits + log2_ceiling(inner) <= FLOAT64_BITS:
         (_join_two if count == 2 else _join_three)(flat, scale, rounded)
     else:
         totals = np.empty(rounded.size, np.int64)
         (_totals_of_two if count == 2 else _totals_of_three)(flat, totals)
         _round_beyond(totals, scale, rounded)
-    return result
 
 
 def _long_product(a: Tensor, b: Tensor) -> Tensor:

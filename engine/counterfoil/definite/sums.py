@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from counterfoil.definite.geometry import both_sides, windows, windows_over_one
+from counterfoil.definite.geometry import windows, windows_over_one
 from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.quantise import quantise
 from counterfoil.definite.single import from_float64
@@ -81,27 +81,6 @@ def total_by_place(values: Tensor, places: Tensor, size: int, meeting: int, base
     added = exact[: values.numel()].view(values.shape)
     start = exact.new_zeros(shape) if base is None else exact[values.numel() :].view(shape)
     return from_float64(start.index_add(0, places, added))
-
-
-def total_of_windows(
-    x: Tensor, kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
-) -> Tensor:
-    """Return the defined sum over each window: average pooling before its division.
-
-    Args:
-        x: float32 ``[..., *spatial]``.
-        kernel: Elements of a window along each spatial axis.
-        stride: Elements from one window to the next.
-        padding: Zeros on both sides of each spatial axis.
-        dilation: Elements from one element of a window to the next.
-
-    Returns:
-        float32 ``[..., *positions]``; raises as :func:`total` does.
-    """
-    exact = quantise(x, sum_bits(math.prod(kernel))).values
-    padded = torch.nn.functional.pad(exact, both_sides(padding)).contiguous()
-    axes = tuple(range(-len(kernel), 0))
-    return from_float64(windows(padded, kernel, stride, dilation).sum(axes))
 
 
 def total_of_overlaps(

@@ -25,6 +25,7 @@ from counterfoil.rounding.grid import ZERO_SCALE, Grid
 from counterfoil.rounding.log import SiteLog, decode, encode
 from counterfoil.rounding.rounder import Kernels, ReplayingRounder, place_key, step_key
 from counterfoil.signing import sign_statement
+from counterfoil.vectors.exact import exact_operations
 from counterfoil.vectors.recording import KEY_SEED, trainer_key
 
 Array = npt.NDArray[Any]
@@ -335,3 +336,4 @@ def all_functions() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "following.json", following()
     yield "logs.json", logs()
     yield "fingerprints.json", fingerprints()
+    yield "exact_operations.json", exact_operations()

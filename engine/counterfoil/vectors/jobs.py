@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterfoil.bundle.precision import Precision
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.execution.philox import uniform
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType
@@ -85,14 +85,14 @@ def _order(
     objective: Callable[[nn.Module, Mapping[str, Tensor]], Tensor],
     data: Mapping[str, Array],
     rule: UpdateRule,
-    precision: Precision,
+    precision: AnyPrecision,
 ) -> OrderDraft:
     fan_in_uniform(model, SEED)
     types = {name: TensorType(array.dtype.name, (_BATCH, *array.shape[1:])) for name, array in data.items()}
     return draft_order(
         title=title,
         recipe="vectors",
-        captured=capture(model, objective, rule, types),
+        captured=capture(model, objective, rule, types, exact=isinstance(precision, ExactPrecision)),
         rule=rule,
         learning_rates=[0.0625 / step for step in range(1, STEPS + 1)],
         schedule=shuffled_epochs(_ROWS, _BATCH, STEPS, SEED),
@@ -109,6 +109,15 @@ def convolution_order() -> OrderDraft:
 
     The margin is the widest there is, so that many decisions are logged.
     """
+    return _convolution_order(Precision(margin_bits=Precision().margin_range[0], proven=False))
+
+
+def exact_order() -> OrderDraft:
+    """The same job under an exact profile: its operators are decomposed into single operations, and there is no log."""
+    return _convolution_order(ExactPrecision(13))
+
+
+def _convolution_order(precision: AnyPrecision) -> OrderDraft:
     data = {"images": _draw((_ROWS, 1, 6, 6), 100), "labels": (_draw((_ROWS,), 101) * _CLASSES).astype(np.int64)}
     return _order(
         "Convolutions, batch norm, cross entropy and SGD",
@@ -116,7 +125,7 @@ def convolution_order() -> OrderDraft:
         lambda model, batch: functional.cross_entropy(model(batch["images"]), batch["labels"]),
         data,
         Sgd(momentum=0.875, weight_decay=2.0**-10),
-        Precision(margin_bits=Precision().margin_range[0], proven=False),
+        precision,
     )
 
 

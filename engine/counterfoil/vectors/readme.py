@@ -29,11 +29,13 @@ are in C order and little-endian; `null` in the place of a scale's exponent stan
 | `following.json` | own values (infinities are such as an argument holds), own scale and the trainer's log of a site | rounded values, corrections, contradictions, omissions |
 | `logs.json` | sites; bytes that are no log | the log's bytes; a refusal |
 | `fingerprints.json` | order digest, step, place and elements (of steps' values, floating-point ones float64) | fingerprints |
+| `exact_operations.json` | operands under [exact profiles](../../docs/numerics.md#exact-profiles): of quantisation, products, sums and functions | integers and the exponent of their unit; float32 results |
 | `convolution.cfoil`, `.json` | a run of three steps: convolutions, batch norm, linear layer, cross entropy, SGD with momentum; calibrated margins. The trainer's machine took the first logged decision of step 2 the other way than rounding to nearest would | below; without the log, step 2 comes out different |
 | `transformer.cfoil`, `.json` | a run of three steps: attention, layer norm, GELU, dropout, Adam; proven margins | below |
+| `exact.cfoil`, `.json` | a run of three steps under `exact-13`: convolutions, batch norm, linear layer, cross entropy, SGD with momentum, all as single operations; no log | below |
 
 The JSON beside a run has the order digest, the program's digest, the run root, the trainer's key id, operator, elements and
-margin m of each rounding site, the number of places, and for each step: the state root (of every step, also those that the run does
+margin m of each rounding site (no margin under an exact profile), the number of places, and for each step: the state root (of every step, also those that the run does
 not commit to), the loss, the fingerprints, the log, the step record and the Merkle leaf.
 
 Everything but the runs' logs, and what is hashed from them (step records, leaves, run roots, claims), is the same on every

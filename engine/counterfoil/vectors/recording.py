@@ -13,18 +13,20 @@ import torch
 from torch import Tensor
 
 from counterfoil import canonical
-from counterfoil.bundle.precision import AnyPrecision, Precision
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.schema import RunClaim, StepRecord, run_tree
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.fingerprints import fingerprints_digest
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.commit.state import state_root
+from counterfoil.definite.operators import Profile
+from counterfoil.execution.exactly import exactly
 from counterfoil.execution.interpreter import Interpreter, StepResult
 from counterfoil.program.graph import Program
 from counterfoil.rounding.guaranteed import site_margins
-from counterfoil.rounding.log import SiteLog, encode
-from counterfoil.rounding.profiles import recording_rounder, replaying_rounder
+from counterfoil.rounding.log import SiteLog
+from counterfoil.rounding.profiles import encode_log, recording_rounder, replaying_rounder
 from counterfoil.rounding.rounder import Kernels, step_key
 from counterfoil.signing import SigningKey, key_from_seed, sign_claim
 from counterfoil.training.order import OrderDraft, step_inputs
@@ -58,7 +60,7 @@ def record_steps(draft: OrderDraft, turned: int | None = None) -> Iterator[Recor
             everything that follows is computed from it. None takes all as they come.
     """
     manifest, program = draft.manifest, draft.program
-    interpreter = Interpreter(program, _CPU)
+    interpreter = _interpreter(program, manifest.precision)
     kernels = Kernels(_CPU, 1)
     state: Mapping[str, Tensor] = {name: torch.from_numpy(np.array(array)) for name, array in draft.initial.items()}
     data: Any = draft.data
@@ -79,6 +81,12 @@ def record_steps(draft: OrderDraft, turned: int | None = None) -> Iterator[Recor
         kernels.close()
 
 
+def _interpreter(program: Program, precision: AnyPrecision) -> Interpreter:
+    if isinstance(precision, ExactPrecision):
+        return Interpreter(program, _CPU, torch.float32, exactly(Profile(precision.bits)))
+    return Interpreter(program, _CPU)
+
+
 def turn_first(logs: Sequence[SiteLog]) -> tuple[SiteLog, ...]:
     """Return the logs of a step with the first decision of the first site that has one turned round."""
     chosen = next(number for number, log in enumerate(logs) if len(log.ups))
@@ -94,7 +102,7 @@ def write_run(path: Path, draft: OrderDraft, turned: int | None = None) -> dict[
     steps = []
     with BundleWriter.create(path) as writer:
         writer.write_order(manifest, program.to_bytes(), draft.schedule, draft.scalars, draft.data, dict(draft.initial))
-        done = [(recorded, encode(recorded.logs)) for recorded in record_steps(draft, turned)]
+        done = [(recorded, encode_log(manifest.precision, recorded.logs)) for recorded in record_steps(draft, turned)]
         writer.begin_run(len(program.places), sum(len(log) for _, log in done))
         for step, (recorded, log) in enumerate(done, 1):
             arrays = {name: tensor.numpy() for name, tensor in recorded.result.state.items()}

@@ -6342,6 +6342,10 @@
             <translation>{0} von {1} Elementen wurden exakt berechnet. Die Fehlerschranke ist {2}.</translation>
         </message>
         <message>
+            <source>{0} of {1} elements were computed in integers. Every machine must have these bits.</source>
+            <translation>{0} von {1} Elementen wurden in ganzen Zahlen berechnet. Jeder Rechner muss diese Bits haben.</translation>
+        </message>
+        <message>
             <source>{0} of {1} segments were judged, up to step {2}. This is kept: Resume goes on from there.</source>
             <translation>{0} von {1} Segmenten wurden beurteilt, bis Schritt {2}. Das ist aufbewahrt: Fortsetzen macht dort weiter.</translation>
         </message>

@@ -162,8 +162,8 @@ def test_when_the_kernels_are_used(name: str, monkeypatch: pytest.MonkeyPatch) -
     asked = []
     takes = fused_convolutions.takes
 
-    def seen(first: Tensor, second: Tensor, geometry: Geometry, bits: int) -> bool:
-        asked.append(takes(first, second, geometry, bits))
+    def seen(first: Tensor, second: Tensor, geometry: Geometry, bits: int, count: int) -> bool:
+        asked.append(takes(first, second, geometry, bits, count))
         return asked[-1]
 
     monkeypatch.setattr(fused_convolutions, "takes", seen)
@@ -173,3 +173,39 @@ def test_when_the_kernels_are_used(name: str, monkeypatch: pytest.MonkeyPatch) -
         assert all(same_bits(a, b) for a, b in zip(found, expected, strict=True))
         assert asked == [digits and geometry.groups == 1] * 3
         asked.clear()
+
+
+MORE = {
+    "dilation and stride share a factor": ((2, 3, 13), (2, 3, 3), Geometry((4,), (3,), (2,))),
+    "phases that no tap is over": ((3, 2, 7, 9), (3, 2, 2, 1), Geometry((3, 4), (1, 0), (1, 1))),
+    "a kernel as long as the input": ((2, 2, 4, 4), (3, 2, 4, 4), Geometry((1, 1), (0, 0), (1, 1))),
+    "padding that no window reaches": ((2, 1, 5, 5), (2, 1, 2, 2), Geometry((4, 4), (1, 1), (1, 1))),
+    "many channels": ((2, 70, 5, 4), (9, 70, 3, 3), Geometry((2, 1), (1, 1), (1, 1))),
+}
+
+
+@pytest.mark.parametrize("tile_bytes", [1, 400, 10**6])
+@pytest.mark.parametrize("name", [*CASES, *MORE])
+def test_tiles_and_phases(name: str, tile_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However the rows are cut into tiles: parts of an image, one, several, all."""
+    monkeypatch.setattr(fused_convolutions, "_TILE_BYTES", tile_bytes)
+    monkeypatch.setattr(fused_convolutions, "_FEWEST_ROWS", 3)
+    monkeypatch.setattr(fused_convolutions, "_FEWEST_ADDED", 3)
+    monkeypatch.setitem(CASES, name, (CASES | MORE)[name])
+    x, weight, g, geometry = drawn(name)
+    for bits in BITS:
+        found = every_form(x, weight, g, geometry, bits, Form.KARATSUBA)
+        expected = every_form(x, weight, g, geometry, bits, Form.FLOAT64)
+        assert [same_bits(a, b) for a, b in zip(found, expected, strict=True)] == [True] * 3
+
+
+@pytest.mark.parametrize("bits", BITS)
+def test_gradients_of_many_positions_at_their_largest(bits: int) -> None:
+    """More products than int32 adds, of the largest digits; the kernels' int8 products hold a tile each."""
+    lowest = -(64 + 64 * 128) if bits == 13 else -(64 + 64 * 128 + 63 * 128**2)
+    x, g = torch.full((5, 1, 90, 90), float(lowest)), torch.full((5, 2, 90, 90), float(lowest))
+    x[0, 0, 0, 0] += 1
+    geometry = Geometry((1, 1), (0, 0), (1, 1))
+    assert g.numel() // 2 > fused_convolutions.KARATSUBA_BLOCK
+    found, expected = (weight_gradient(g, x, (1, 1), geometry, bits, form) for form in (Form.KARATSUBA, Form.FLOAT64))
+    assert same_bits(found, expected)

@@ -21,7 +21,6 @@ from counterfoil.definite.sums import (
     total,
     total_by_place,
     total_of_overlaps,
-    total_of_windows,
 )
 from counterfoil.errors import NonFiniteError, ProgramError
 from support import definite_reference as reference
@@ -195,23 +194,6 @@ def places_of(
             under.append(place if all(0 <= i < n for i, n in zip(place, size, strict=True)) else None)
         found[position] = under
     return found
-
-
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_sums_of_windows(geometry: tuple[tuple[int, ...], ...]) -> None:
-    kernel, stride, padding, dilation = geometry
-    size = tuple(range(7, 7 + len(kernel)))
-    x = wild((2, *size), 6)
-    under = places_of(size, kernel, stride, padding, dilation)
-    e, bits = exponent(x.flatten().tolist()), sum_bits(math.prod(kernel))
-    counts = [max(axis) + 1 for axis in zip(*under, strict=True)]
-    expected = [
-        reference.total([float(plane[place]) for place in places if place is not None], bits, e)
-        for plane in x
-        for places in under.values()
-    ]
-    found = total_of_windows(x, kernel, stride, padding, dilation)
-    assert same_bits(found, torch.tensor(expected).reshape(2, *counts))
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)

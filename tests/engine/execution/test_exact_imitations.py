@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
+from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.definite import functions
 from counterfoil.definite.elements import kinds
 from counterfoil.definite.forms import sound_forms
@@ -15,11 +18,15 @@ from counterfoil.definite.operators import Profile
 from counterfoil.definite.products import Form
 from counterfoil.execution import exact_imitations
 from counterfoil.execution.exactly import exactly
-from counterfoil.execution.interpreter import Operation, make_operation
+from counterfoil.execution.interpreter import Compute, Operation, StepResult, make_operation
 from counterfoil.execution.perturbed import IMITATIONS, exactly_perturbed
+from counterfoil.machine import open_machine
 from counterfoil.program.graph import Node, TensorType
-from support.definite_calls import CALLS, draw, listed
+from counterfoil.rounding.profiles import recording_rounder
+from counterfoil.training.order import OrderDraft, step_inputs
+from support.definite_calls import CALLS, draw
 from support.definite_reference import bits_of, wild
+from support.jobs import digits_order, gpt2_order
 
 OWN = Profile.on(torch.device("cpu"), 20)
 ELEMENTWISE: list[tuple[str, list[Any]]] = [
@@ -34,6 +41,10 @@ ELEMENTWISE: list[tuple[str, list[Any]]] = [
 
 def operation_of(name: str) -> Operation:
     return make_operation(Node(name, (), (), (TensorType("float32", ()),), 0, "", "forward"))
+
+
+def listed(result: Any) -> list[Tensor]:
+    return [x for x in (result if isinstance(result, (tuple, list)) else [result]) if x is not None]
 
 
 def ordinary(name: str, args: list[Any]) -> list[Tensor]:
@@ -115,3 +126,61 @@ def test_sums_that_float64_does_not_hold_take_another_form(imitation: str) -> No
     args = [draw(3, 500), draw(500, 4)]
     expected = exactly(profile)(operation_of("aten.mm.default"), args, {})
     assert bits_of(imitated(imitation, "aten.mm.default", args, profile)[0]) == bits_of(expected)
+
+
+# Whole steps of recipes.
+
+
+def step_of(draft: OrderDraft, compute: Compute | None) -> tuple[list[int], StepResult]:
+    """The fingerprints of the first step of an order, and its result."""
+    manifest, program = draft.manifest, draft.program
+    machine = open_machine("cpu", 1)
+    with machine.kernels() as kernels:
+        rounder = recording_rounder(program, manifest.precision, kernels)
+        rounder.begin_step(7)
+        state = {name: torch.from_numpy(np.array(array)) for name, array in draft.initial.items()}
+        data: Any = draft.data
+        inputs = step_inputs(manifest, 1, state, draft.schedule[0], draft.scalars[0], data)
+        result = machine.interpreter(program, manifest.precision).run(inputs, rounder=rounder, compute=compute)
+        return rounder.fingerprints.tolist(), result
+
+
+DRAFTS = {
+    "digits": lambda: digits_order(width=2, batch_size=4, precision=ExactPrecision(13)),
+    "gpt2": lambda: gpt2_order(precision=ExactPrecision(20)),
+}
+PLAIN = cache(lambda name: step_of(DRAFTS[name](), None))
+
+
+def same_step(name: str, compute: Compute) -> bool:
+    (expected, plain), (found, other) = PLAIN(name), step_of(DRAFTS[name](), compute)
+    return (
+        expected == found
+        and plain.loss == other.loss
+        and all(torch.equal(plain.state[key], other.state[key]) for key in plain.state)
+    )
+
+
+@pytest.mark.parametrize("imitation", IMITATIONS)
+@pytest.mark.parametrize("name", DRAFTS)
+def test_no_imitation_shows_in_a_step(name: str, imitation: str) -> None:
+    bits = DRAFTS[name]().manifest.precision.bits
+    assert same_step(name, exactly_perturbed(imitation, Profile.on(torch.device("cpu"), bits)))
+
+
+@pytest.mark.parametrize("name", DRAFTS)
+def test_control_one_unit_in_the_last_place_of_one_result_shows(name: str) -> None:
+    plain = exactly_perturbed("reversed", Profile.on(torch.device("cpu"), DRAFTS[name]().manifest.precision.bits))
+    erred: list[str] = []
+
+    def compute(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        result = plain(operation, args, kwargs)
+        if erred or operation.node.entry.kind not in ("mm", "convolution"):
+            return result
+        erred.append(operation.node.operator)
+        flat = result.contiguous().view(-1)
+        flat[5] = torch.nextafter(flat[5], torch.tensor(torch.inf))
+        return flat.view(result.shape)
+
+    assert not same_step(name, compute)
+    assert len(erred) == 1

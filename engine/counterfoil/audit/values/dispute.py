@@ -185,9 +185,11 @@ class DisputedElement:
         computed: This machine's value before rounding.
         replay: This machine's value after rounding, the trainer's logged direction applied.
         trainer: The trainer's value, where the fingerprint tells it; None where it does not.
-        quantum: Distance of two neighbouring grid points there.
-        error: Distance of ``computed`` from the exact value, in units of the error bound.
-        midpoint: Distance of the exact value from the nearest midpoint between grid points, in units of the same.
+        quantum: Distance of two neighbouring grid points there; under an exact profile of two numbers of the dtype.
+        error: Distance of ``computed`` from the exact value, in units of the error bound; under an exact profile from
+            the defined value, in units of ``quantum``.
+        midpoint: Distance of the exact value from the nearest midpoint between grid points, in units of the error
+            bound; 0 under an exact profile, which has neither.
     """
 
     index: tuple[int, ...]
@@ -212,7 +214,8 @@ class Finding:
         recomputed: How many elements were recomputed exactly.
         total: How many elements the operator's output has.
         margin: The margin tau of the output; 0 when nothing was recomputed.
-        bound: How far a conforming machine's value lies from the exact one at most; 0 when nothing was recomputed.
+        bound: How far a conforming machine's value lies from the exact one at most; 0 when nothing was recomputed, and
+            under an exact profile.
     """
 
     right: Right
@@ -222,6 +225,11 @@ class Finding:
     total: int = 0
     margin: float = 0.0
     bound: float = 0.0
+
+    @property
+    def defined(self) -> bool:
+        """Whether elements were computed of which every conforming machine has the same bits: of an exact profile."""
+        return bool(self.recomputed) and self.bound == 0
 
 
 def accuses(confirmed: bool, right: Right | None) -> bool:

@@ -1,0 +1,289 @@
+"""``python -m benchmarks.cross_hardware.replays FOLDER``: exact runs, replayed on every machine that this one can be.
+
+Each run is recorded once and replayed with every instruction set of the libraries (in a process of its own, since
+libraries choose theirs at start), under every imitation of other hardware, in every form of products that is sound, on
+one thread and on two. Every replay must give the leaf of every step. The control: the same jobs in ordinary float32.
+
+FOLDER keeps orders, runs and each replay as it ends; what is done is not done again. Counts go to ``--write``, and from
+there onto the page (``python -m benchmarks.cross_hardware page``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import torch
+
+from benchmarks.cross_hardware.campaign import Campaign, Task
+from benchmarks.cross_hardware.ordinary import unrounded
+from benchmarks.honest_jobs import ORDERS
+from counterfoil.audit.replay import imitated_audit, run_audit
+from counterfoil.audit.values.events import AuditFinished
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.request import AuditRequest
+from counterfoil.benchmark.paper import machine_name
+from counterfoil.definite.forms import sound_forms
+from counterfoil.definite.operators import Profile
+from counterfoil.definite.products import Form
+from counterfoil.execution.perturbed import IMITATIONS
+from counterfoil.training.recorder import record
+from counterfoil.wholefiles import write_whole
+
+STEPS = 2
+PROFILES = ("exact-20", "exact-13")
+CONTROL = "float64-24"
+"""The order whose program is trained ordinarily: that of an exact profile is decomposed."""
+SETTINGS: Mapping[str, Mapping[str, str]] = {
+    "as it is": {},
+    "AVX-512 without 8-bit dot products": {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE"},
+    "AVX2": {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"},
+    "SSE4": {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"},
+}
+"""Environments of a process; a library that knows none of its names goes on as before."""
+FORMS = (Form.FLOAT64, Form.FLOAT32, Form.INT8, Form.KARATSUBA)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """One replay, or one ordinary training.
+
+    Attributes:
+        job: Name of the job.
+        profile: Name of the precision profile; empty for ordinary training.
+        setting: Key of :data:`SETTINGS`.
+        machine: The imitation, or the form of products; empty for this machine as it is.
+        threads: Threads.
+        equal: Whether every step gave the trainer's leaf. Of ordinary training: whether it gave the state of the first.
+        outcome: What was concluded, or the state root of ordinary training.
+        seconds: Time it took.
+    """
+
+    job: str
+    profile: str
+    setting: str
+    machine: str
+    threads: int
+    equal: bool = False
+    outcome: str = ""
+    seconds: float = 0.0
+
+    @property
+    def key(self) -> tuple[str, str, str, str, int]:
+        """What tells it from all others."""
+        return self.job, self.profile, self.setting, self.machine, self.threads
+
+
+def plan(jobs: Sequence[str]) -> list[Replay]:
+    """Return every replay: each machine once on one thread and once on two, in turn over the two profiles."""
+    machines = ["", *IMITATIONS, *(f"products in {form.value}" for form in FORMS)]
+    replays = [
+        Replay(job, profile, setting, machine, 1 + (number + turn) % 2)
+        for setting in SETTINGS
+        for job in jobs
+        for turn, profile in enumerate(PROFILES)
+        for number, machine in enumerate(machines)
+    ]
+    controls = [Replay(job, "", setting, "", threads) for setting in SETTINGS for job in jobs for threads in (1, 2)]
+    return [*controls, *replays]
+
+
+def prepare(campaign: Campaign, jobs: Sequence[str], steps: int) -> None:
+    """Order the jobs, and record the runs on this machine."""
+    for ordered in campaign.order_all(jobs, (*PROFILES, CONTROL), steps):
+        if ordered.refused:
+            raise RuntimeError(f"{ordered.job} cannot be ordered under {ordered.profile}: {ordered.refused}")
+    for job in jobs:
+        for profile in PROFILES:
+            task = Task(job, profile)
+            run = campaign.run("this", task)
+            run.parent.mkdir(parents=True, exist_ok=True)
+            if not run.exists():
+                for _ in record(campaign.order(task), run, campaign.key, threads=1, fresh=True):
+                    pass
+
+
+def do(campaign: Campaign, replay: Replay) -> Replay | None:
+    """Do one replay in this process; None where this machine has no such form of products."""
+    begun = time.perf_counter()
+    if not replay.profile:
+        root = unrounded(campaign.order(Task(replay.job, CONTROL)), "cpu", replay.threads)
+        return _done(replay, begun, False, root.hex)
+    task, forms = Task(replay.job, replay.profile), {f"products in {form.value}": form for form in FORMS}
+    request = AuditRequest(campaign.run("this", task), campaign.order(task), threads=replay.threads)
+    form = forms.get(replay.machine)
+    if form is not None and form not in sound_forms("cpu"):
+        return None
+    with nullcontext() if form is None else _only(form):
+        imitated = replay.machine and form is None
+        *_, last = imitated_audit(request, replay.machine) if imitated else run_audit(request)
+    assert isinstance(last, AuditFinished)
+    report = last.report
+    equal = (
+        report.outcome is Outcome.VERIFIED
+        and report.steps_replayed == report.steps_ordered
+        and not report.mismatched_steps
+    )
+    return _done(replay, begun, equal, report.outcome.value)
+
+
+def _only(form: Form) -> AbstractContextManager[object]:
+    """Compute products in one form; those of batches have float32 and float64 only."""
+    batches = form if form is Form.FLOAT32 else Form.FLOAT64
+    return patch.object(Profile, "on", lambda device, bits: Profile(bits, form, batches, form))
+
+
+def _done(replay: Replay, begun: float, equal: bool, outcome: str) -> Replay:
+    seconds = round(time.perf_counter() - begun, 2)
+    return Replay(*replay.key, equal=equal, outcome=outcome, seconds=seconds)
+
+
+def work(campaign: Campaign) -> None:
+    """Do the replays that standard input has, a line of JSON each, and print them done; in a process of its own."""
+    for line in sys.stdin:
+        done = do(campaign, Replay(**json.loads(line)))
+        if done is not None:
+            print(json.dumps(asdict(done)), flush=True)
+
+
+def in_processes(campaign: Campaign, left: Iterable[Replay]) -> Iterator[Replay]:
+    """Do replays, a process for each setting; yields each as it ends."""
+    by_setting: dict[str, list[Replay]] = {}
+    for replay in left:
+        by_setting.setdefault(replay.setting, []).append(replay)
+    for setting, replays in by_setting.items():
+        command = [sys.executable, "-m", "benchmarks.cross_hardware.replays", str(campaign.folder), "--child"]
+        request = "".join(json.dumps(asdict(replay)) + "\n" for replay in replays)
+        given = campaign.folder / "request"
+        given.write_text(request, encoding="utf-8")
+        with (
+            given.open() as stdin,
+            subprocess.Popen(
+                command, env={**os.environ, **SETTINGS[setting]}, stdin=stdin, stdout=subprocess.PIPE, text=True
+            ) as process,
+        ):
+            assert process.stdout is not None
+            for line in process.stdout:
+                yield Replay(**json.loads(line))
+        if process.returncode:
+            raise RuntimeError(f"The replays with {setting} ended with {process.returncode}.")
+
+
+def read_results(file: Path) -> list[Replay]:
+    """Return the replays that are done."""
+    if not file.exists():
+        return []
+    return [Replay(**json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def append_result(file: Path, replay: Replay) -> None:
+    """Add a replay to a file of results."""
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(asdict(replay)) + "\n")
+
+
+def summary(done: Sequence[Replay], command: str) -> dict[str, Any]:
+    """Return the counts of all replays, as the page needs them."""
+    counts: dict[str, dict[str, list[int]]] = {}
+    for one in done:
+        if one.profile:
+            cell = counts.setdefault(one.job, {}).setdefault(one.setting, [0, 0])
+            cell[0] += one.equal
+            cell[1] += 1
+    controls: dict[str, set[str]] = {}
+    for one in done:
+        if not one.profile:
+            controls.setdefault(one.job, set()).add(one.outcome)
+    return {
+        "about": f"{machine_name('cpu')}; torch {torch.__version__}, Python {platform.python_version()}",
+        "command": command,
+        "date": datetime.now(UTC).date().isoformat(),
+        "seconds": round(sum(one.seconds for one in done)),
+        "machines": sorted({one.machine or "this machine" for one in done}),
+        "counts": counts,
+        "controls": {job: len(states) for job, states in controls.items()},
+        "unequal": sorted(f"{one.key}: {one.outcome}" for one in done if one.profile and not one.equal),
+    }
+
+
+def section(found: Mapping[str, Any]) -> str:
+    """Return the section of the page as Markdown."""
+    counts, controls = found["counts"], found["controls"]
+    settings = list(dict.fromkeys(setting for row in counts.values() for setting in row))
+    cells = [cell for row in counts.values() for cell in row.values()]
+    equal, total = (sum(cell[i] for cell in cells) for i in (0, 1))
+    rows = [
+        [
+            job,
+            *("{} of {}".format(*row[setting]) if setting in row else "-" for setting in settings),
+            _states(controls, job),
+        ]
+        for job, row in counts.items()
+    ]
+    heads = ["job", *settings, "states of ordinary float32"]
+    lines = [heads, ["---"] * len(heads), *rows]
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    unequal = "".join(f"\n- {line}" for line in found["unequal"])
+    return (
+        f"## Many replays on one machine\n\n{found['about']}, {found['date']}, {found['seconds']:,} s in all: "
+        f"`{found['command']}`.\n\nRuns under the exact profiles, replayed with each instruction set, on one thread "
+        f"and two, as {', '.join(found['machines'])}. **{equal:,} of {total:,} replays gave the leaf of every step**, "
+        "and so the run root. The last column is the control: in how many different states ordinary float32 training "
+        f"of the job ended under the same settings.\n\n{table}\n{unequal}"
+    )
+
+
+def _states(controls: Mapping[str, int], job: str) -> str:
+    return str(controls[job]) if job in controls else "-"
+
+
+def sections(results: Path) -> str:
+    """Return the sections of all machines that are in a folder of results."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(results.glob("replays/*.json"))]
+    return "\n".join(map(section, found))
+
+
+def main() -> int:
+    """Do what is left, and count. Ends with 1 if a replay was not equal."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cross_hardware.replays", description=__doc__)
+    parser.add_argument("folder", type=Path, help="where orders, runs and results are kept")
+    parser.add_argument("--jobs", nargs="+", choices=ORDERS, default=list(ORDERS), help="which jobs (default all)")
+    parser.add_argument("--steps", type=int, default=STEPS, help=f"steps of each job (default {STEPS})")
+    parser.add_argument("--write", type=Path, help="the file of counts to write, under benchmarks/cross_hardware")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    campaign, file = Campaign(options.folder), options.folder / "replays.jsonl"
+    if options.child:
+        work(campaign)
+        return 0
+    prepare(campaign, options.jobs, options.steps)
+    done = {replay.key: replay for replay in read_results(file)}
+    for number, replay in enumerate(in_processes(campaign, [r for r in plan(options.jobs) if r.key not in done]), 1):
+        append_result(file, replay)
+        done[replay.key] = replay
+        if replay.profile and not replay.equal:
+            print(f"{replay} <- not equal", flush=True)
+        if number % 50 == 0:
+            print(f"{number} done", flush=True)
+    found = summary(list(done.values()), f"python -m benchmarks.cross_hardware.replays FOLDER --steps {options.steps}")
+    print(section(found))
+    if options.write is not None:
+        options.write.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(options.write, (json.dumps(found, indent=1) + "\n").encode(), what="the counts")
+    return bool(found["unequal"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
