@@ -57,7 +57,7 @@ def segments(request: SegmentRequest) -> str:
         return _tr("the segments {0}").format(number_list(request.numbers))
     if request.confidence is not None:
         return _tr("a random sample that finds a run with {0} % of bad segments with a probability of {1} %").format(
-            f"{100 * request.bad_fraction:g}", f"{100 * request.confidence:g}"
+            text.number(100 * request.bad_fraction), text.number(100 * request.confidence)
         )
     if request.count is not None:
         return _tr("a random sample of {0} segments").format(request.count)

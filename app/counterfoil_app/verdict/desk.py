@@ -59,6 +59,7 @@ class VerdictDesk(QObject):
         folder, target = path.resolve().parent, beside(path, ".verdict.json")
         signed_at = now()
         dialog = SigningDialog(report, signed_at, key, folder, target, self._theme, self._window)
+        dialog.case.auditor.setText(self._settings.auditor_name)
         self._show(dialog)
         dialog.accepted.connect(partial(self._sign, dialog, report))
         self._ask(dialog, lambda engine: engine.preview(report, signed_at), partial(self._previewed, dialog))
@@ -83,6 +84,7 @@ class VerdictDesk(QObject):
         if self._session.report is report:
             request = dialog.request()
             self._key_in_use = request.private_key
+            self._settings.auditor_name = request.case.auditor
             self._session.export_verdict(partial(export_verdict, request=request))
 
     def _exported(self, path: Path) -> None:

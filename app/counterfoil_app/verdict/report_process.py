@@ -17,7 +17,8 @@ from counterfoil_app.desktop import startup
 from counterfoil_app.engine.worker import Failure, ReportedError
 from counterfoil_app.looks.fonts import install_fonts, text_font
 from counterfoil_app.looks.language import LANGUAGES, SOURCE_LANGUAGE, Translations
-from counterfoil_app.verdict.report_document import Contents, make_pdf
+from counterfoil_app.verdict.report_document import Contents
+from counterfoil_app.verdict.report_pages import make_pdf
 
 
 def print_report(contents: Contents) -> bytes:

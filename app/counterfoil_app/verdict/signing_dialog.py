@@ -29,6 +29,7 @@ from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.verdict.case import CaseFields
 from counterfoil_app.verdict.export import SigningRequest
 from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label
 
@@ -85,6 +86,7 @@ class SigningDialog(QDialog):
         self._beside = label("", "muted")
         self.hint = label("", "muted")
         self.statement = QPlainTextEdit()
+        self.case = CaseFields()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.ok.setText(self.tr("Sign and save"))
@@ -133,6 +135,7 @@ class SigningDialog(QDialog):
         tabs = QTabWidget()
         tabs.addTab(readable, self.tr("What is signed, in &words"))
         tabs.addTab(self.statement, self.tr("The same as &JSON"))
+        tabs.addTab(self.case, self.tr("C&ase and parties"))
         return tabs
 
     def _fields(self) -> list[Field]:
@@ -261,6 +264,7 @@ class SigningDialog(QDialog):
             table=self._companion("steps.csv") if self.table.isChecked() else None,
             remember=self.remember.isChecked() and self.remember.isEnabled() and passphrase is not None,
             statement=self._signed,
+            case=self.case.case(),
         )
 
     def _target(self) -> Path:

@@ -124,6 +124,8 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
 
     def tickStrings(self, values: Sequence[float], _scale: float, spacing: float) -> list[str]:  # noqa: N802
         """The numbers; what is next to nothing between two ticks is 0."""
+        if self.logMode:
+            return [text.number(10**value) for value in values]
         return [text.number(0.0 if abs(value) < 1e-9 * spacing else value) for value in values]
 
 

@@ -25,7 +25,7 @@ from counterfoil_app.model.divergence_table import Floats
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.thinning import RowGroup, group_rows, thin_to_view
 from counterfoil_app.views import colours, plot_export
-from counterfoil_app.views.axes import CountAxis, NameAxis, StepAxis, TitleItem, least_row, name_width
+from counterfoil_app.views.axes import CountAxis, NameAxis, NumberAxis, StepAxis, TitleItem, least_row, name_width
 from counterfoil_app.views.parts import label
 from counterfoil_app.views.plot_export import PlotNumbers
 
@@ -112,7 +112,7 @@ class DivergenceView(QWidget):
         self._layout.setVerticalSpacing(0)
         self.names = NameAxis()
         self.heat = self._plot(0, self.names)
-        self.loss = self._plot(1, None)
+        self.loss = self._plot(1, NumberAxis())
         self.log = self._plot(2, CountAxis())
         self.plots = (self.heat, self.loss, self.log)
         self._make_bar()
@@ -174,10 +174,10 @@ class DivergenceView(QWidget):
 
     # Making
 
-    def _plot(self, place: int, axis: pg.AxisItem | None) -> pg.PlotItem:
+    def _plot(self, place: int, axis: pg.AxisItem) -> pg.PlotItem:
         self._titles.append(TitleItem())
         self.canvas.addItem(self._titles[-1], row=2 * place, col=0)
-        axes = {"bottom": StepAxis()} if axis is None else {"left": axis, "bottom": StepAxis()}
+        axes = {"left": axis, "bottom": StepAxis()}
         plot = self.canvas.addPlot(row=2 * place + 1, col=0, axisItems=axes, enableMenu=False)
         plot.hideButtons()
         plot.setMouseEnabled(x=True, y=False)

@@ -64,7 +64,7 @@ class PlanDialog(QDialog):
         self.confidence = QComboBox()
         self.confidence.setAccessibleName(self.tr("Probability of finding a bad run"))
         for confidence in CONFIDENCES:
-            self.confidence.addItem(f"{100 * confidence:g} %", confidence)
+            self.confidence.addItem(f"{text.number(100 * confidence)} %", confidence)
         self.bad = QDoubleSpinBox()
         self.bad.setAccessibleName(self.tr("Share of bad segments"))
         self.bad.setRange(0.1, 100.0)
@@ -218,7 +218,7 @@ class PlanDialog(QDialog):
     def _choose_confidence(self, confidence: float) -> None:
         position = self.confidence.findData(confidence)
         if position < 0:
-            self.confidence.addItem(f"{100 * confidence:g} %", confidence)
+            self.confidence.addItem(f"{text.number(100 * confidence)} %", confidence)
             position = self.confidence.count() - 1
         self.confidence.setCurrentIndex(position)
 
@@ -273,7 +273,7 @@ class PlanDialog(QDialog):
         for place, row in enumerate(rows):
             whole = row.confidence == 1.0
             cells = [
-                self.tr("100 % (whole run)") if whole else f"{100 * row.confidence:g} %",
+                self.tr("100 % (whole run)") if whole else f"{text.number(100 * row.confidence)} %",
                 text.count(row.segments),
                 text.count(row.steps),
                 "0" if whole else text.number(row.passing),

@@ -109,7 +109,9 @@ def step_columns() -> list[Column[StepLine]]:
         ),
         Column(_tr("Log entries"), lambda line: text.count(line.log_entries), 9, numeric=True),
         Column(_tr("Log bytes"), lambda line: text.count(line.log_bytes), 9, numeric=True),
-        Column(_tr("Seconds"), lambda line: f"{line.row.seconds:.3f}" if line.row else "", 8, numeric=True),
+        Column(
+            _tr("Seconds"), lambda line: text.digits(f"{line.row.seconds:.3f}") if line.row else "", 8, numeric=True
+        ),
     ]
 
 

@@ -36,6 +36,29 @@
         </message>
     </context>
     <context>
+        <name>CaseFields</name>
+        <message>
+            <source>Auditor</source>
+            <translation>Prüfer</translation>
+        </message>
+        <message>
+            <source>Case number</source>
+            <translation>Aktenzeichen</translation>
+        </message>
+        <message>
+            <source>Client</source>
+            <translation>Auftraggeber</translation>
+        </message>
+        <message>
+            <source>For the head of the report. The signed verdict does not hold it.</source>
+            <translation>Für den Kopf des Berichts. Im unterschriebenen Urteil steht es nicht.</translation>
+        </message>
+        <message>
+            <source>Trainer</source>
+            <translation>Beim Trainer</translation>
+        </message>
+    </context>
+    <context>
         <name>ChecksList</name>
         <message>
             <source>Fold the passed checks</source>
@@ -1930,6 +1953,10 @@
         <message>
             <source>Bundle</source>
             <translation>Bündel</translation>
+        </message>
+        <message>
+            <source>C&amp;ase and parties</source>
+            <translation>&amp;Akte und Parteien</translation>
         </message>
         <message>
             <source>Choose the private key file</source>
@@ -5817,6 +5844,14 @@
             <translation> Die gestrichelte Linie ist der strittige Schritt.</translation>
         </message>
         <message>
+            <source>64 digits that name a content: another content has others</source>
+            <translation>64 Ziffern, die einen Inhalt benennen: Ein anderer Inhalt hat andere</translation>
+        </message>
+        <message>
+            <source>A step that came out different was carried out once more with every sum in another order, and its first different operation was computed exactly: the trainer is accused only of what no sound machine gives.</source>
+            <translation>Ein Schritt, der anders herauskam, wurde noch einmal ausgeführt, mit jeder Summe in anderer Reihenfolge, und seine erste abweichende Operation wurde exakt berechnet: Dem Trainer wird nur vorgeworfen, was kein einwandfreier Rechner ergibt.</translation>
+        </message>
+        <message>
             <source>A step was carried out again and did not give what the trainer signed. The trainer's signature binds the trainer to the claimed result of that very step, so the dispute can be settled by anybody who repeats this one step.</source>
             <translation>Ein Schritt wurde noch einmal ausgeführt und ergab nicht, was der Trainer unterschrieben hat. Die Unterschrift des Trainers bindet ihn an das behauptete Ergebnis genau dieses Schritts; den Streitfall kann daher jeder entscheiden, der diesen einen Schritt wiederholt.</translation>
         </message>
@@ -5829,16 +5864,24 @@
             <translation>Prüfbericht: {0}</translation>
         </message>
         <message>
+            <source>Auditor</source>
+            <translation>Prüfer</translation>
+        </message>
+        <message>
             <source>Auditor's key</source>
             <translation>Schlüssel des Prüfers</translation>
         </message>
         <message>
-            <source>Bundle</source>
-            <translation>Bündel</translation>
+            <source>Case number</source>
+            <translation>Aktenzeichen</translation>
         </message>
         <message>
             <source>Checks</source>
             <translation>Prüfungen</translation>
+        </message>
+        <message>
+            <source>Client</source>
+            <translation>Auftraggeber</translation>
         </message>
         <message>
             <source>Corrections: logged roundings in which this machine took the trainer's direction.</source>
@@ -5861,8 +5904,20 @@
             <translation>Jeder nachgerechnete Schritt ergab Bit für Bit das Ergebnis des Trainers. Die anderen Schritte wurden nicht betrachtet. {0}</translation>
         </message>
         <message>
+            <source>File of the order</source>
+            <translation>Datei des Auftrags</translation>
+        </message>
+        <message>
+            <source>File of the run</source>
+            <translation>Datei des Laufs</translation>
+        </message>
+        <message>
             <source>Finding</source>
             <translation>Befund</translation>
+        </message>
+        <message>
+            <source>Fingerprint</source>
+            <translation>Fingerabdruck</translation>
         </message>
         <message>
             <source>First different operator</source>
@@ -5877,6 +5932,10 @@
             <translation>Gefunden durch</translation>
         </message>
         <message>
+            <source>Glossary</source>
+            <translation>Begriffe</translation>
+        </message>
+        <message>
             <source>How to verify this report</source>
             <translation>Wie man diesen Bericht prüft</translation>
         </message>
@@ -5889,8 +5948,16 @@
             <translation>Aufgabe</translation>
         </message>
         <message>
+            <source>Leaf</source>
+            <translation>Blatt</translation>
+        </message>
+        <message>
             <source>Loss of each replayed step: the line is the trainer's, the dots are the replay's.</source>
             <translation>Verlust jedes nachgerechneten Schritts: Die Linie gehört zum Trainer, die Punkte gehören zur Nachrechnung.</translation>
+        </message>
+        <message>
+            <source>Method</source>
+            <translation>Verfahren</translation>
         </message>
         <message>
             <source>Order</source>
@@ -5913,6 +5980,14 @@
             <translation>Rezept</translation>
         </message>
         <message>
+            <source>Replay begun</source>
+            <translation>Nachrechnung begonnen</translation>
+        </message>
+        <message>
+            <source>Replay ended</source>
+            <translation>Nachrechnung beendet</translation>
+        </message>
+        <message>
             <source>Replay's leaf</source>
             <translation>Blatt der Nachrechnung</translation>
         </message>
@@ -5933,8 +6008,12 @@
             <translation>Laufwurzel</translation>
         </message>
         <message>
-            <source>SHA-256 of the file</source>
-            <translation>SHA-256 der Datei</translation>
+            <source>Run, bundle</source>
+            <translation>Lauf, Bündel</translation>
+        </message>
+        <message>
+            <source>SHA-256, hash, digest</source>
+            <translation>SHA-256, Hash, Digest</translation>
         </message>
         <message>
             <source>Signature</source>
@@ -5949,12 +6028,24 @@
             <translation>Unterschriebenes Urteil</translation>
         </message>
         <message>
-            <source>State tensors that differ at step {0}, largest difference first:</source>
-            <translation>Zustandstensoren, die in Schritt {0} abweichen, der größte Unterschied zuerst:</translation>
+            <source>State</source>
+            <translation>Zustand</translation>
+        </message>
+        <message>
+            <source>State tensors that differ at step {0}, largest difference first</source>
+            <translation>Abweichende Zustandstensoren bei Schritt {0}, der größte Unterschied zuerst</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>Schritt</translation>
         </message>
         <message>
             <source>Steps</source>
             <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>The auditor first checked the file against the order and the trainer's signature, and then this machine with known answers.</source>
+            <translation>Der Prüfer verglich zuerst die Datei mit dem Auftrag und der Unterschrift des Trainers und prüfte dann diesen Rechner mit bekannten Antworten.</translation>
         </message>
         <message>
             <source>The auditor's machine</source>
@@ -5965,6 +6056,10 @@
             <translation>Die Datei ist kein annehmbarer Lauf des Auftrags. Über das Training selbst wurde nichts geschlossen; bitten Sie den Trainer um den Lauf dieses Auftrags.</translation>
         </message>
         <message>
+            <source>The order fixes the whole training: the model, the data and their sequence, the initial state, and every operation of a step with its rounding.</source>
+            <translation>Der Auftrag legt das ganze Training fest: das Modell, die Daten und ihre Reihenfolge, den Anfangszustand und jede Operation eines Schritts mit ihrer Rundung.</translation>
+        </message>
+        <message>
             <source>The replay</source>
             <translation>Die Nachrechnung</translation>
         </message>
@@ -5973,16 +6068,28 @@
             <translation>Die Nachrechnung kam nicht zu einem Ende, oder die eigene Arithmetik dieses Rechners war zu ungenau. Daraus folgt nichts für oder gegen den Trainer.</translation>
         </message>
         <message>
+            <source>The trainer carried the order out and signed one hash, the run root, to which every state, every loss and every rounding decision of the run is bound.</source>
+            <translation>Der Trainer führte den Auftrag aus und unterschrieb einen Hash, die Laufwurzel, an den jeder Zustand, jeder Verlust und jede Rundungsentscheidung des Laufs gebunden ist.</translation>
+        </message>
+        <message>
             <source>The trainer's machine, as the trainer signed it</source>
             <translation>Der Rechner des Trainers, wie ihn der Trainer unterschrieben hat</translation>
         </message>
         <message>
-            <source>This page is for reading. What counts is the signed verdict in the file named above: it can be checked by anybody who has the public key of the auditor.</source>
-            <translation>Diese Seite ist zum Lesen. Was zählt, ist das unterschriebene Urteil in der oben genannten Datei: Prüfen kann es jeder, der den öffentlichen Schlüssel des Prüfers hat.</translation>
+            <source>Then the auditor carried the chosen steps out again, operation by operation, and compared each step's hash with the trainer's: equal hashes mean equal results, down to the last bit.</source>
+            <translation>Dann führte der Prüfer die gewählten Schritte noch einmal aus, Operation für Operation, und verglich den Hash jedes Schritts mit dem des Trainers: Gleiche Hashes bedeuten gleiche Ergebnisse, bis zum letzten Bit.</translation>
+        </message>
+        <message>
+            <source>This document is for reading. What counts is the signed verdict in the file named above: it can be checked by anybody who has the public key of the auditor.</source>
+            <translation>Dieses Dokument ist zum Lesen. Was zählt, ist das unterschriebene Urteil in der oben genannten Datei: Prüfen kann es jeder, der den öffentlichen Schlüssel des Prüfers hat.</translation>
         </message>
         <message>
             <source>Time of the replay</source>
             <translation>Dauer der Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Trainer</source>
+            <translation>Beim Trainer</translation>
         </message>
         <message>
             <source>Trainer's key</source>
@@ -5995,6 +6102,10 @@
         <message>
             <source>Trainer's loss</source>
             <translation>Verlust des Trainers</translation>
+        </message>
+        <message>
+            <source>Verdict</source>
+            <translation>Urteil</translation>
         </message>
         <message>
             <source>What differs</source>
@@ -6021,12 +6132,24 @@
             <translation>Sie brauchen das unterschriebene Urteil, das Bündel und den öffentlichen Schlüssel des Prüfers aus einer Quelle, der Sie vertrauen.</translation>
         </message>
         <message>
+            <source>a short check value of what one operation of a step gave</source>
+            <translation>ein kurzer Prüfwert dessen, was eine Operation eines Schritts ergab</translation>
+        </message>
+        <message>
+            <source>all numbers of the model and its optimizer after a step</source>
+            <translation>alle Zahlen des Modells und seines Optimierers nach einem Schritt</translation>
+        </message>
+        <message>
             <source>and {0} more</source>
             <translation>und {0} weitere</translation>
         </message>
         <message>
             <source>compared with the client's own order file</source>
             <translation>mit der eigenen Auftragsdatei des Auftraggebers verglichen</translation>
+        </message>
+        <message>
+            <source>corrections</source>
+            <translation>Korrekturen</translation>
         </message>
         <message>
             <source>could not be read</source>
@@ -6049,16 +6172,36 @@
             <translation>exakter Wert</translation>
         </message>
         <message>
+            <source>its SHA-256</source>
+            <translation>deren SHA-256</translation>
+        </message>
+        <message>
             <source>largest difference</source>
             <translation>größter Unterschied</translation>
+        </message>
+        <message>
+            <source>loss</source>
+            <translation>Verlust</translation>
         </message>
         <message>
             <source>not known</source>
             <translation>nicht bekannt</translation>
         </message>
         <message>
+            <source>not named</source>
+            <translation>nicht genannt</translation>
+        </message>
+        <message>
             <source>not replayed</source>
             <translation>nicht nachgerechnet</translation>
+        </message>
+        <message>
+            <source>one hash over the leaves of all steps, in a Merkle tree; the trainer signed it</source>
+            <translation>ein Hash über die Blätter aller Schritte, in einem Merkle-Baum; der Trainer hat ihn unterschrieben</translation>
+        </message>
+        <message>
+            <source>one small change of the model, made from one portion of the data</source>
+            <translation>eine kleine Änderung des Modells, gewonnen aus einer Portion der Daten</translation>
         </message>
         <message>
             <source>replay</source>
@@ -6077,12 +6220,32 @@
             <translation>Tensor</translation>
         </message>
         <message>
+            <source>the file in which the trainer hands over what the training gave</source>
+            <translation>die Datei, in der der Trainer abgibt, was das Training ergab</translation>
+        </message>
+        <message>
+            <source>the hash of all that a step gave</source>
+            <translation>der Hash über alles, was ein Schritt ergab</translation>
+        </message>
+        <message>
+            <source>the trainer's note of those roundings in which sound machines may differ</source>
+            <translation>die Notiz des Trainers über jene Rundungen, in denen sich einwandfreie Rechner unterscheiden dürfen</translation>
+        </message>
+        <message>
             <source>trainer</source>
             <translation>vom Trainer</translation>
         </message>
         <message>
             <source>ulps</source>
             <translation>Ulps</translation>
+        </message>
+        <message>
+            <source>what the auditor found, as a signed file; this report is made from it</source>
+            <translation>was der Prüfer fand, als unterschriebene Datei; aus ihr ist dieser Bericht gemacht</translation>
+        </message>
+        <message>
+            <source>what the client wants trained, as a file that leaves nothing open</source>
+            <translation>was der Auftraggeber trainiert haben will, als Datei, die nichts offen lässt</translation>
         </message>
         <message>
             <source>{0} comparisons in the Merkle tree</source>
