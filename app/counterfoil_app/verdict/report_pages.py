@@ -188,10 +188,8 @@ def page_starts(heights: Sequence[float], whole: Sequence[bool], room: float, la
     for number, (height, kept) in enumerate(zip(heights, whole, strict=True)):
         left = room - used - (HEADING_GAP if used else 0)
         fits = height <= left
-        if number and number == len(heights) - last:
-            starts.add(number)
-            used = 0.0
-        elif not fits and used and ((kept and height <= room) or left < LEAST_BEGUN * room):
+        by_itself = number > 0 and number == len(heights) - last
+        if by_itself or (not fits and used and ((kept and height <= room) or left < LEAST_BEGUN * room)):
             starts.add(number)
             used = 0.0
         used = (used + (HEADING_GAP if used else 0) + height) % room
