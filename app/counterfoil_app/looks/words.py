@@ -19,6 +19,7 @@ from counterfoil import (
     StepMatch,
     ranges,
 )
+from counterfoil.sentence import Sentence
 from counterfoil_app.looks import engine_words, text
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.model.step_data import StepState
@@ -170,6 +171,27 @@ def finding_extent(finding: Finding) -> str:
 def check_title(number: CheckNumber) -> str:
     """What a check asks, with its number."""
     return f"{int(number)}. {engine_words.translated(number.title)}"
+
+
+def precision(whole: str, *, exactly: bool = False) -> str:
+    """A precision profile: the grid alone, or exactly, with its margins."""
+    if not exactly and isinstance(whole, Sentence) and whole.values and isinstance(whole.values[0], Sentence):
+        return engine_words.translated(whole.values[0])
+    return engine_words.translated(whole)
+
+
+def environment(name: str) -> str:
+    """What a line of a machine's environment says."""
+    return {
+        "counterfoil": "Counterfoil",
+        "cpu_capability": _tr("CPU capability"),
+        "deterministic_algorithms": _tr("deterministic algorithms"),
+        "device": _tr("device"),
+        "device_title": _tr("name of the device"),
+        "platform": _tr("system"),
+        "python": "Python",
+        "threads": _tr("threads"),
+    }.get(name, name)
 
 
 def phase(name: str) -> str:

@@ -258,7 +258,7 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
     if summary is not None:
         facts += [
             (_tr("Recipe"), escape(f"{summary.order.recipe}; {summary.order.optimizer}")),
-            (_tr("Precision"), escape(summary.order.precision)),
+            (_tr("Precision"), escape(words.precision(summary.order.precision))),
         ]
     facts.append((_tr("Steps"), escape(_steps(report))))
     if contents.begun is not None and contents.ended is not None:
@@ -450,7 +450,7 @@ def _finding(finding: Finding, width: int) -> Section:
 
 def _environments(report: AuditReport, width: int) -> list[Section]:
     return [
-        Section(title, _table([(name, escape(value)) for name, value in pairs], width), whole=True)
+        Section(title, _table([(words.environment(name), escape(value)) for name, value in pairs], width), whole=True)
         for title, pairs in (
             (_tr("The auditor's machine"), report.environment),
             (_tr("The trainer's machine, as the trainer signed it"), report.trainer_environment),

@@ -27,6 +27,7 @@ from counterfoil import AuditReport
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons, text, words
+from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.verdict.case import CaseFields
@@ -113,7 +114,7 @@ class SigningDialog(QDialog):
         icon.setAccessibleName(look.word)
         self.what = label(
             self.tr("You sign that you replayed {0} and found: {1}. {2}").format(
-                self._report.bundle_name, look.word, self._report.reason
+                self._report.bundle_name, look.word, translated(self._report.reason)
             )
         )
         row = QHBoxLayout()
@@ -153,7 +154,7 @@ class SigningDialog(QDialog):
         )
         fields = [
             Field(self.tr("Outcome"), report.headline),
-            Field(self.tr("Reason"), report.reason),
+            Field(self.tr("Reason"), translated(report.reason)),
             Field(self.tr("Time"), self._signed_at.strftime("%Y-%m-%d %H:%M:%S UTC")),
             Field(self.tr("Bundle"), report.bundle_name),
             digest_field(self.tr("SHA-256"), report.bundle_digest, unread),
@@ -164,13 +165,13 @@ class SigningDialog(QDialog):
             Field(self.tr("Steps"), steps),
         ]
         if report.sample is not None and not report.sample.whole:
-            fields.append(Field(self.tr("Sample"), report.sample.describe()))
+            fields.append(Field(self.tr("Sample"), translated(report.sample.describe())))
         if report.dispute is not None:
             fields.append(Field(self.tr("Disputed step"), text.count(report.dispute.step)))
         for check in report.checks:
             state = words.check_state(check.state).word
-            fields.append(Field(words.check_title(check.number), f"{state}. {check.detail}".strip()))
-        fields += [Field(name, value) for name, value in report.environment]
+            fields.append(Field(words.check_title(check.number), f"{state}. {translated(check.detail)}".strip()))
+        fields += [Field(words.environment(name), value) for name, value in report.environment]
         return fields
 
     def _questions(self) -> QGridLayout:

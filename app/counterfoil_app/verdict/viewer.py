@@ -12,7 +12,7 @@ from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons, text, words
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
@@ -106,7 +106,7 @@ class VerdictViewer(QDialog):
         """Say why the file is no verdict that counts."""
         self._show(
             Look(self.tr("This verdict does not count"), "failed", Tone.BAD),
-            f"{failure.sentence} {failure.remedy}".strip(),
+            failure_text(failure),
         )
         self.page.hide()
         self.about_bundle.hide()

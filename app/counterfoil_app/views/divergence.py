@@ -14,7 +14,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPointF, Qt, QTimer
 from PySide6.QtGui import QAction, QActionGroup, QColor, QFont, QFontMetrics, QKeyEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from counterfoil import StepMatch
 from counterfoil_app.engine.strangers import beside, name_of
@@ -135,8 +135,9 @@ class DivergenceView(QWidget):
         self.suspicious = pg.ScatterPlotItem(symbol="t", size=10)
         self.log.addItem(self.suspicious)
         self.markers = [Markers(plot, labelled=plot is self.loss) for plot in self.plots]
-        self.readout = label("")
-        self.whole = QPushButton(self.tr("Whole run"))
+        self.readout = label("", wrap=False)
+        self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.whole = QPushButton(self.tr("Reset zoom"))
         self.whole.setToolTip(self.tr("Show all steps (Home); the wheel zooms, dragging moves"))
         self.whole.clicked.connect(self.show_whole)
         self._make_exports()

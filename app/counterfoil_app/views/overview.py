@@ -175,7 +175,7 @@ class OverviewView(Page):
             Field(self.tr("Title"), order.title),
             Field(self.tr("Rows per step"), text.count(order.batch_size)),
             Field(self.tr("Optimizer"), order.optimizer),
-            Field(self.tr("Precision"), order.precision),
+            Field(self.tr("Precision"), words.precision(order.precision)),
             Field(self.tr("Seed"), str(order.seed)),
             Field(self.tr("Program"), order.program_digest.hex, exact=True),
             Field(self.tr("Data"), order.data_root.hex, exact=True),
@@ -190,6 +190,7 @@ class OverviewView(Page):
             Field(self.tr("Rounded"), text.count(order.rounded_operators) if order.operators else unread),
             Field(self.tr("A step takes"), unread if taken is None else text.step(taken.bytes, taken.flops)),
             Field(self.tr("Margins"), self._margins(summary) or unread),
+            Field(self.tr("Precision, exactly"), words.precision(order.precision, exactly=True)),
             Field(
                 self.tr("State"),
                 self.tr("{0} parameters; {1} state tensors, {2}").format(
@@ -228,7 +229,7 @@ class OverviewView(Page):
     def _environment_fields(self, summary: BundleSummary) -> list[Field]:
         if summary.run is None:
             return [Field(self.tr("Not known"), self.tr("This order has not been run."))]
-        return [Field(name, value) for name, value in summary.run.environment]
+        return [Field(words.environment(name), value) for name, value in summary.run.environment]
 
     def _data_fields(self, summary: BundleSummary) -> list[Field]:
         fields = []

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QMenu,
-    QSizePolicy,
     QSpinBox,
     QTableView,
     QVBoxLayout,
@@ -328,8 +327,6 @@ class StepsView(QWidget):
         self.jump.valueChanged.connect(self._jumped)
         self.follow = QCheckBox(self.tr("Follow the replay"))
         self.follow.setChecked(True)
-        self.counts = label(wrap=False)
-        self.counts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.problem = label("", "notice")
         restyle(self.problem, "tone", Tone.WARN.value)
         self.problem.hide()
@@ -341,7 +338,7 @@ class StepsView(QWidget):
         bar.addWidget(self.show_only)
         bar.addWidget(self.wanted, 2)
         bar.addWidget(self.jump)
-        bar.addWidget(self.counts, 3)
+        bar.addStretch(1)
         bar.addWidget(self.follow)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -352,12 +349,12 @@ class StepsView(QWidget):
         column.addWidget(self.empty, 1)
         self._make_actions()
         self.table.selectionModel().currentRowChanged.connect(self._chosen)
-        self.model.modelReset.connect(self._show_counts)
+        self.model.modelReset.connect(self._show_rows)
         self.model.modelReset.connect(self._select_again)
-        self.model.rowsInserted.connect(self._show_counts)
+        self.model.rowsInserted.connect(self._show_rows)
         session.rows_changed.connect(self._grown)
         session.bundle_changed.connect(self._reset)
-        session.sample_chosen.connect(self._show_counts)
+        session.sample_chosen.connect(self._show_rows)
         session.dispute_changed.connect(self._show_dispute)
         session.step_selected.connect(self.show_step)
         self._reset()
@@ -414,23 +411,15 @@ class StepsView(QWidget):
         self.jump.blockSignals(False)
         for widget in (self.jump, self.show_only, self.wanted, self.go_action, self.search_action):
             widget.setEnabled(count > 0)
-        self._show_counts()
+        self._show_rows()
         self._refresh_actions()
 
     def _grown(self, _first: int, last: int) -> None:
-        self._show_counts()
+        self._show_rows()
         if self.follow.isChecked() and self._session.dispute is None and self.model.filter is StepFilter.ALL:
             self.table.scrollTo(self.model.index(last - 1, 0))
 
-    def _show_counts(self) -> None:
-        table = self._session.steps
-        self.counts.setText(
-            self.tr("Replayed: {0} of {1}   \u00b7   mismatches: {2}").format(
-                text.count(table.done), text.count(len(table)), text.count(table.mismatches)
-            )
-            if len(table)
-            else ""
-        )
+    def _show_rows(self) -> None:
         nothing = self.model.rowCount() == 0
         self.table.setVisible(not nothing)
         self.empty.setVisible(nothing)

@@ -51,7 +51,7 @@ class StepStrip(QWidget):
 
     @property
     def _bar_height(self) -> int:
-        return scaled(BAR_HEIGHT)
+        return BAR_HEIGHT
 
     @property
     def _legend_height(self) -> int:

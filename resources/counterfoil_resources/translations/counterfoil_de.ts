@@ -570,16 +570,16 @@
             <translation>Zeigen Sie auf einen Schritt, um seine Werte zu lesen; klicken Sie, um ihn in allen Ansichten zu wählen.</translation>
         </message>
         <message>
+            <source>Reset zoom</source>
+            <translation>Zoom zurücksetzen</translation>
+        </message>
+        <message>
             <source>Show all steps (Home); the wheel zooms, dragging moves</source>
             <translation>Alle Schritte zeigen (Pos1); das Mausrad vergrößert und verkleinert, Ziehen verschiebt</translation>
         </message>
         <message>
             <source>Step {0}</source>
             <translation>Schritt {0}</translation>
-        </message>
-        <message>
-            <source>Whole run</source>
-            <translation>Ganzer Lauf</translation>
         </message>
         <message>
             <source>log {0} bytes</source>
@@ -1381,6 +1381,10 @@
             <translation>Genauigkeit</translation>
         </message>
         <message>
+            <source>Precision, exactly</source>
+            <translation>Genauigkeit, genau</translation>
+        </message>
+        <message>
             <source>Program</source>
             <translation>Programm</translation>
         </message>
@@ -1528,16 +1532,28 @@
             <translation>Programm über den &amp;Grenzen zulassen</translation>
         </message>
         <message>
+            <source>Chance that
+a bad run passes</source>
+            <translation>Chance, dass ein
+schlechter Lauf durchkommt</translation>
+        </message>
+        <message>
+            <source>Chance to find
+a bad run</source>
+            <translation>Chance, einen schlechten
+Lauf zu finden</translation>
+        </message>
+        <message>
+            <source>Chance to find a bad run</source>
+            <translation>Chance, einen schlechten Lauf zu finden</translation>
+        </message>
+        <message>
             <source>Device</source>
             <translation>Gerät</translation>
         </message>
         <message>
             <source>Device of the replay</source>
             <translation>Gerät der Nachrechnung</translation>
-        </message>
-        <message>
-            <source>Finds it with</source>
-            <translation>Findet ihn mit</translation>
         </message>
         <message>
             <source>Limits of operators, memory and computing keep a stranger's program from taking this machine.</source>
@@ -1552,16 +1568,8 @@
             <translation>Nummern der Segmente</translation>
         </message>
         <message>
-            <source>Passes with</source>
-            <translation>Kommt durch mit</translation>
-        </message>
-        <message>
             <source>Plan the replay</source>
             <translation>Nachrechnung planen</translation>
-        </message>
-        <message>
-            <source>Probability of finding a bad run</source>
-            <translation>Wahrscheinlichkeit, einen schlechten Lauf zu finden</translation>
         </message>
         <message>
             <source>Progress of the measurement</source>
@@ -1620,8 +1628,8 @@
             <translation>zum Beispiel 1,4,7-9</translation>
         </message>
         <message>
-            <source>of bad segments, with a probability of</source>
-            <translation>schlechten Segmenten mit der Wahrscheinlichkeit</translation>
+            <source>of bad segments, with a chance of</source>
+            <translation>schlechten Segmenten mit einer Chance von</translation>
         </message>
         <message>
             <source>step {0} of {1}</source>
@@ -2818,8 +2826,8 @@
             <translation>Alle {0} Schritte seit dem letzten festgelegten Zustand werden gebraucht: zu viele für eine Kapsel.</translation>
         </message>
         <message>
-            <source>All {0} steps were replayed, and every one has the trainer's Merkle leaf bit for bit.</source>
-            <translation>Alle {0} Schritte wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers.</translation>
+            <source>All {0} steps were replayed, and every one came out exactly as the trainer signed it.</source>
+            <translation>Alle {0} Schritte wurden nachgerechnet, und jeder kam genau so heraus, wie der Trainer ihn unterschrieben hat.</translation>
         </message>
         <message>
             <source>An argument of the program is nested too deeply.</source>
@@ -4826,6 +4834,10 @@
             <translation>exakte Produkte</translation>
         </message>
         <message>
+            <source>exact, operands of products of {0} bits</source>
+            <translation>exakt, Operanden von Produkten mit {0} Bit</translation>
+        </message>
+        <message>
             <source>field {0} of the step record</source>
             <translation>Feld {0} des Schritteintrags</translation>
         </message>
@@ -5494,6 +5506,10 @@
             <translation>{0:capital} im Bündel ist nicht, worauf sich der Auftrag festlegt.</translation>
         </message>
         <message>
+            <source>{0} -&gt; {1} significand bits, {2} guard bits</source>
+            <translation>{0} -&gt; {1} Signifikandenbits, {2} Schutzbits</translation>
+        </message>
+        <message>
             <source>{0} All {1} stored states have the state roots of their steps.</source>
             <translation>{0} Alle {1} gespeicherten Zustände haben die Zustandswurzeln ihrer Schritte.</translation>
         </message>
@@ -5758,8 +5774,8 @@
             <translation>{0} von {1} Schritten wurden nachgerechnet und beurteilt.</translation>
         </message>
         <message>
-            <source>{0} of {1} steps were replayed, and every one has the trainer's Merkle leaf bit for bit. {2}</source>
-            <translation>{0} von {1} Schritten wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers. {2}</translation>
+            <source>{0} of {1} steps were replayed, and every one came out exactly as the trainer signed it. {2}</source>
+            <translation>{0} von {1} Schritten wurden nachgerechnet, und jeder kam genau so heraus, wie der Trainer ihn unterschrieben hat. {2}</translation>
         </message>
         <message>
             <source>{0} of {1} steps were replayed: a capsule is about one step, from the last committed state before it.</source>
@@ -5816,6 +5832,18 @@
         <message>
             <source>{0} with it, from step {1} on ({2}).</source>
             <translation>{0} damit überein, von Schritt {1} an ({2}).</translation>
+        </message>
+        <message>
+            <source>{0}, margin 2^(E-{1})</source>
+            <translation>{0}, Toleranz 2^(E-{1})</translation>
+        </message>
+        <message>
+            <source>{0}, margin 2^(E-{1}), {2} operator kinds calibrated</source>
+            <translation>{0}, Toleranz 2^(E-{1}), {2} Operatorarten kalibriert</translation>
+        </message>
+        <message>
+            <source>{0}, proven margins</source>
+            <translation>{0}, bewiesene Toleranzen</translation>
         </message>
     </context>
     <context>
@@ -6377,6 +6405,10 @@
     <context>
         <name>words</name>
         <message>
+            <source>CPU capability</source>
+            <translation>CPU-Befehlssatz</translation>
+        </message>
+        <message>
             <source>The trainer is not accused. A second replay gave the same result as the first, but nothing proves that the trainer's is one that no sound machine gives.</source>
             <translation>Dem Trainer wird nichts vorgeworfen. Eine zweite Nachrechnung ergab dasselbe wie die erste, aber nichts beweist, dass kein einwandfreier Rechner das Ergebnis des Trainers liefert.</translation>
         </message>
@@ -6415,6 +6447,14 @@
         <message>
             <source>being checked</source>
             <translation>wird geprüft</translation>
+        </message>
+        <message>
+            <source>deterministic algorithms</source>
+            <translation>deterministische Verfahren</translation>
+        </message>
+        <message>
+            <source>device</source>
+            <translation>Gerät</translation>
         </message>
         <message>
             <source>different</source>
@@ -6457,6 +6497,10 @@
             <translation>weicht ab</translation>
         </message>
         <message>
+            <source>name of the device</source>
+            <translation>Name des Geräts</translation>
+        </message>
+        <message>
             <source>not chosen</source>
             <translation>nicht gewählt</translation>
         </message>
@@ -6485,12 +6529,20 @@
             <translation>Zustand</translation>
         </message>
         <message>
+            <source>system</source>
+            <translation>System</translation>
+        </message>
+        <message>
             <source>the segments {0}</source>
             <translation>die Segmente {0}</translation>
         </message>
         <message>
             <source>the whole run</source>
             <translation>alle Schritte</translation>
+        </message>
+        <message>
+            <source>threads</source>
+            <translation>Threads</translation>
         </message>
         <message>
             <source>unjudged</source>
