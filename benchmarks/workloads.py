@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.program.capture import capture
 from counterfoil.program.graph import TensorType
 from counterfoil.program.update import Sgd
@@ -29,12 +30,12 @@ class Workload:
 
     Attributes:
         name: What it is, for the table.
-        order: The order whose first step is executed.
+        order: Returns the order whose first step is executed, in a precision profile; None for the recipes' own.
         eager: Returns ordinary eager training of the same model, batch and optimizer in a dtype.
     """
 
     name: str
-    order: OrderDraft
+    order: Callable[[AnyPrecision | None], OrderDraft]
     eager: Callable[[torch.dtype], EagerStep]
 
 
@@ -60,7 +61,10 @@ def digits() -> Workload:
         x, y = torch.from_numpy(images[:32])[:, None].to(dtype) / 16, torch.from_numpy(labels[:32])
         return _sgd_step(model, lambda: functional.cross_entropy(model(x), y))
 
-    return Workload("digits-cnn, width 16, batch 32", order_digits(images, labels, steps=4), eager)
+    def order(precision: AnyPrecision | None) -> OrderDraft:
+        return order_digits(images, labels, steps=4, precision=precision)
+
+    return Workload("digits-cnn, width 16, batch 32", order, eager)
 
 
 class WideNet(nn.Module):
@@ -85,24 +89,28 @@ def wide_cnn() -> Workload:
     rng = np.random.default_rng(0)
     images = rng.integers(0, 256, (16, 3, 32, 32)).astype(np.uint8)
     labels = rng.integers(0, 10, 16)
-    model, rule = WideNet(), Sgd(momentum=0.9, weight_decay=5e-4)
-    fan_in_uniform(model, 0)
     types = {"images": TensorType("uint8", (16, 3, 32, 32)), "labels": TensorType("int64", (16,))}
-    order = draft_order(
-        title="Wide residual network",
-        recipe="benchmark",
-        captured=capture(
-            model,
-            lambda m, b: functional.cross_entropy(m(b["images"].to(torch.float32) * (1 / 256)), b["labels"]),
-            rule,
-            types,
-        ),
-        rule=rule,
-        learning_rates=cosine(0.1, 2),
-        schedule=shuffled_epochs(16, 16, 2, 0),
-        data={"images": images, "labels": labels},
-        seed=0,
-    )
+
+    def order(precision: AnyPrecision | None) -> OrderDraft:
+        model, rule = WideNet(), Sgd(momentum=0.9, weight_decay=5e-4)
+        fan_in_uniform(model, 0)
+        return draft_order(
+            title="Wide residual network",
+            recipe="benchmark",
+            captured=capture(
+                model,
+                lambda m, b: functional.cross_entropy(m(b["images"].to(torch.float32) * (1 / 256)), b["labels"]),
+                rule,
+                types,
+                exact=isinstance(precision, ExactPrecision),
+            ),
+            rule=rule,
+            learning_rates=cosine(0.1, 2),
+            schedule=shuffled_epochs(16, 16, 2, 0),
+            data={"images": images, "labels": labels},
+            seed=0,
+            precision=precision,
+        )
 
     def eager(dtype: torch.dtype) -> EagerStep:
         net = WideNet().to(dtype)
@@ -115,7 +123,9 @@ def wide_cnn() -> Workload:
 def _gpt2(size: gpt2.Gpt2Size, batch: int) -> Workload:
     rng = np.random.default_rng(0)
     text = rng.integers(0, 256, 4 * batch * (size.context + 1)).astype(np.uint8)
-    order = gpt2.order_gpt2(text.tobytes(), size=size, batch_size=batch, steps=2)
+
+    def order(precision: AnyPrecision | None) -> OrderDraft:
+        return gpt2.order_gpt2(text.tobytes(), size=size, batch_size=batch, steps=2, precision=precision)
 
     def eager(dtype: torch.dtype) -> EagerStep:
         model = gpt2.Gpt2(size).to(dtype)

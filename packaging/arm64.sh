@@ -8,7 +8,7 @@
 # It needs Linux on x86-64, Debian or its kin, root rights (for chroot and for apt-get), about 6 GB of disk, and access to
 # Debian's and Python's package index: 15 to 25 minutes for the setup, half an hour for the campaign. qemu-user-static runs
 # Debian's arm64 Python and PyPI's aarch64 torch, whose BLAS (NVPL), convolutions (Arm Compute Library), vector functions and
-# instruction set are others than an x86 machine's. It is no proof of what a real processor computes, but its own.
+# instruction set are others than an x86 machine's. It says nothing of a real processor's faults.
 #
 #   COUNTERFOIL_ARM64_ROOT     the folder of the emulated machine (build/arm64); one that exists is used as it is, if
 #                              it has /usr/bin/python3 and the packages below /opt/site, torch's CUDA stubs in /opt/cuda
@@ -113,7 +113,7 @@ emulated() {
 
 campaign() {
     local python=${1:-.venv/bin/python} here entry
-    here="$(uname -m)"
+    here=$(uname -m)
     local about="AArch64 emulated by $(qemu-aarch64-static --version | head -1 | sed 's/ (.*//'), PyPI's aarch64 torch, as"
     "$python" -m benchmarks.cross_hardware order "$folder"
     "$python" -m benchmarks.cross_hardware work "$folder" --machine "$here"
@@ -132,5 +132,5 @@ case "$action" in
     setup) setup ;;
     python) setup; emulated "$@" ;;
     campaign) setup; campaign "$@" ;;
-    *) sed -n '2,22p' packaging/arm64.sh | cut -c3- >&2; exit 2 ;;
+    *) sed -n '1d; /^#/!q; s/^# \{0,1\}//p' packaging/arm64.sh >&2; exit 2 ;;
 esac

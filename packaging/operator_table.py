@@ -10,8 +10,10 @@ from typing import Any
 
 import torch
 
+from counterfoil.definite.operators import kinds
 from counterfoil.exact import exact_kinds
 from counterfoil.program import sums
+from counterfoil.program.composites import COMPOSITES
 from counterfoil.program.operators import UNIFORM, Operator, OperatorClass, allowed_names, classify, decided_arguments
 from counterfoil.rounding import scale
 from counterfoil.rounding.guaranteed import bounded_kinds
@@ -19,6 +21,7 @@ from counterfoil.rounding.scale_kinds import rule_for
 
 PAGE = Path(__file__).parents[1] / "docs" / "operators.md"
 BEGIN, END = "<!-- operators: begin -->", "<!-- operators: end -->"
+_DECOMPOSED = {f"{overload.namespace}.{overload._opname}.{overload._overloadname}" for overload in COMPOSITES}
 _RULES = {id(scale.rule(name)): name for name in scale.rule_names()}
 
 
@@ -77,11 +80,20 @@ def _own_form(entry: Operator) -> str:
     return "always" if entry.kind in sums.ALWAYS else "long"
 
 
+def _exact_profile(entry: Operator) -> str:
+    """What a rounded operator is under an exact profile."""
+    decomposed = entry.name in _DECOMPOSED
+    if entry.kind in kinds():
+        return "single or taken apart" if decomposed else "single"
+    return "taken apart" if decomposed else "refused"
+
+
 def table() -> str:
     """The table as Markdown."""
     lines = [
-        "| operator | arguments and defaults | class | scale | decides | bound | own form | exact form |",
-        "|---|---|---|---|---|---|---|---|",
+        "| operator | arguments and defaults | class | scale | decides | bound | own form | exact form "
+        "| exact profile |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     bounded, exact = bounded_kinds(), exact_kinds()
     for name in allowed_names():
@@ -96,6 +108,7 @@ def table() -> str:
             ("yes" if entry.kind in bounded else "no") if rounded else "",
             _own_form(entry) if rounded else "",
             "yes" if entry.kind in exact else "no" if rounded else "",
+            _exact_profile(entry) if rounded else "",
         )
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)

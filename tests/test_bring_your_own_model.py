@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import doctest
-import importlib
 import re
 import shlex
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import counterfoil
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.cli import main
-from counterfoil.training.custom import CustomJob, order_custom
+from counterfoil.training.custom import CustomJob
 from support.bundles import test_key
-from support.jobs import audited, record_job, record_run
+from support.jobs import audited, record_run
 
 PAGE = (Path(__file__).parents[1] / "docs" / "bring-your-own-model.md").read_text(encoding="utf-8")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -71,14 +68,11 @@ def test_the_page_does_what_it_says(number: int, folder: Path, capsys: pytest.Ca
 
 @pytest.mark.parametrize("module", ["vit_job", "bert_job"])
 def test_the_pages_models_are_verified_under_an_exact_profile(module: str, folder: Path) -> None:
-    sys.path.insert(0, str(folder))
-    try:
-        job = importlib.import_module(module).make_job()
-    finally:
-        sys.path.remove(str(folder))
-    draft = order_custom(replace(job, precision=ExactPrecision(20)))
-    recorded = record_job(folder, draft, test_key(folder))
-    report = audited(recorded.run, recorded.order, perturbation="reversed").report
+    order = folder / "exact.cfoil"
+    command = ["order", "--from", f"{module}:make_job", "--precision", "exact-20", "--no-trial", "--out", str(order)]
+    assert main(command) == 0
+    run = record_run(order, folder / "run.cfoil", test_key(folder))
+    report = audited(run, order, perturbation="reversed").report
     assert report.outcome is Outcome.VERIFIED, report.reason
     assert (report.steps_replayed, report.exact_bits, report.log_bytes) == (3, 20, 0)
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from benchmarks.accuracy import digits_task, gpt_task, train_in_float32
+from benchmarks.accuracy.tasks import digits_task, gpt_task
+from benchmarks.accuracy.training import train_eagerly
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root
@@ -47,7 +48,7 @@ def unrounded(order: Path, device: str, threads: int | None) -> Digest:
 
 
 def _eager_digits() -> Digest:
-    model, _ = train_in_float32(digits_task(_EAGER_STEPS), 1)
+    model, _ = train_eagerly(digits_task(_EAGER_STEPS), 1)
     return _root(model.state_dict())
 
 
@@ -55,7 +56,7 @@ def _eager_gpt() -> Digest:
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder) / "text"
         text.write_bytes(_TEXT)
-        model, _ = train_in_float32(gpt_task(text, _EAGER_STEPS), 1)
+        model, _ = train_eagerly(gpt_task(text, _EAGER_STEPS), 1)
     return _root(model.state_dict())
 
 

@@ -284,9 +284,10 @@ def _counts(found: Found, pair: tuple[str, str]) -> str:
     for profile in _profiles(found):
         equal = [_equal(found, pair, job, profile) for job in _jobs(found)]
         known = [one for one in equal if one is not None]
-        states = sum(one in ("run root", "state") for one in known)
-        lines.append(f"{profile}: {known.count('run root')} run roots and {states} states of {len(known)} are equal")
-    return "; ".join(lines) + "."
+        if known:
+            states = sum(one in ("run root", "state") for one in known)
+            lines.append(f"{profile} {known.count('run root')} and {states} of {len(known)}")
+    return f"Equal run roots, and equal states: {'; '.join(lines)}."
 
 
 def _control(found: Found, pair: tuple[str, str]) -> str:

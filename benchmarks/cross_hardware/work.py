@@ -80,12 +80,11 @@ class Worker:
         """Do what is not done; yields a sentence for each part."""
         for task, order in ordered:
             yield from self._recorded(task, order)
-        yield from self._trained(ordered)
-        for recorder in self.campaign.recorders():
-            for task, order in ordered:
+            for recorder in self.campaign.recorders():
                 # Its own honest runs say nothing of another machine; of a tampered one the capsules are compared.
                 if recorder != self.machine or task.tampered:
                     yield from self._replayed(recorder, task, order)
+        yield from self._trained(ordered)
 
     def _recorded(self, task: Task, order: str) -> Iterator[str]:
         part = self.campaign.part(self.machine, "recorded", task.name)

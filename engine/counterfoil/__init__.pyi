@@ -15,6 +15,9 @@ from .audit.inspection import (
 from .audit.inspection import (
     inspect_stages as inspect_stages,
 )
+from .audit.inspection import (
+    read_client_order as read_client_order,
+)
 from .audit.kept import (
     state_folder as state_folder,
 )
@@ -41,6 +44,9 @@ from .audit.statement.verdict import (
 )
 from .audit.table import write_steps_csv as write_steps_csv
 from .audit.timing import plan_audit as plan_audit
+from .audit.values.account import (
+    account_of as account_of,
+)
 from .audit.values.adjudication import (
     AdjudicationOutcome as AdjudicationOutcome,
 )
@@ -103,6 +109,9 @@ from .audit.values.events import (
 )
 from .audit.values.events import (
     StepReplayed as StepReplayed,
+)
+from .audit.values.orders import (
+    with_client_order as with_client_order,
 )
 from .audit.values.outcome import (
     Check as Check,
@@ -175,6 +184,9 @@ from .commit.digest import Digest as Digest
 from .commit.merkle import MerkleComparison as MerkleComparison
 from .errors import (
     CounterfoilError as CounterfoilError,
+)
+from .errors import (
+    GivenFileError as GivenFileError,
 )
 from .errors import (
     RecordingError as RecordingError,

@@ -6,6 +6,8 @@ next), and a detail for the log. Anything else that escapes is a bug in Counterf
 
 from __future__ import annotations
 
+from typing import Literal
+
 from counterfoil.sentence import joined, say
 
 DIVERGED = say(
@@ -13,6 +15,10 @@ DIVERGED = say(
     "look for a division by zero, a logarithm of zero, a row that is masked as a whole, and data of different sizes."
 )
 """What to do about a value that does not fit float32: the remedy of a :class:`NonFiniteError`."""
+
+
+Role = Literal["file", "order", "data", "heads"]
+"""What a file is given to an audit as: the run or capsule itself, or what it is compared with."""
 
 
 class CounterfoilError(Exception):
@@ -36,6 +42,23 @@ class CounterfoilError(Exception):
 
 class RefusedError(CounterfoilError):
     """The input cannot be judged: unreadable, unsupported, or not the ordered job (outcome REFUSED)."""
+
+
+class GivenFileError(CounterfoilError):
+    """A file that the user named cannot be used: it is not there, or is another one than was meant (outcome ERROR).
+
+    It says nothing of a trainer or of a run, so nothing is concluded from it.
+
+    Args:
+        sentence: What happened and why, as a whole sentence.
+        role: What the file was given as.
+        remedy: What the reader can do next.
+        detail: Technical detail for a report.
+    """
+
+    def __init__(self, sentence: str, *, role: Role = "file", remedy: str = "", detail: str = "") -> None:
+        super().__init__(sentence, remedy=remedy, detail=detail)
+        self.role: Role = role
 
 
 class BundleError(RefusedError):

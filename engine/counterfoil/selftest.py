@@ -1,17 +1,14 @@
 """A small test of a machine before it records or audits: known answers for all that a precision profile computes with.
 
-Whoever fails it has broken hardware, or a library that computes something else than it says: an emulated processor
-gave float32 products that were wrong by half.
+Whoever fails it has broken hardware, or a library that computes something else than it says: under an emulated
+processor float32 products were wrong by half (:mod:`counterfoil.knownproducts`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import conv2d
 
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.commit.digest import Digest
@@ -21,6 +18,7 @@ from counterfoil.definite.products import Form
 from counterfoil.errors import DeviceError
 from counterfoil.execution.interpreter import Draws, StepInputs, StepResult
 from counterfoil.execution.philox import philox4x32, uniform
+from counterfoil.knownproducts import products_are_right
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
 from counterfoil.program.torchdtypes import TORCH_DTYPES
@@ -144,13 +142,19 @@ def run_selftest(machine: Machine, precision: AnyPrecision) -> str:
     answer = philox4x32((words[0], words[1], words[2], words[3]), _PHILOX_KEY)
     if tuple(int(word) for word in answer) != _PHILOX_ANSWER:
         raise _failed(say("the Philox generator"))
-    if not _products_are_right(torch_device, TORCH_DTYPES[precision.compute]):
-        raise _failed(say("products in {0}", precision.compute))
+    for name in _product_dtypes(precision):
+        if not products_are_right(torch_device, TORCH_DTYPES[name]):
+            raise _failed(say("products in {0}", name))
     if isinstance(precision, ExactPrecision):
         _test_exact_step(machine)
         return say("Known answers for SHA-256, Philox and an exact training step came out right on {0}.", torch_device)
     _test_rounded_step(machine)
     return say("Known answers for SHA-256, Philox and a rounded training step came out right on {0}.", torch_device)
+
+
+def _product_dtypes(precision: AnyPrecision) -> tuple[str, ...]:
+    """In which dtypes products may be computed: under an exact profile in float64 or in float32 digits."""
+    return ("float64", "float32") if isinstance(precision, ExactPrecision) else (precision.compute,)
 
 
 def _test_rounded_step(machine: Machine) -> None:
@@ -186,44 +190,6 @@ def _test_exact_step(machine: Machine) -> None:
 
 def _root(result: StepResult) -> str:
     return state_root({name: tensor.cpu().numpy() for name, tensor in result.state.items()}).hex
-
-
-def _products_are_right(device: torch.device, dtype: torch.dtype) -> bool:
-    """Whether products of small integers are exact: so they are on every machine that adds what it should.
-
-    Up to 2^10 products of magnitudes up to 8 * 8 are added: integers of 16 bits, which float32 holds.
-    """
-
-    def both(*shapes: tuple[int, ...]) -> Iterator[tuple[list[Tensor], list[Tensor]]]:
-        whole = [_integers(shape, number) for number, shape in enumerate(shapes)]
-        yield [x.to(device=device, dtype=dtype) for x in whole], whole
-
-    answers: list[tuple[Tensor, Tensor]] = []
-    for rows, inner, columns in ((1, 1, 1), (33, 130, 17), (64, 1024, 64)):
-        for (a, b), (m, n) in both((rows, inner), (inner, columns)):
-            answers += [(a @ b, _sums(m, n)), (b.t() @ a.t(), _sums(m, n).t())]
-    for (a, b), (m, n) in both((5, 9, 40), (5, 40, 11)):
-        answers.append((a @ b, torch.stack([_sums(x, y) for x, y in zip(m, n, strict=True)])))
-    for (x, weight, g), (m, n, h) in both((2, 16, 12, 12), (8, 16, 3, 3), (2, 8, 10, 10)):
-        # [samples, channels, 10, 10, 3, 3]: what each place of the result sees.
-        seen = m.unfold(2, 3, 1).unfold(3, 3, 1)
-        answers.append((conv2d(x, weight), (seen[:, None] * n[None, :, :, None, None]).sum((2, 5, 6))))
-        found = torch.ops.aten.convolution_backward.default(
-            g, x, weight, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1, [False, True, False]
-        )[1]
-        answers.append((found, (seen[:, None] * h[:, :, None, :, :, None, None]).sum((0, 3, 4))))
-    return all(torch.equal(found.cpu().to(torch.int64), answer) for found, answer in answers)
-
-
-def _sums(a: Tensor, b: Tensor) -> Tensor:
-    """The product of two int64 matrices by operators that multiply no matrices."""
-    return torch.stack([(row[:, None] * b).sum(0) for row in a])
-
-
-def _integers(shape: tuple[int, ...], number: int) -> Tensor:
-    """int64, -8 to 8, from Philox."""
-    drawn = uniform(shape, seed=2, step=1, draw=number, dtype=torch.float32, device="cpu")
-    return (drawn * 17).floor().to(torch.int64) - 8
 
 
 def _failed(what: str, detail: str = "") -> DeviceError:

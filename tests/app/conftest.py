@@ -87,7 +87,7 @@ def windows(qtbot: QtBot, settings: Settings, folder: Path) -> Iterator[MakeWind
 
     def make(engine: Engine) -> MainWindow:
         window = make_window(engine=engine, settings=settings)
-        window.shell.samples.folder = folder / "sample"
+        window.shell.samples.folder = window.files.sample_folder = folder / "sample"
         made.append((window, engine))
         window.show()
         qtbot.waitExposed(window)

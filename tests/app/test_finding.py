@@ -87,6 +87,16 @@ def test_elements_in_decimal_and_hexadecimal(view: FindingView) -> None:
     assert unknown["Trainer"] == unknown["Trainer, hexadecimal"] == "not known"
 
 
+def test_under_an_exact_profile_nothing_is_counted_in_bounds(view: FindingView) -> None:
+    columns = [column.title for column in view.model.columns]
+    bounds = [columns.index(title) for title in ("Error, in bounds", "To the midpoint")]
+    exact = replace(FINDING, right=Right.REPLAY, margin=0.0, bound=0.0)
+    for finding, hidden in ((FINDING, False), (exact, True), (FINDING, False)):
+        view.show_finding(finding)
+        assert [view.table.isColumnHidden(column) for column in bounds] == [hidden, hidden]
+        assert ("computed in integers" in view.recomputed.text()) == hidden
+
+
 def test_a_finding_without_elements_has_no_table(view: FindingView) -> None:
     view.show_finding(FINDING)
     assert not view.table.isHidden()
@@ -118,7 +128,7 @@ def test_the_dispute_says_whether_the_trainer_is_accused(
     window: MainWindow, engine: Arbitrated, bundle: Path, qtbot: QtBot, right: Right, accused: bool
 ) -> None:
     engine.finding = replace(FINDING, right=right)
-    window.open_bundle(bundle)
+    window.session.open(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
     qtbot.mouseClick(window.header.primary, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))

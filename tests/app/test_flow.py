@@ -24,6 +24,7 @@ from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.tables import RecordTable
 from support.docks import in_front
 from support.fake_engine import FakeEngine
+from support.message_boxes import click_in_box
 from support.waiting import drawn, reached
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
@@ -74,7 +75,7 @@ def test_honest_run_is_verified_and_signed(
     assert dialog is not None
     assert "VERIFIED" in dialog.what.text()
     dialog.create_new.setChecked(True)
-    dialog.key.setText(str(tmp_path / "auditor.pem"))
+    dialog.key.setText(str(tmp_path / "keys" / "auditor.pem"))
     dialog.passphrase.setText("secret")
     assert not dialog.ok.isEnabled()
     dialog.repeat.setText("secret")
@@ -84,13 +85,13 @@ def test_honest_run_is_verified_and_signed(
     assert "VERIFIED" in signed_statement(verdict)
     assert window.session.verdict_file == verdict
     assert str(verdict) in window.header.sentence.text()
-    key = counterfoil.load_public_key(tmp_path / "auditor.pub.pem")
+    key = counterfoil.load_public_key(tmp_path / "keys" / "auditor.pub.pem")
     assert counterfoil.claimed_key_ids(verdict.read_bytes()) == (key.key_id,)
-    assert counterfoil.needs_passphrase(tmp_path / "auditor.pem")
-    assert settings.key_file == tmp_path / "auditor.pem"
+    assert counterfoil.needs_passphrase(tmp_path / "keys" / "auditor.pem")
+    assert settings.key_file == tmp_path / "keys" / "auditor.pem"
 
 
-def test_a_failed_signature_is_told_and_leaves_no_file(opened: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+def test_a_failed_signature_keeps_what_was_typed(opened: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     replay(opened, qtbot)
     opened.commands["verdict"].trigger()
     dialog = opened.findChild(SigningDialog)
@@ -99,15 +100,24 @@ def test_a_failed_signature_is_told_and_leaves_no_file(opened: MainWindow, qtbot
     dialog.key.setText(str(tmp_path / "mine.pem"))
     dialog.use_existing.setChecked(True)
     dialog.passphrase.setText("wrong")
-    with qtbot.waitSignal(opened.session.failed):
-        qtbot.mouseClick(dialog.ok, LEFT)
-    box = opened.findChild(QMessageBox, "failure")
-    assert box is not None
-    assert box.text() == "The passphrase of mine.pem is wrong, or the file is damaged."
-    assert box.informativeText() == "Try again."
-    assert not (tmp_path / "honest.verdict.json").exists()
+    dialog.table.setChecked(True)
+    dialog.target.setText(str(tmp_path / "mine.json"))
+    qtbot.mouseClick(dialog.ok, LEFT)
+    assert not dialog.ok.isEnabled()
+    qtbot.waitUntil(dialog.ok.isEnabled)
+    assert dialog.isVisible()
+    assert dialog.hint.text() == "The passphrase of mine.pem is wrong, or the file is damaged. Try again."
+    assert dialog.hint.property("tone") == "bad"
+    assert not (tmp_path / "mine.json").exists()
     assert opened.session.verdict_file is None
-    box.done(0)
+    # Everything is still there, and only the passphrase is typed again.
+    assert dialog.passphrase.selectedText() == "wrong"
+    assert dialog.table.isChecked()
+    qtbot.keyClicks(dialog.passphrase, "right")
+    with qtbot.waitSignal(opened.session.exports.finished):
+        qtbot.mouseClick(dialog.ok, LEFT)
+    assert opened.session.verdict_file == tmp_path / "mine.json"
+    qtbot.waitUntil(lambda: not dialog.isVisible())
 
 
 def test_unwritable_folder_ends_in_a_sentence(opened: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
@@ -115,12 +125,11 @@ def test_unwritable_folder_ends_in_a_sentence(opened: MainWindow, qtbot: QtBot, 
     opened.commands["verdict"].trigger()
     dialog = opened.findChild(SigningDialog)
     assert dialog is not None
-    dialog.key.setText(str(tmp_path / "new.pem"))
+    dialog.key.setText(str(tmp_path / "keys" / "new.pem"))
     dialog.target.setText(str(tmp_path / "missing" / "v.json"))
-    with qtbot.waitSignal(opened.session.failed) as caught:
-        qtbot.mouseClick(dialog.ok, LEFT)
-    assert "cannot be written" in caught.args[0].sentence
-    assert caught.args[0].expected
+    qtbot.mouseClick(dialog.ok, LEFT)
+    qtbot.waitUntil(lambda: "cannot be written" in dialog.hint.text())
+    assert dialog.isVisible()
 
 
 def test_tampered_run_is_disputed_at_the_step(
@@ -239,7 +248,9 @@ def test_late_summary_of_another_bundle_is_ignored(
         lambda: seen.append(window.session.summary.path) if window.session.summary else None
     )
     engine.inspect_gate.clear()
-    window.open_bundle(bundle.with_name("first.cfoil"))
+    first = bundle.with_name("first.cfoil")
+    first.touch()
+    window.open_bundle(first)
     window.open_bundle(bundle)
     engine.inspect_gate.set()
     qtbot.waitUntil(reached(window, Phase.READY))
@@ -253,6 +264,7 @@ def test_opening_while_replaying_asks_and_ignores_the_rest(
     engine.gate.clear()
     opened.commands["replay"].trigger()
     other = bundle.with_name("other.cfoil")
+    other.touch()
     opened.open_bundle(other)
     assert opened.session.path == bundle
     click(question(opened), QMessageBox.ButtonRole.DestructiveRole, qtbot)
@@ -325,8 +337,8 @@ def test_unexpected_error_shows_its_details(opened: MainWindow, engine: FakeEngi
 def test_client_order_is_compared_and_dropped(opened: MainWindow, bundle: Path, qtbot: QtBot) -> None:
     assert opened.header.secondary.shown is opened.commands["compare"]
     opened.session.compare_with(bundle.with_name("job.cfoil"))
+    qtbot.waitUntil(lambda: opened.session.checks[CheckNumber.ORDER].state.value == "passed")
     qtbot.waitUntil(reached(opened, Phase.READY))
-    assert opened.session.checks[CheckNumber.ORDER].state.value == "passed"
     opened.commands["drop_order"].trigger()
     qtbot.waitUntil(reached(opened, Phase.READY))
     assert opened.session.checks[CheckNumber.ORDER].state.value == "warning"
@@ -408,7 +420,7 @@ def test_dispute_capsule_is_saved(
     target = tmp_path / "missing" / "dispute.cfoil"
     with qtbot.waitSignal(window.session.failed) as caught:
         window.commands["capsule"].trigger()
-    assert "There is no folder" in caught.args[0].sentence
+    assert "there is no such folder" in caught.args[0].sentence
     box = window.findChild(QMessageBox, "failure")
     assert box is not None
     box.done(0)
@@ -483,10 +495,11 @@ def test_a_run_that_needs_a_data_file_asks_for_it(
     assert window.header.outcome.text() == "VERIFIED"
     # Comparing with the client's order keeps the data file; another bundle forgets it.
     window.session.compare_with(tmp_path / "job.cfoil")
+    qtbot.waitUntil(lambda: window.session.order == tmp_path / "job.cfoil")
     assert window.session.data == chosen
-    qtbot.waitUntil(reached(window, Phase.READY))
     other = bundle.with_name("other.cfoil")
     other.write_bytes(b"")
     window.open_bundle(other)
+    click_in_box(window, "unsigned-question", "Open without signing")
     assert window.session.data is None
     qtbot.waitUntil(reached(window, Phase.READY))

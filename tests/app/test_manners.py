@@ -71,13 +71,22 @@ def test_settings_of_another_schema_are_not_misread(tmp_path: Path) -> None:
     assert Settings(store(tmp_path)).theme is ThemeChoice.SYSTEM
 
 
-def test_fresh_start_forgets(tmp_path: Path) -> None:
-    raw = store(tmp_path)
-    settings = Settings(raw)
-    settings.theme = ThemeChoice.DARK
-    raw.sync()
-    assert Settings(store(tmp_path)).theme is ThemeChoice.DARK
-    assert Settings(store(tmp_path), fresh=True).theme is ThemeChoice.SYSTEM
+def test_a_fresh_start_leaves_what_is_stored_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It starts without the settings, and what is chosen then is forgotten: the user's file does not change."""
+    path = tmp_path / "user.ini"
+    monkeypatch.setattr(Settings, "_stored", staticmethod(lambda: QSettings(str(path), QSettings.Format.IniFormat)))
+    mine = Settings.of_user()
+    mine.theme = ThemeChoice.DARK
+    mine.store.sync()
+    before = path.read_bytes()
+    fresh = Settings.of_user(fresh=True)
+    assert fresh.theme is ThemeChoice.SYSTEM
+    fresh.theme = ThemeChoice.LIGHT
+    fresh.store.sync()
+    assert path.read_bytes() == before
+    assert Settings.of_user().theme is ThemeChoice.DARK
+    # Results and known trainers are no settings.
+    assert fresh.config_folder == mine.config_folder == tmp_path
 
 
 def test_junk_in_settings_falls_back(tmp_path: Path) -> None:
@@ -215,14 +224,16 @@ def test_signing_dialog_says_what_is_missing(qtbot: QtBot, tmp_path: Path, bundl
     engine = FakeEngine()
     report = engine.report(AuditRequest(bundle, None, "cpu"), engine.checks(None), 60, Outcome.VERIFIED)
     theme = Theme(QApplication.instance(), ThemeChoice.LIGHT)
-    dialog = SigningDialog(report, now(), None, tmp_path, tmp_path / "v.json", theme)
+    keys = tmp_path / "keys"
+    keys.mkdir()
+    dialog = SigningDialog(report, now(), None, keys, tmp_path / "v.json", theme)
     qtbot.addWidget(dialog)
     assert dialog.create_new.isChecked()
     assert dialog.ok.isEnabled()
     dialog.use_existing.setChecked(True)
     assert not dialog.ok.isEnabled()
     assert "no such key" in dialog.hint.text()
-    (tmp_path / "auditor.pem").touch()
+    (keys / "auditor.pem").touch()
     dialog.create_new.setChecked(True)
     assert "never overwritten" in dialog.hint.text()
     dialog.use_existing.setChecked(True)

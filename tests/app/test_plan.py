@@ -160,7 +160,9 @@ def test_another_bundle_forgets_the_plan(opened: MainWindow, bundle: Path, qtbot
     opened.session.compare_with(bundle.with_name("job.cfoil"))
     qtbot.waitUntil(reached(opened, Phase.READY))
     assert opened.session.segments == SegmentRequest(count=2)
-    opened.open_bundle(bundle.with_name("other.cfoil"))
+    other = bundle.with_name("other.cfoil")
+    other.touch()
+    opened.open_bundle(other)
     qtbot.waitUntil(reached(opened, Phase.READY))
     assert opened.session.segments == SegmentRequest()
 

@@ -85,13 +85,13 @@ def sign(window: MainWindow, folder: Path, qtbot: QtBot) -> counterfoil.Verdict:
     dialog = window.findChild(SigningDialog)
     assert dialog is not None
     dialog.create_new.setChecked(True)
-    dialog.key.setText(str(folder / "auditor.pem"))
+    dialog.key.setText(str(folder / "keys" / "auditor.pem"))
     dialog.passphrase.setText("a long secret")
     dialog.repeat.setText("a long secret")
     dialog.target.setText(str(folder / "out.verdict.json"))
     with qtbot.waitSignal(window.session.exports.finished, timeout=30_000):
         qtbot.mouseClick(dialog.ok, LEFT)
-    key = counterfoil.load_public_key(folder / "auditor.pub.pem")
+    key = counterfoil.load_public_key(folder / "keys" / "auditor.pub.pem")
     return counterfoil.verify_verdict((folder / "out.verdict.json").read_bytes(), key)
 
 

@@ -124,7 +124,7 @@ def test_a_referee_and_a_panel(job: Path, tmp_path: Path, capsys: pytest.Capture
     assert main(["panel", run, bad, run, "--json"]) == 1
     report = json.loads(capsys.readouterr().out)
     assert [member["standing"] for member in report["members"]] == ["right there", "wrong", "right there"]
-    assert main(["panel", run, str(tmp_path / "none.cfoil")]) == 3
+    assert main(["panel", run, str(tmp_path / "none.cfoil")]) == 4
     assert main(["panel", run]) == 4
 
 
@@ -193,12 +193,12 @@ def test_without_a_dispute_no_capsule_is_written(job: Path, tmp_path: Path, caps
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        (["audit", "none.cfoil"], 3, "none.cfoil"),
+        (["audit", "none.cfoil"], 4, "none.cfoil"),
         (["audit", "{job}/tampered.cfoil", "--capsule", "{job}/run.cfoil"], 4, "exists"),
-        (["adjudicate", "none.cfoil"], 3, "none.cfoil"),
+        (["adjudicate", "none.cfoil"], 4, "none.cfoil"),
         (["adjudicate", "{job}/run.cfoil"], 3, "where a capsule is needed"),
         (["adjudicate", "{job}/run.cfoil", "--verdict", "v.json"], 4, "--key"),
-        (["inspect", "none.cfoil"], 3, "none.cfoil"),
+        (["inspect", "none.cfoil"], 4, "none.cfoil"),
         (["inspect", "{job}/trainer.pem"], 3, "not a Counterfoil bundle"),
         (["audit", "{job}/job.cfoil"], 3, "nobody has run"),
         (["audit", "{job}/run.cfoil", "--device", "cuda:99"], 4, "device"),
@@ -419,8 +419,8 @@ def test_data_outside_the_bundle(job: Path, tmp_path: Path, capsys: pytest.Captu
     assert main(train) == 3
     assert "--data FILE" in capsys.readouterr().err
     assert main([*train, "--data", data]) == 0
-    assert main(["audit", run, "--order", order]) == 3
-    assert main(["audit", run, "--order", order, "--data", order]) == 3
+    assert main(["audit", run, "--order", order]) == 4
+    assert main(["audit", run, "--order", order, "--data", order]) == 4
     assert main(["audit", run, "--order", order, "--data", data]) == 0
     capsys.readouterr()
     assert main(["inspect", run]) == 0

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil import machine, selftest
+from counterfoil import knownproducts, machine, selftest
 from counterfoil.bundle.precision import PROFILES, AnyPrecision, ExactPrecision, Precision
 from counterfoil.commit.state import state_root
 from counterfoil.definite.operators import Profile
@@ -96,9 +96,63 @@ def test_products_that_are_wrong_by_half_are_found(
     if place == "matrix":
         monkeypatch.setattr(Tensor, "__matmul__", _half(torch.matmul))
     else:
-        monkeypatch.setattr(selftest, "conv2d", _half(torch.nn.functional.conv2d))
+        monkeypatch.setattr(knownproducts, "conv2d", _half(torch.nn.functional.conv2d))
     with pytest.raises(DeviceError, match="products in float"):
         selftest.run_selftest(HERE, precision)
+
+
+def _transposed(matrix: Tensor) -> bool:
+    return matrix.dim() > 1 and matrix.stride(-1) > matrix.stride(-2) > 0
+
+
+@pytest.mark.parametrize("precision", [SHORT, EXACT], ids=str)
+@pytest.mark.parametrize("left", [False, True], ids=["left as it is", "left transposed"])
+@pytest.mark.parametrize("right", [False, True], ids=["right as it is", "right transposed"])
+def test_products_that_are_wrong_in_one_layout_are_found(
+    monkeypatch: pytest.MonkeyPatch, precision: AnyPrecision, left: bool, right: bool
+) -> None:
+    """So it was under one emulated processor, for a transposed right operand."""
+    real = torch.matmul
+
+    def wrong(a: Tensor, b: Tensor) -> Tensor:
+        broken = a.dtype is torch.float32 and (_transposed(a), _transposed(b)) == (left, right)
+        return real(a, b) / 2 if broken else real(a, b)
+
+    monkeypatch.setattr(Tensor, "__matmul__", wrong)
+    with pytest.raises(DeviceError, match="products in float32"):
+        selftest.run_selftest(HERE, precision)
+
+
+@pytest.mark.parametrize("output", [0, 1], ids=["input", "weight"])
+def test_wrong_gradients_of_convolutions_are_found(monkeypatch: pytest.MonkeyPatch, output: int) -> None:
+    real = torch.ops.aten.convolution_backward.default
+
+    class Wrong:
+        @staticmethod
+        def default(*given: Any) -> list[Tensor]:
+            result = list(real(*given))
+            result[output].view(-1)[-1] += 1
+            return result
+
+    monkeypatch.setattr(torch.ops.aten, "convolution_backward", Wrong)
+    assert not knownproducts.products_are_right(CPU, torch.float64)
+
+
+def test_known_products_are_those_of_the_library_in_integers() -> None:
+    """The answers are computed by our own loops; here by torch's, for the same shapes in float64."""
+    for case in knownproducts._CONVOLUTIONS:
+        shape = (case.samples, case.taken, case.size, case.size)
+        x, weight = (
+            knownproducts._integers(shape, 0),
+            knownproducts._integers((case.given, case.taken // case.groups, case.kernel, case.kernel), 1),
+        )
+        x64, w64 = x.double().requires_grad_(), weight.double().requires_grad_()
+        result = torch.nn.functional.conv2d(x64, w64, None, case.stride, case.padding, 1, case.groups)
+        gradient = knownproducts._integers(tuple(result.shape), 2)
+        result.backward(gradient.double())
+        answers = knownproducts._convolution_answers(case, x, weight, gradient)
+        found = (result.detach(), x64.grad, w64.grad)
+        assert all(torch.equal(a.double(), b) for a, b in zip(answers, found, strict=True) if b is not None)
 
 
 def test_a_machine_that_multiplies_wrongly_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

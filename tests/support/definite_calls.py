@@ -49,11 +49,11 @@ CALLS: list[tuple[str, list[Any]]] = [
     ("aten.convolution.default", [draw(2, 3, 9), draw(4, 3, 3), None, [1], [1], [1], False, [0], 1]),
     (
         "aten.convolution_backward.default",
-        [draw(*ATEN.convolution(*PLAIN).shape), *PLAIN[:2], [4], *PLAIN[3:], [True, True, True]],
+        [draw(*ATEN.convolution(*PLAIN).shape), *PLAIN[:2], [4], *PLAIN[3:], [True, True, False]],
     ),
     (
         "aten.convolution_backward.default",
-        [draw(*RESULT.shape), *TRANSPOSED[:2], [4], *TRANSPOSED[3:], [True, True, True]],
+        [draw(*RESULT.shape), *TRANSPOSED[:2], [4], *TRANSPOSED[3:], [True, True, False]],
     ),
     ("aten.sum.default", [draw(5, 7)]),
     ("aten.sum.dim_IntList", [draw(5, 7, 3), [0, -1]]),

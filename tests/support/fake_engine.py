@@ -111,6 +111,7 @@ class FakeEngine:
         checks_gate: Inspection waits here between its first summary and the whole one.
         plan_error: Raised at the end of a measurement.
         inspect_errors: Raised by inspection, by file name.
+        order_errors: Raised where a file is read as the client's order, by file name.
         audit_error: Raised in the middle of the replay.
         data_file: The bundle needs a data file of this name.
         spans: Segments of a random sample, first and last of each run of neighbours; empty for the whole run.
@@ -128,6 +129,7 @@ class FakeEngine:
     inspect_gate: threading.Event = field(default_factory=threading.Event)
     checks_gate: threading.Event = field(default_factory=threading.Event)
     inspect_errors: dict[str, Exception] = field(default_factory=dict)
+    order_errors: dict[str, Exception] = field(default_factory=dict)
     audit_error: Exception | None = None
     data_file: str | None = None
     spans: tuple[tuple[int, int], ...] = ()
@@ -172,6 +174,13 @@ class FakeEngine:
             cancel.check()
         yield whole
 
+    def client_order(self, path: Path, audited: Path) -> BundleSummary:
+        if path.name in self.order_errors:
+            raise self.order_errors[path.name]
+        held = self.summary(path, None)
+        other = digest("other order") if path.name.startswith("other") else held.order.digest
+        return replace(held, run=None, order=replace(held.order, digest=other))
+
     def plan(self, plan: AuditRequest, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
         self.plans_asked.append((plan.device, bad_fraction))
         self.large_allowed.append(plan.limits == LARGE)
@@ -215,7 +224,7 @@ class FakeEngine:
         for number in (CheckNumber.REPLAY, CheckNumber.LOG, CheckNumber.COVERAGE):
             checks[number] = Check(number, CheckState.RUNNING)
             yield CheckChanged(checks[number])
-        done = 0
+        done = judged = 0
         for step in steps:
             if step == self.halt:
                 self.gate.clear()
@@ -229,13 +238,14 @@ class FakeEngine:
                         Path("progress"), done // 5, len(chosen), steps[done // 5 * 5 - 1]
                     )
                 kept = self.progress.get((plan.device, plan.segments))
-                yield AuditFinished(self.report(plan, checks, done, Outcome.INCONCLUSIVE, sample), kept=kept)
+                yield AuditFinished(self.report(plan, checks, judged, Outcome.INCONCLUSIVE, sample), kept=kept)
                 return
             if self.audit_error is not None and step > self.steps // 2:
                 raise self.audit_error
             yield OperatorDone(step, OPERATORS // 2, OPERATORS)
             yield StepReplayed(self.row(step))
             done += 1
+            judged += self.row(step).match is not StepMatch.UNJUDGED
             if found is not None and step == found.step:
                 yield ProgressRestored(found, done)
             if step == self.disputed:
@@ -250,7 +260,7 @@ class FakeEngine:
                         yield ResumedFromCheckpoint(step)
         outcome = Outcome.DISPUTED if self.disputed is not None else Outcome.VERIFIED
         self.progress.pop((plan.device, plan.segments), None)
-        yield AuditFinished(self.report(plan, checks, done, outcome, sample))
+        yield AuditFinished(self.report(plan, checks, judged, outcome, sample))
 
     def chosen(self, plan: AuditRequest) -> tuple[int, ...]:
         """The segments of 5 steps that are replayed: the first ones of a sample."""

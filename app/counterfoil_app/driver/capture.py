@@ -67,7 +67,7 @@ def replay_and_capture(
             failure = session.failure
             sentence = failure.sentence if failure is not None else say("The replay ended without a report.")
             raise CounterfoilError(sentence, remedy=failure.remedy if failure is not None else "")
-        request = SigningRequest(private_key=key, passphrase=passphrase, create=False, target=verdict)
+        request = SigningRequest(private_key=key, passphrase=passphrase, create=False, target=verdict, replace=True)
         session.export_verdict(partial(export_verdict, request=request))
         _wait(lambda: session.verdict_file is not None, "signing the verdict", timeout_seconds, failures)
     finally:

@@ -66,6 +66,13 @@ class Engine(Protocol):
     def inspect(self, path: Path, order: Path | None, cancel: CancelToken) -> Iterator[BundleSummary]:
         """Say what a bundle says of itself, more in each summary; raises CounterfoilError."""
 
+    def client_order(self, path: Path, audited: Path) -> BundleSummary:
+        """Say what a client's own order file holds, for a file that it is compared with.
+
+        Raises:
+            CounterfoilError: It is no order, or that very file.
+        """
+
     def plan(self, request: AuditRequest, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
         """Measure a few steps and say what audits would cost; raises CounterfoilError."""
 
@@ -116,6 +123,11 @@ class LibraryEngine:
     def inspect(self, path: Path, order: Path | None, cancel: CancelToken) -> Iterator[BundleSummary]:
         """Say what a bundle says of itself, more in each summary; raises CounterfoilError."""
         yield from counterfoil.inspect_stages(path, order, cancel=cancel)
+
+    def client_order(self, path: Path, audited: Path) -> BundleSummary:
+        """Say what a client's own order file holds, for a file that it is compared with; raises CounterfoilError."""
+        counterfoil.read_client_order(path, audited)
+        return next(counterfoil.inspect_stages(path))
 
     def plan(self, request: AuditRequest, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
         """Measure a few steps and say what audits would cost; raises CounterfoilError."""

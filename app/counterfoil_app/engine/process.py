@@ -68,6 +68,10 @@ class ProcessEngine:
         """Say what a bundle says of itself, more in each summary; raises CounterfoilError."""
         return self._iterate("inspect", path, order, cancel=cancel)
 
+    def client_order(self, path: Path, audited: Path) -> BundleSummary:
+        """Say what a client's own order file holds, for a file that it is compared with; raises CounterfoilError."""
+        return self._call(BundleSummary, "client_order", path, audited)
+
     def plan(self, request: AuditRequest, bad_fraction: float, cancel: CancelToken) -> Iterator[PlanProgress | Plan]:
         """Measure a few steps and say what audits would cost; raises CounterfoilError."""
         return self._iterate("plan", request, bad_fraction, cancel=cancel)

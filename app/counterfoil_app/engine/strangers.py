@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -46,13 +47,16 @@ def name_of(path: Path | None) -> str:
     return one_line(path.name) if path is not None else ""
 
 
-def beside(path: Path, ending: str) -> Path:
+def beside(path: Path, ending: str, *others: str) -> Path:
     """The name to offer for a file that is written beside another one: ``run.steps.csv`` for ``run.cfoil``.
 
-    What could not be seen in the name is left out of the new one.
+    What could not be seen in the name is left out of the new one. Where such a file lies already, a number makes the
+    name another one; ``others`` are endings of files that are written together with it, under names of their own.
     """
     stem = "".join(character if one_line(character) == character else "_" for character in path.stem)
-    return path.with_name(f"{stem}{ending}")
+    stems = chain([stem], (f"{stem}-{number}" for number in count(2)))
+    free = (new for new in stems if not any(path.with_name(f"{new}{each}").exists() for each in (ending, *others)))
+    return path.with_name(f"{next(free)}{ending}")
 
 
 def plain(value: T) -> T:

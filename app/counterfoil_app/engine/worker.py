@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from counterfoil import CounterfoilError
+from counterfoil import CounterfoilError, GivenFileError
 from counterfoil.sentence import say
 from counterfoil_app.engine import strangers
 
@@ -26,12 +26,14 @@ class Failure:
         remedy: What to do next; may be empty.
         detail: What to copy into a report; may be empty.
         expected: Whether the engine raised it on purpose; otherwise it is a fault of Counterfoil.
+        role: What a file was given as that is not there, or is another one than was meant; empty for other failures.
     """
 
     sentence: str
     remedy: str
     detail: str
     expected: bool
+    role: str = ""
 
     @classmethod
     def of(cls, error: Exception) -> Failure:
@@ -41,7 +43,8 @@ class Failure:
         trace = traceback.format_exc()
         if isinstance(error, CounterfoilError):
             sentence, remedy = strangers.sentence(error.sentence), strangers.sentence(error.remedy)
-            return cls(sentence, remedy, strangers.lines(error.detail or trace), expected=True)
+            role = error.role if isinstance(error, GivenFileError) else ""
+            return cls(sentence, remedy, strangers.lines(error.detail or trace), expected=True, role=role)
         sentence = say("Counterfoil itself failed: {0}.", f"{type(error).__name__}: {error}".rstrip(". "))
         remedy = say("Nothing was concluded. Please report this with the details below.")
         return cls(strangers.sentence(sentence), remedy, strangers.lines(trace), expected=False)

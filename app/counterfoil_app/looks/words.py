@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 
 from counterfoil import (
+    Check,
     CheckNumber,
     CheckState,
     Dispute,
@@ -17,6 +18,7 @@ from counterfoil import (
     Sample,
     SegmentRequest,
     StepMatch,
+    account_of,
     ranges,
 )
 from counterfoil.sentence import Sentence
@@ -77,6 +79,19 @@ def number_list(numbers: Sequence[int]) -> str:
     return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges(numbers))
 
 
+def check(value: Check) -> Look:
+    """How the state of a check is shown; what was only done in part does not read as passed."""
+    look = check_state(value.state)
+    if value.state is not CheckState.WARNING:
+        return look
+    word = {
+        CheckNumber.ORDER: _tr("not compared"),
+        CheckNumber.ORDER_CONTENTS: _tr("in part"),
+        CheckNumber.COVERAGE: _tr("in part"),
+    }.get(value.number, look.word)
+    return Look(word, look.icon, look.tone)
+
+
 def check_state(value: CheckState) -> Look:
     """How the state of a check is shown."""
     match value:
@@ -125,6 +140,19 @@ def step_state(value: StepState) -> Look:
 def equality(equal: bool) -> Look:
     """How the comparison of two hashes is shown."""
     return Look(_tr("equal"), "passed", Tone.OK) if equal else Look(_tr("different"), "failed", Tone.BAD)
+
+
+def dispute_account(dispute: Dispute, mismatched: Iterable[int], sample: Sample | None) -> str:
+    """What differs, what that most likely means, and what follows for the model.
+
+    Args:
+        dispute: The dispute.
+        mismatched: The steps that differ.
+        sample: The segments that were replayed; None for all.
+    """
+    first = not any(step < dispute.step for step in mismatched)
+    whole = sample is None or sample.whole
+    return engine_words.translated(account_of(dispute, whole=whole, first=first))
 
 
 def dispute_meaning(dispute: Dispute) -> str:

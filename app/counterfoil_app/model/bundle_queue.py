@@ -10,6 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from counterfoil import SegmentRequest
+from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.finished import Finished
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
@@ -63,7 +64,10 @@ class BundleQueue(QObject):
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.timeout.connect(self._go_on)
+        self._problem = ""
+        """Why the bundle in work cannot be opened."""
         session.phase_changed.connect(self._look)
+        session.misnamed.connect(self._misnamed)
 
     @property
     def running(self) -> bool:
@@ -118,7 +122,7 @@ class BundleQueue(QObject):
 
     def _next(self) -> None:
         self._current = next((entry for entry in self.entries if entry.state is EntryState.WAITING), None)
-        self._replayed = False
+        self._replayed, self._problem = False, ""
         if self._current is None:
             self.changed.emit()
             self.finished.emit()
@@ -129,7 +133,7 @@ class BundleQueue(QObject):
 
     def _look(self) -> None:
         """Something about the session changed; act on it once its own announcements are over."""
-        if self._current is None:
+        if self._current is None or self._problem:
             return
         if self._session.path != self._current.path:  # the user opened something else
             self._halt(EntryState.WAITING, "")
@@ -137,8 +141,16 @@ class BundleQueue(QObject):
             self._later.start(0)
         self.changed.emit()
 
+    def _misnamed(self, failure: Failure) -> None:
+        if self._current is not None and failure.role == "file":
+            self._problem = failure.sentence
+            self._later.start(0)
+
     def _go_on(self) -> None:
         session, entry = self._session, self._current
+        if entry is not None and self._problem:
+            self._give_up(entry, self._problem)
+            return
         if entry is None or session.running or session.phase is Phase.LOADING:
             return
         if session.phase in (Phase.READY, Phase.UNREADABLE) and not self._replayed:

@@ -5,7 +5,9 @@ Checkpoints at which all tensors are equal, nearly all of them, take no room bey
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -77,6 +79,29 @@ class DivergenceTable:
             self._values[:, len(self._differing)] = np.where(np.isnan(column), np.inf, column)
             self._differing.append(self._count)
         self._count += 1
+
+    def columns(self) -> dict[str, object]:
+        """Return everything that the table holds, for :meth:`of_columns`."""
+        count = len(self._differing)
+        return {
+            "names": self.names,
+            "steps": self.steps.copy(),
+            "differing": np.array(self._differing, np.int64),
+            "values": self._values[:, :count].copy(),
+        }
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, Any]) -> DivergenceTable:
+        """Return the table that :meth:`columns` gave; raises ValueError for anything else."""
+        names, steps, differing, values = (columns[name] for name in ("names", "steps", "differing", "values"))
+        if values.shape != (len(names), len(differing)) or steps.ndim != 1 or differing.ndim != 1:
+            raise ValueError("other columns than those of a divergence table")
+        result = cls()
+        result.names, result._count = tuple(names), len(steps)
+        result._steps = np.concatenate([steps, np.zeros(64, np.int64)])
+        result._values = np.concatenate([values, np.zeros((len(names), 16))], axis=1)
+        result._differing = differing.tolist()
+        return result
 
     def copy(self) -> DivergenceTable:
         """Return the table as it is now, for another thread."""

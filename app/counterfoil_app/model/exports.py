@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from counterfoil import AuditReport, StepTable, write_whole
+from counterfoil import AuditReport, CounterfoilError, StepTable, write_whole
 from counterfoil.sentence import say
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.worker import Failure, JobResult, Submit
@@ -33,31 +33,40 @@ class Exports(QObject):
         self._engine = engine
         self._submit = submit
 
-    def verdict(self, material: VerdictMaterial, write: Callable[[Engine, VerdictMaterial], Path]) -> None:
+    def verdict(
+        self,
+        material: VerdictMaterial,
+        write: Callable[[Engine, VerdictMaterial], Path],
+        done: Callable[[Failure | None], None] | None = None,
+    ) -> None:
         """Sign a report and write the verdict.
 
         Args:
             material: What the verdict is made from.
             write: Signs and writes, and returns where the signed verdict lies; called from the worker thread.
+            done: Gets to know that it is over, and why it failed if it did; then :attr:`failed` does not tell of it.
         """
-        self._submit(partial(write, self._engine, material), partial(self._signed, material.report))
+        self._submit(partial(write, self._engine, material), partial(self._signed, material.report, done))
 
     def table(self, steps: StepTable, target: Path) -> None:
         """Write the replayed steps as CSV."""
         self._submit(partial(_write_table, self._engine, steps, target), self._written)
 
-    def capsule(self, report: AuditReport, target: Path) -> None:
-        """Write the dispute capsule of a report."""
-        self._submit(partial(_write_capsule, self._engine, report, target), self._written)
+    def capsule(self, report: AuditReport, target: Path, kept: Path | None = None) -> None:
+        """Write the dispute capsule of a report: a copy of the one that is ``kept``, or anew from its evidence."""
+        self._submit(partial(_write_capsule, self._engine, report, target, kept), self._written)
 
     def contents(self, target: Path, contents: Callable[[], bytes]) -> None:
         """Make and write a file."""
         self._submit(partial(_write_contents, target, contents), self._written)
 
-    def _signed(self, report: AuditReport, result: JobResult) -> None:
+    def _signed(self, report: AuditReport, done: Callable[[Failure | None], None] | None, result: JobResult) -> None:
         if result.failure is None and isinstance(result.value, Path):
             self.signed.emit(report, result.value)
-        self._written(result)
+        if done is not None:
+            done(result.failure)
+        if done is None or result.failure is None:
+            self._written(result)
 
     def _written(self, result: JobResult) -> None:
         if result.failure is not None:
@@ -79,6 +88,12 @@ def _write_table(engine: Engine, steps: StepTable, target: Path) -> Path:
     return target
 
 
-def _write_capsule(engine: Engine, report: AuditReport, target: Path) -> Path:
-    engine.write_capsule(report, target)
+def _write_capsule(engine: Engine, report: AuditReport, target: Path, kept: Path | None) -> Path:
+    if kept is None or not kept.is_file():
+        engine.write_capsule(report, target)
+        return target
+    try:
+        write_whole(target, kept.read_bytes(), what=say("the dispute capsule"))
+    except OSError as error:
+        raise CounterfoilError(say("{0} cannot be read: {1}.", kept, error.strerror or error)) from error
     return target

@@ -51,6 +51,7 @@ class Finished:
         failure: Why it ended without, or why the file could not be read.
         verdict_file: Where the signed verdict lies, once there is one.
         kept: What another replay can go on from.
+        file: Where it is kept among the results; None when it has no report.
     """
 
     path: Path
@@ -67,3 +68,4 @@ class Finished:
     failure: Failure | None
     verdict_file: Path | None
     kept: Kept | None
+    file: Path | None = None

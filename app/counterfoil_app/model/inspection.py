@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 
-from counterfoil import BundleSummary, CancelToken, CounterfoilError
+from counterfoil import BundleSummary, CancelToken
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.snapshot import Latest
 from counterfoil_app.engine.strangers import plain
@@ -32,12 +31,10 @@ class Inspection:
         """Look, in the worker thread.
 
         Raises:
-            CounterfoilError: The bundle cannot be read.
+            CounterfoilError: The bundle cannot be read, or the order file is none.
         """
         if self._order is not None:
-            # An order file that cannot be read fails check 2 of the bundle, which says so.
-            with suppress(CounterfoilError):
-                self._clients.put(self._engine.outline(self._order))
+            self._clients.put(self._engine.client_order(self._order, self._path))
         self._summaries.put_all(self._engine.inspect(self._path, self._order, self._token))
 
     def cancel(self) -> None:

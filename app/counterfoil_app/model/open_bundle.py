@@ -77,6 +77,7 @@ class OpenBundle(QObject):
         self.allow_large = False
         self.failure: Failure | None = None
         self.verdict_file: Path | None = None
+        self.result_file: Path | None = None
         self.selected_step: int | None = None
         self._clear_bundle()
 
@@ -96,7 +97,7 @@ class OpenBundle(QObject):
         self.dispute: Dispute | None = None
         self.resumed_from: int | None = None
         self.report: AuditReport | None = None
-        self.verdict_file = None
+        self.verdict_file = self.result_file = None
         self.failure = None
         self.selected_step = None
         self.sample: Sample | None = None
@@ -120,6 +121,24 @@ class OpenBundle(QObject):
     def refused_so_far(self) -> bool:
         """Whether a check failed before any replay, so that a replay can only conclude REFUSED."""
         return self.phase is Phase.UNREADABLE or any(c.state is CheckState.FAILED for c in self.checks.values())
+
+    @property
+    def has_result(self) -> bool:
+        """Whether the replay came to a result; one that the user stopped did so only if it found a dispute."""
+        report = self.report
+        return report is not None and (not self.was_stopped or report.dispute is not None)
+
+    @property
+    def unsigned(self) -> bool:
+        """Whether there is a result that could be signed, and was not."""
+        report = self.report
+        signable = report is not None and report.bundle_digest is not None
+        return signable and self.has_result and self.verdict_file is None
+
+    @property
+    def other_order_given(self) -> bool:
+        """Whether the order that it is compared with is another one than the order in the open bundle."""
+        return self.order is not None and self.checks[CheckNumber.ORDER].state is CheckState.FAILED
 
     @property
     def data_file(self) -> str | None:
@@ -163,6 +182,7 @@ class OpenBundle(QObject):
             self.path, self.order, self.data, self.summary, self.client, self.steps.snapshot(), self.divergence,
             self.dispute,
             self.resumed_from, self.sample, self.report, self.failure, self.verdict_file, self.kept,
+            self.result_file,
         )  # fmt: skip
 
     # What comes in; for the session
@@ -177,7 +197,7 @@ class OpenBundle(QObject):
         self.divergence = finished.divergence
         self.dispute, self.resumed_from = finished.dispute, finished.resumed_from
         self.sample, self.report, self.failure = finished.sample, finished.report, finished.failure
-        self.verdict_file, self.kept = finished.verdict_file, finished.kept
+        self.verdict_file, self.kept, self.result_file = finished.verdict_file, finished.kept, finished.file
         self._take_checks(self.report.checks if self.report is not None else ())
 
     def _take_checks(self, checks: Iterable[Check]) -> None:
@@ -228,8 +248,8 @@ class OpenBundle(QObject):
         """Mark the steps that a sample leaves out."""
         if sample is None or sample.whole or self.summary is None:
             return
-        every = self.summary.order.checkpoint_every
-        self.step_data.choose(((first - 1) * every + 1, last * every) for first, last in sample.spans)
+        order = self.summary.order
+        self.step_data.choose(sample.step_spans(order.checkpoint_every, order.steps))
         self.sample_chosen.emit()
 
     def _set_phase(self, phase: Phase) -> None:

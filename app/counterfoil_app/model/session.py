@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,13 +18,16 @@ from counterfoil import (
     AuditRequest,
     BundleSummary,
     CancelToken,
+    CheckNumber,
     Device,
     Kept,
     SegmentRequest,
     limits_for,
+    with_client_order,
 )
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.snapshot import ReplaySink
+from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure, JobResult, Worker
 from counterfoil_app.model.exports import Exports
 from counterfoil_app.model.finished import Finished, VerdictMaterial
@@ -46,6 +50,12 @@ class Session(OpenBundle):
 
     devices_changed = Signal()
     failed = Signal(Failure)
+    misnamed = Signal(Failure)
+    """A file that was chosen is not there, or is another one than was meant; :attr:`Failure.role` says as what."""
+    other_order = Signal(Path)
+    """The order file that is to be compared with asks for the open bundle to be opened anew."""
+    concluded = Signal()
+    """There is a report that was not there before."""
     idle = Signal()
 
     def __init__(self, engine: Engine, parent: QObject | None = None) -> None:
@@ -145,9 +155,48 @@ class Session(OpenBundle):
             self.rows_changed.emit(1, len(self.steps))
 
     def compare_with(self, order: Path | None) -> None:
-        """Compare the open bundle with the client's own order file; None takes the order from the bundle again."""
-        if self.path is not None:
-            self.open(self.path, order)
+        """Compare the open bundle with the client's own order file; None takes the order from the bundle again.
+
+        A file that is no order changes nothing: :attr:`misnamed` tells of it. What was replayed stays if it was
+        replayed by the very order that the file holds.
+        """
+        if self.path is None:
+            return
+        if order is None:
+            self.open(self.path)
+        else:
+            asked = partial(self._engine.client_order, order, self.path)
+            self.submit(asked, partial(self._order_read, self.path, order))
+
+    def _order_read(self, path: Path, order: Path, result: JobResult) -> None:
+        if path != self.path or self.running:  # meanwhile the user went on
+            return
+        if result.failure is not None:
+            self._tell(result.failure)
+        elif isinstance(result.value, BundleSummary):
+            client = plain(result.value)
+            if self.report is not None and self.report.order_digest == client.order.digest:
+                self._confirm_order(order, client)
+            else:
+                self.other_order.emit(order)
+
+    def _confirm_order(self, order: Path, client: BundleSummary) -> None:
+        """Know that the order by which the open run was replayed is the client's."""
+        assert self.report is not None
+        self.order, self.client = order, client
+        self.report = with_client_order(self.report, client.order.digest)
+        self.verdict_file = None  # which says that the order was not compared
+        self._take_checks(self.report.checks)
+        if self.summary is not None:
+            found = self.checks[CheckNumber.ORDER]
+            checks = tuple(found if c.number is CheckNumber.ORDER else c for c in self.summary.checks)
+            self.summary = replace(self.summary, client_order=client.order.digest, checks=checks)
+        self._announce_all()
+        self.phase_changed.emit()
+        self.concluded.emit()
+
+    def _tell(self, failure: Failure) -> None:
+        (self.misnamed if failure.role else self.failed).emit(failure)
 
     def use_data(self, data: Path) -> None:
         """Take a data file; it is compared with the order when a replay starts."""
@@ -245,11 +294,13 @@ class Session(OpenBundle):
             self._token.cancel()
             self._set_phase(Phase.STOPPING)
 
-    def export_verdict(self, write: Callable[[Engine, VerdictMaterial], Path]) -> None:
+    def export_verdict(
+        self, write: Callable[[Engine, VerdictMaterial], Path], done: Callable[[Failure | None], None] | None = None
+    ) -> None:
         """Let the worker sign the report and write the verdict, as :meth:`Exports.verdict` does."""
         if self.report is not None:
             found = (self.report, self.summary, self.steps.snapshot())
-            self.exports.verdict(VerdictMaterial(*found, self.order, self.begun, self.ended), write)
+            self.exports.verdict(VerdictMaterial(*found, self.order, self.begun, self.ended), write, done)
 
     def ask(self, question: Callable[[Engine], object], answer: Callable[[JobResult], None]) -> None:
         """Let the worker ask the engine something, and hand the answer over in the window's thread."""
@@ -318,7 +369,9 @@ class Session(OpenBundle):
             return
         self._take_what_was_seen(inspection)
         self._inspection = None
-        if result.failure is not None:
+        if result.failure is not None and result.failure.role:
+            self._misnamed(result.failure)
+        elif result.failure is not None:
             self._filled = False
             self.summary, self.failure = None, result.failure
             self._set_phase(Phase.UNREADABLE)
@@ -327,12 +380,33 @@ class Session(OpenBundle):
             self.phase_changed.emit()
             self._look_for_kept()
 
+    def _misnamed(self, failure: Failure) -> None:
+        """Take back what was chosen by mistake: nothing is concluded from it, and what is open stays open."""
+        path = self.path
+        self._leave()
+        self.misnamed.emit(failure)
+        if failure.role == "file" or path is None:
+            self.path = self.order = None
+            self._clear_bundle()
+            self._set_phase(Phase.EMPTY)
+            self._announce_all()
+        elif failure.role == "order":
+            self.open(path)
+        else:
+            self.data = None
+            self._clear_replay()
+            self._set_phase(Phase.READY)
+            self._announce_all()
+
     def _ran(self, sink: ReplaySink, result: JobResult) -> None:
         if sink is self._sink:
             self._ended = result
 
     def _conclude(self, result: JobResult) -> None:
         self._sink = self._token = self._ended = None
+        if result.failure is not None and result.failure.role:
+            self._misnamed(result.failure)
+            return
         self.failure = result.failure
         self._take_report()
         self._set_phase(Phase.CONCLUDED if self.report is not None else Phase.FAILED)
@@ -341,6 +415,8 @@ class Session(OpenBundle):
         self.progress_changed.emit()
         if self.report is None:  # what was kept before the engine came to its end
             self._look_for_kept()
+        else:
+            self.concluded.emit()
         if result.failure is not None and not result.failure.expected:
             self.failed.emit(result.failure)
 

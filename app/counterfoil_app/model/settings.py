@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Generic, TypeVar, overload
 
-from PySide6.QtCore import QByteArray, QSettings, QStandardPaths
+from PySide6.QtCore import QByteArray, QSettings, QStandardPaths, QTemporaryDir
 
 SCHEMA_VERSION = 1
 MAX_RECENT = 10
@@ -126,7 +126,7 @@ class Settings:
 
     Args:
         store: Where the settings lie.
-        fresh: Start without the stored settings.
+        folder: What :attr:`config_folder` is; None follows from the store.
     """
 
     theme = Setting(_theme, lambda choice: choice.value)
@@ -158,20 +158,40 @@ class Settings:
     layout = Setting(_bytes, _as_it_is)
     """Layout of the views; empty at first."""
 
-    def __init__(self, store: QSettings, *, fresh: bool = False) -> None:
+    def __init__(self, store: QSettings, *, folder: Path | None = None) -> None:
         self.store = store
-        if fresh or _text(store.value("schema")) != str(SCHEMA_VERSION):
+        self._folder = folder
+        self._scratch: QTemporaryDir | None = None
+        if _text(store.value("schema")) != str(SCHEMA_VERSION):
             store.clear()
             store.setValue("schema", str(SCHEMA_VERSION))
 
     @classmethod
     def of_user(cls, *, fresh: bool = False) -> Settings:
-        """The settings of the user who runs the program."""
-        return cls(QSettings("Counterfoil", "Counterfoil"), fresh=fresh)
+        """The settings of the user who runs the program.
+
+        Args:
+            fresh: Start without the stored settings, which stay as they are; what is changed is forgotten at the end.
+                Results and known trainers are no settings: they are those of the user.
+        """
+        stored = cls(cls._stored())
+        if not fresh:
+            return stored
+        scratch = QTemporaryDir()
+        store = QSettings(scratch.filePath("window.ini"), QSettings.Format.IniFormat)
+        settings = cls(store, folder=stored.config_folder)
+        settings._scratch = scratch
+        return settings
+
+    @staticmethod
+    def _stored() -> QSettings:
+        return QSettings("Counterfoil", "Counterfoil")
 
     @property
     def config_folder(self) -> Path:
-        """Folder for files that belong to the settings: beside the store where it is a file, else the platform's."""
+        """Folder for files that belong to the user: beside the store where it is a file, else the platform's."""
+        if self._folder is not None:
+            return self._folder
         if self.store.format() is QSettings.Format.IniFormat:
             return Path(self.store.fileName()).parent
         return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppConfigLocation))

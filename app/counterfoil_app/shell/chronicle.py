@@ -88,7 +88,7 @@ class Chronicle(QObject):
             self._checks[number] = check.state
             if check.state is known or check.state not in _CHECK_KINDS:
                 continue
-            title, state = words.check_title(number), words.check_state(check.state).word
+            title, state = words.check_title(number), words.check(check).word
             sentence = self.tr("Check {0}: {1}. {2}").format(title, state, translated(check.detail)).strip()
             self._journal.note(_CHECK_KINDS[check.state], sentence)
 

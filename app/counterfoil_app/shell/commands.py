@@ -26,10 +26,17 @@ class Commands(QObject):
         files: Asks for files.
         verdicts: Signs and reads verdicts.
         plan: Asks how much is replayed.
+        results: Shows earlier results.
     """
 
     def __init__(
-        self, session: Session, queue: BundleQueue, files: Files, verdicts: VerdictDesk, plan: Callable[[], None]
+        self,
+        session: Session,
+        queue: BundleQueue,
+        files: Files,
+        verdicts: VerdictDesk,
+        plan: Callable[[], None],
+        results: Callable[[], None],
     ) -> None:
         super().__init__(files)
         self._session = session
@@ -37,6 +44,7 @@ class Commands(QObject):
         self._files = files
         self._verdicts = verdicts
         self._plan = plan
+        self._results = results
 
     def rows(self) -> list[Row]:
         """The rows, in the order of the menus."""
@@ -53,11 +61,7 @@ class Commands(QObject):
             ),
             Row(
                 "compare",
-                Face(
-                    self.tr("Co&mpare with order\u2026"),
-                    "compare",
-                    self.tr("Compare the open run with the client's own order file"),
-                ),
+                self._compare_face,
                 files.choose_order,
                 "Ctrl+Shift+O",
                 enabled=lambda session: session.path is not None and not session.running,
@@ -65,7 +69,7 @@ class Commands(QObject):
             Row(
                 "drop_order",
                 Face(self.tr("Ta&ke the order from the bundle")),
-                lambda: self._session.compare_with(None),
+                files.drop_order,
                 enabled=lambda session: session.order is not None and not session.running,
             ),
             Row(
@@ -121,6 +125,12 @@ class Commands(QObject):
                 ),
                 self._files.choose_verdict_file,
                 "Ctrl+Shift+V",
+            ),
+            Row(
+                "results",
+                Face(self.tr("Res&ults\u2026"), "table", self.tr("All replays that came to a result, signed or not")),
+                self._results,
+                "Ctrl+R",
             ),
         ]
 
@@ -179,6 +189,12 @@ class Commands(QObject):
                 enabled=lambda session: queue.running and session.running,
             ),
         ]
+
+    def _compare_face(self, session: Session) -> Face:
+        tip = self.tr("Compare the open run with the client's own order file")
+        if session.order is not None:
+            return Face(self.tr("Choose another &order\u2026"), "compare", tip)
+        return Face(self.tr("Co&mpare with order\u2026"), "compare", tip)
 
     def _replay_face(self, session: Session) -> Face:
         judged = session.phase in (Phase.CONCLUDED, Phase.FAILED)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from counterfoil.sentence import say
 from counterfoil_app.engine.strangers import beside, name_of
+from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks import words
 from counterfoil_app.model.bundle_queue import BundleQueue
+from counterfoil_app.model.history import capsule_of
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
+from counterfoil_app.shell.sample_maker import user_sample_folder
 from counterfoil_app.verdict.desk import VerdictDesk
-from counterfoil_app.views.dialogs import ask_to_stop
+from counterfoil_app.views.dialogs import ask_about_result, ask_to_stop, offer_another
 
 
 class Files(QObject):
@@ -42,16 +47,47 @@ class Files(QObject):
         self._verdicts = verdicts
         self._settings = settings
         self._window = window
+        self.sample_folder = user_sample_folder()
 
     # Opening
 
     def open_bundle(self, path: Path, order: Path | None = None) -> None:
-        """Open a bundle; asks first when a replay is running."""
+        """Open a bundle; asks first when a replay is running, or what was found is not signed."""
+        if not path.exists():
+            failure = Failure(say("There is no file {0}.", str(path)), "", "", expected=True, role="file")
+            offer_another(self._window, failure, self.choose_bundle)
+            return
         if self._session.running:
             sentence = self.tr("A replay of {0} is running.").format(name_of(self._session.path))
             ask_to_stop(self._window, sentence, self.tr("Stop it and open"), partial(self._open_now, path, order))
         else:
-            self._open_now(path, order)
+            self.leave_result(self.tr("Open without signing"), partial(self._open_now, path, order))
+
+    def leave_result(self, confirm: str, then: Callable[[], None]) -> None:
+        """Go on with what takes the open result off the window; asks first when it is not signed."""
+        report = self._session.report
+        if report is None or not self._session.unsigned:
+            then()
+            return
+        sentence = self.tr("The result of {0} is not signed: {1}.").format(
+            name_of(self._session.path), words.outcome(report.outcome, report.sample).word
+        )
+        ask_about_result(self._window, sentence, confirm, then, self._verdicts.sign)
+
+    def choose_again(self, failure: Failure) -> None:
+        """Say that a chosen file is another one than was meant, and offer to choose again."""
+        choose = {"order": self.choose_order, "data": self.choose_data}.get(failure.role, self.choose_bundle)
+        offer_another(self._window, failure, choose)
+
+    def open_with_order(self, order: Path) -> None:
+        """Open the open bundle anew, to compare it with another order."""
+        path = self._session.path
+        if path is not None:
+            self.leave_result(self.tr("Compare without signing"), partial(self._session.open, path, order))
+
+    def drop_order(self) -> None:
+        """Take the order from the bundle again."""
+        self.leave_result(self.tr("Go on without signing"), partial(self._session.compare_with, None))
 
     def open_files(self, paths: Sequence[Path]) -> None:
         """Open what was dropped or picked: a verdict to be read, one bundle, or several to be queued."""
@@ -68,7 +104,9 @@ class Files(QObject):
 
     def _open_now(self, path: Path, order: Path | None) -> None:
         self.opening.emit()
-        self._settings.folder = path.resolve().parent
+        folder = path.resolve().parent
+        if folder != self.sample_folder.resolve():
+            self._settings.folder = folder
         self._session.open(path, order)
 
     def _add_to_queue(self, paths: Sequence[Path]) -> None:
@@ -127,7 +165,8 @@ class Files(QObject):
         proposal = beside(path, "-dispute.cfoil")
         target = self._new(self.tr("Save dispute capsule"), proposal, self.tr("Dispute capsules (*.cfoil)"))
         if target is not None:
-            self._session.exports.capsule(report, target)
+            kept = capsule_of(self._session.result_file) if self._session.result_file is not None else None
+            self._session.exports.capsule(report, target, kept)
 
     # Dialogs
 

@@ -25,6 +25,7 @@ from counterfoil_app.looks import icons
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.address_book import open_address_book
 from counterfoil_app.model.bundle_queue import BundleQueue
+from counterfoil_app.model.history import History, Past
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings, ThemeChoice
@@ -44,6 +45,7 @@ from counterfoil_app.views.overview import OverviewView
 from counterfoil_app.views.parts import label
 from counterfoil_app.views.plan_dialog import PlanDialog
 from counterfoil_app.views.queue import QueueView
+from counterfoil_app.views.results import ResultsDialog
 from counterfoil_app.views.steps import StepsView
 from counterfoil_app.views.strip import StepStrip
 from counterfoil_app.views.welcome import WelcomeView
@@ -83,6 +85,8 @@ class MainWindow(QMainWindow):
         self.session.device = settings.device
         self.queue = BundleQueue(self.session, self)
         self.verdicts = VerdictDesk(self.session, settings, theme, self)
+        self.history = History(engine, self.session.submit, settings.config_folder / "results", self)
+        self.history.follow(self.session)
         self.files = Files(self.session, self.queue, self.verdicts, settings, self)
         self._closing = False
         self._laid_out = False
@@ -91,7 +95,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.setWindowIcon(QIcon(icons.pixmap("counterfoil", "#000000", 64)))
         self.shell = Shell(self, engine, self.session, settings, theme)
-        commands = Commands(self.session, self.queue, self.files, self.verdicts, self.plan_replay)
+        commands = Commands(self.session, self.queue, self.files, self.verdicts, self.plan_replay, self.show_results)
         rows = [*commands.rows(), *self.shell.rows(), *self._rows()]
         self.commands = ActionTable(rows, self.session, theme, self)
         self._make_views()
@@ -232,6 +236,9 @@ class MainWindow(QMainWindow):
         session.devices_changed.connect(menus.show_devices)
         session.exports.finished.connect(self._exported)
         session.failed.connect(self._failed)
+        session.misnamed.connect(self._misnamed)
+        session.other_order.connect(self.files.open_with_order)
+        self.history.failed.connect(self._failed)
         session.idle.connect(self._close_when_idle)
         self.queue.changed.connect(self.commands.refresh)
         self.files.opening.connect(self._forget_dispute)
@@ -269,6 +276,18 @@ class MainWindow(QMainWindow):
         dialog.accepted.connect(self._device_chosen)
         dialog.accepted.connect(self.header.show_devices)
         dialog.open()
+
+    def show_results(self) -> None:
+        """Show all results, those of earlier days too."""
+        dialog = ResultsDialog(self.history, self.theme, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.chosen.connect(self._show_result)
+        dialog.open()
+
+    def _show_result(self, past: Past) -> None:
+        if not self.session.running:
+            show = partial(self.history.read, past, self.session.show)
+            self.files.leave_result(self.tr("Show without signing"), show)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
         """Take files."""
@@ -366,6 +385,10 @@ class MainWindow(QMainWindow):
     def _exported(self, path: Path) -> None:
         self.statusBar().showMessage(self.tr("Written: {0}").format(path), MESSAGE_MILLISECONDS)
 
+    def _misnamed(self, failure: Failure) -> None:
+        if not self.queue.running:  # which says so at its entry
+            self.files.choose_again(failure)
+
     def _failed(self, failure: Failure) -> None:
         if failure.expected:
             show_failure(self, failure)
@@ -411,6 +434,10 @@ class MainWindow(QMainWindow):
             sentence = self.tr("A replay of {0} is running.").format(self._bundle_name())
             ask_to_stop(self, sentence, self.tr("Stop it and close"), self._stop_and_close)
             return
+        if self.session.unsigned and not self._closing:
+            event.ignore()
+            self.files.leave_result(self.tr("Close without signing"), self._close_unsigned)
+            return
         self.shell.samples.cancel()
         if self.session.busy:
             self._closing = True
@@ -430,6 +457,10 @@ class MainWindow(QMainWindow):
         self._closing = True
         self.session.stop()
         self.hide()
+
+    def _close_unsigned(self) -> None:
+        self._closing = True
+        self.close()
 
     def _close_when_idle(self) -> None:
         if self._closing:

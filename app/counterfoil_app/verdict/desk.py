@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 from counterfoil import AuditReport
 from counterfoil_app.engine.port import Engine, VerdictReading
 from counterfoil_app.engine.strangers import beside, plain
-from counterfoil_app.engine.worker import JobResult
+from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
@@ -56,12 +56,12 @@ class VerdictDesk(QObject):
         if report is None or path is None:
             return
         key = self._settings.key_file
-        folder, target = path.resolve().parent, beside(path, ".verdict.json")
+        target = beside(path, ".verdict.json", ".report.pdf", ".steps.csv")
         signed_at = now()
-        dialog = SigningDialog(report, signed_at, key, folder, target, self._theme, self._window)
+        dialog = SigningDialog(report, signed_at, key, self._settings.config_folder, target, self._theme, self._window)
         dialog.case.auditor.setText(self._settings.auditor_name)
         self._show(dialog)
-        dialog.accepted.connect(partial(self._sign, dialog, report))
+        dialog.wanted.connect(partial(self._sign, dialog, report))
         self._ask(dialog, lambda engine: engine.preview(report, signed_at), partial(self._previewed, dialog))
         self._ask(dialog, lambda _engine: _look_up(key), partial(self._looked_up, dialog))
 
@@ -81,11 +81,20 @@ class VerdictDesk(QObject):
 
     def _sign(self, dialog: SigningDialog, report: AuditReport) -> None:
         # Another bundle may have been opened meanwhile: what was shown is signed, or nothing.
-        if self._session.report is report:
-            request = dialog.request()
-            self._key_in_use = request.private_key
-            self._settings.auditor_name = request.case.auditor
-            self._session.export_verdict(partial(export_verdict, request=request))
+        if self._session.report is not report:
+            dialog.done(QDialog.DialogCode.Rejected)
+            return
+        request = dialog.request()
+        self._key_in_use = request.private_key
+        self._settings.auditor_name = request.case.auditor
+        done = partial(self._signed, dialog)
+        self._session.export_verdict(partial(export_verdict, request=request), done)
+
+    def _signed(self, dialog: SigningDialog, failure: Failure | None) -> None:
+        if dialog in self._open:
+            dialog.show_signed(failure)
+        elif failure is not None:
+            self._session.failed.emit(failure)
 
     def _exported(self, path: Path) -> None:
         if path == self._session.verdict_file and self._key_in_use is not None:

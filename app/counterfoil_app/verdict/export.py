@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from counterfoil import Digest, Passphrase, start_signer, write_whole
-from counterfoil.sentence import say
+from counterfoil.errors import KeyFileError, TargetExistsError
+from counterfoil.sentence import joined, say
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.model.finished import VerdictMaterial
@@ -37,6 +38,7 @@ class SigningRequest:
         table: Where the table of steps goes (CSV); None for none.
         remember: Remember the passphrase in the system's key ring.
         statement: What was shown, and is signed byte for byte; None lets the engine make it.
+        replace: Whether files that lie there already may be replaced.
         case: What the head of the report says.
     """
 
@@ -49,7 +51,14 @@ class SigningRequest:
     table: Path | None = None
     remember: bool = False
     statement: bytes | None = field(default=None, repr=False)
+    replace: bool = False
     case: Case = NO_CASE
+
+    @property
+    def in_the_way(self) -> tuple[Path, ...]:
+        """Those of the files to write that lie there already."""
+        files = (self.target, self.report, self.table)
+        return tuple(path for path in files if path is not None and path.exists())
 
 
 def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRequest) -> Path:
@@ -61,17 +70,25 @@ def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRe
         Where the signed verdict lies.
 
     Raises:
+        TargetExistsError: A file lies there already that may not be replaced.
         CounterfoilError: The key cannot be used or made, or a file cannot be written. What was written before stays.
     """
+    if request.in_the_way and not request.replace:  # before the key is asked for
+        raise TargetExistsError(
+            say("{0} exists already.", joined(*map(str, request.in_the_way), between=", ")),
+            remedy=say("Choose another name, or agree that it is replaced."),
+        )
     statement = request.statement or engine.preview(material.report, request.signed_at)
+    if request.create:
+        _make_folder(request.private_key.parent)
     about = material.report.bundle_name
     passphrase = Passphrase.given(request.passphrase)
     with start_signer(request.private_key, "audit", passphrase, about=about, create=request.create) as signer:
         envelope = signer.sign(statement)
-    write_whole(request.target, envelope, what=say("the verdict"))
+    write_whole(request.target, envelope, what=say("the verdict"), replace=request.replace)
     if request.report is not None:
         page = _page(material, envelope, request)
-        write_whole(request.report, print_report(page), what=say("the report"))
+        write_whole(request.report, print_report(page), what=say("the report"), replace=request.replace)
     if request.table is not None:
         engine.write_steps(material.steps, request.table)
     if request.remember and request.passphrase is not None:
@@ -97,3 +114,14 @@ def _page(material: VerdictMaterial, envelope: bytes, request: SigningRequest) -
         begun=material.begun,
         ended=material.ended,
     )
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder of a new key; raises KeyFileError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise KeyFileError(
+            say("The folder {0} for the key cannot be made: {1}.", folder, error.strerror or error),
+            remedy=say("Choose another folder."),
+        ) from error

@@ -43,7 +43,7 @@ class Curves:
         steps: Step numbers: float64 [n].
         trainer_loss: float64 [n].
         replay_loss: float64 [n]; not a number where the step could not be judged.
-        corrections: float64 [n].
+        corrections: float64 [n]; not a number but in matching steps, over which the verdict counts them.
     """
 
     steps: Floats
@@ -59,7 +59,7 @@ class Curves:
             (places + 1).astype(np.float64),
             steps.column("trainer_loss")[places],
             np.where(steps.unjudged, math.nan, steps.replay_loss)[places],
-            steps.column("corrections")[places].astype(np.float64),
+            steps.counted("corrections")[places],
         )
 
 
@@ -221,7 +221,7 @@ def _head(contents: Contents, width: int) -> str:
         f'<table width="{width}" cellspacing="0" style="margin-top: 14px">'
         f'<tr><td width="6" bgcolor="{LIGHT.tone(tone)}"></td>'
         f'<td class="box" bgcolor="{LIGHT.tint(tone)}"><span class="outcome" style="color: {LIGHT.tone(tone)}">'
-        f"{escape(report.headline)}</span><br>{escape(translated(report.reason))}</td></tr></table>"
+        f"{escape(report.headline)}</span><br>{_in_words(contents)}{escape(translated(report.reason))}</td></tr></table>"
     )
     question = _tr("Is the training that was ordered the training that happened?")
     return (
@@ -329,6 +329,15 @@ def _glossary() -> list[tuple[str, str]]:
     ]
 
 
+def _in_words(contents: Contents) -> str:
+    """The dispute in plain sentences, before what the verdict says of it; empty where there is none."""
+    dispute = contents.report.dispute
+    if dispute is None:
+        return ""
+    account = words.dispute_account(dispute, contents.report.mismatched_steps, contents.report.sample)
+    return f"<b>{escape(account)}</b><br>"
+
+
 def meaning(report: AuditReport) -> str:
     """What an outcome means for the client, as a plain paragraph."""
     if report.outcome is Outcome.VERIFIED and report.sample is not None and not report.sample.whole:
@@ -359,7 +368,7 @@ def meaning(report: AuditReport) -> str:
 
 
 def _steps(report: AuditReport) -> str:
-    line = _tr("{0} ordered, {1} replayed").format(text.count(report.steps_ordered), text.count(report.steps_replayed))
+    line = _tr("{0} ordered, {1} judged").format(text.count(report.steps_ordered), text.count(report.steps_replayed))
     if report.mismatched_steps:
         line += ", " + _tr("{0} different").format(text.count(len(report.mismatched_steps)))
     return line
@@ -378,7 +387,7 @@ def _log(report: AuditReport) -> str:
 def _checks(report: AuditReport, width: int) -> str:
     lines = []
     for check in report.checks:
-        look = words.check_state(check.state)
+        look = words.check(check)
         state = f'<b style="color: {LIGHT.tone(look.tone)}">{escape(look.word)}</b>'
         lines.append(
             f'<tr><td width="{width * 16 // 100}">{state}</td><td><b>{escape(words.check_title(check.number))}</b>'

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -27,28 +29,32 @@ from counterfoil import AuditReport
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons, text, words
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import fixed_font, scaled
-from counterfoil_app.looks.theme import Theme
+from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.verdict.case import CaseFields
 from counterfoil_app.verdict.export import SigningRequest
-from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label
+from counterfoil_app.views.dialogs import ask_to_replace
+from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle
 
 ICON_PIXELS = 32
 SIZE = (860, 680)
 
 
 class SigningDialog(QDialog):
-    """Asks with which key a verdict is signed, and where it goes.
+    """Asks with which key a verdict is signed, and where it goes; stays open until that is done.
 
     Args:
         report: What will be signed.
         signed_at: The time that the verdict will state.
         key: A private key file to offer; None offers to create one.
-        folder: Folder for new files.
+        folder: Folder for a new key; not that of the bundle, which others see.
         target: Where the verdict goes unless the user says otherwise.
         theme: The theme of the application.
     """
+
+    wanted = Signal()
+    """The user wants it signed as :meth:`request` says."""
 
     def __init__(
         self,
@@ -66,8 +72,12 @@ class SigningDialog(QDialog):
         self._report = plain(report)
         self._signed_at = signed_at
         self._theme = theme
+        self._bundle_folder = target.absolute().parent
         self._ring_problem = self.tr("Looking for the key ring of the system.")
         self._preview_problem = ""
+        self._failed = ""
+        self._signing = False
+        self._agreed: tuple[Path, ...] = ()
         self._signed: bytes | None = None
         self.key = self._line(str(key if key is not None else folder / "auditor.pem"), self.tr("Private key file"))
         self.use_existing = QRadioButton(self.tr("Sign with my &key"))
@@ -85,7 +95,7 @@ class SigningDialog(QDialog):
         self.report.setChecked(True)
         self.table = QCheckBox(self.tr("The &table of steps (CSV)"))
         self._beside = label("", "muted")
-        self.hint = label("", "muted")
+        self.hint = label("", "hint")
         self.statement = QPlainTextEdit()
         self.case = CaseFields()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
@@ -147,7 +157,7 @@ class SigningDialog(QDialog):
             else self.tr("taken from the bundle; not compared with the client's own file")
         )
         unread = self.tr("could not be read")
-        steps = self.tr("{0} ordered, {1} replayed, {2} different").format(
+        steps = self.tr("{0} ordered, {1} judged, {2} different").format(
             text.count(report.steps_ordered),
             text.count(report.steps_replayed),
             text.count(len(report.mismatched_steps)),
@@ -169,7 +179,7 @@ class SigningDialog(QDialog):
         if report.dispute is not None:
             fields.append(Field(self.tr("Disputed step"), text.count(report.dispute.step)))
         for check in report.checks:
-            state = words.check_state(check.state).word
+            state = words.check(check).word
             fields.append(Field(words.check_title(check.number), f"{state}. {translated(check.detail)}".strip()))
         fields += [Field(words.environment(name), value) for name, value in report.environment]
         return fields
@@ -221,7 +231,7 @@ class SigningDialog(QDialog):
         return button
 
     def _connect(self) -> None:
-        self.buttons.accepted.connect(self.accept)
+        self.buttons.accepted.connect(self._want)
         self.buttons.rejected.connect(self.reject)
         self.browse_key.clicked.connect(self._choose_key)
         self.browse_target.clicked.connect(self._choose_target)
@@ -229,6 +239,44 @@ class SigningDialog(QDialog):
             box.toggled.connect(self._refresh)
         for line in (self.key, self.passphrase, self.repeat, self.target):
             line.textChanged.connect(self._refresh)
+        for line in (self.key, self.passphrase, self.repeat, self.target):
+            line.textEdited.connect(self._forget_failure)
+
+    # Signing
+
+    def _want(self) -> None:
+        """Ask for a signature; files that are in the way are replaced only if the user agrees."""
+        found = self.request().in_the_way
+        if found and found != self._agreed:
+            ask_to_replace(self, found, partial(self._agree, found))
+            return
+        self._signing, self._failed = True, ""
+        self._refresh()
+        self.wanted.emit()
+
+    def _agree(self, found: tuple[Path, ...]) -> None:
+        self._agreed = found
+        self._want()
+
+    def show_signed(self, failure: Failure | None) -> None:
+        """Close when it is signed; otherwise say why not, with everything that was typed still there."""
+        self._signing = False
+        if failure is None:
+            self.accept()
+            return
+        self._failed = failure_text(failure)
+        self._refresh()
+        self.passphrase.setFocus()
+        self.passphrase.selectAll()
+
+    def _forget_failure(self) -> None:
+        self._failed = ""
+        self._refresh()
+
+    def reject(self) -> None:
+        """Close without a signature, unless one is being made."""
+        if not self._signing:
+            super().reject()
 
     # What comes from the worker
 
@@ -266,7 +314,12 @@ class SigningDialog(QDialog):
             remember=self.remember.isChecked() and self.remember.isEnabled() and passphrase is not None,
             statement=self._signed,
             case=self.case.case(),
+            replace=bool(self._agreed) and set(self._agreed) >= set(self._files_in_the_way()),
         )
+
+    def _files_in_the_way(self) -> list[Path]:
+        names = [self._target(), *(self._companion(ending) for ending in ("report.pdf", "steps.csv"))]
+        return [name for name in names if name.exists()]
 
     def _target(self) -> Path:
         return Path(self.target.text()).expanduser()
@@ -294,8 +347,10 @@ class SigningDialog(QDialog):
             ]
         self._beside.setText(self.tr("beside it: {0}").format(", ".join(names)) if names else "")
         problem = self._problem()
-        self.ok.setEnabled(not problem)
-        self.hint.setText(problem or self._advice())
+        self.ok.setEnabled(not problem and not self._signing)
+        self.buttons.button(QDialogButtonBox.StandardButton.Cancel).setEnabled(not self._signing)
+        self.hint.setText(self.tr("Signing\u2026") if self._signing else self._failed or problem or self._advice())
+        restyle(self.hint, "tone", Tone.BAD.value if self._failed and not self._signing else "")
 
     def _problem(self) -> str:
         if self._preview_problem:
@@ -304,6 +359,8 @@ class SigningDialog(QDialog):
         if not self.key.text() or not self.target.text():
             return self.tr("Say where the key is and where the verdict goes.")
         if self.create_new.isChecked():
+            if key.absolute().parent == self._bundle_folder:
+                return self.tr("A private key does not belong beside the trainer's file: choose another folder.")
             if key.exists():
                 return self.tr("There is a file of this name already; a key is never overwritten.")
             if self.passphrase.text() != self.repeat.text():
@@ -329,6 +386,8 @@ class SigningDialog(QDialog):
             self.key.setText(name)
 
     def _choose_target(self) -> None:
-        name, _ = QFileDialog.getSaveFileName(self, self.tr("Verdict"), self.target.text(), "*.json")
+        name, _ = QFileDialog.getSaveFileName(
+            self, self.tr("Verdict"), self.target.text(), "*.json", options=QFileDialog.Option.DontConfirmOverwrite
+        )
         if name:
             self.target.setText(name)

@@ -90,12 +90,21 @@ class VerdictViewer(QDialog):
             self._show_unknown_key(reading.key_ids)
             return
         look = _look(verdict)
-        self._show(
-            Look(self.tr("The signature holds: {0}").format(verdict.headline), look.icon, look.tone),
-            self.tr(
-                "{0} The key is that of the file {1}; that it is the auditor's you must know from elsewhere."
-            ).format(translated(verdict.reason), reading.key_file),
-        )
+        if reading.bundle_matches is False:
+            self._show(
+                Look(self.tr("This verdict is about another file"), "failed", Tone.BAD),
+                self.tr(
+                    "It says nothing of {0}. Its signature holds, and it found: {1}, for a file called {2} with "
+                    "another SHA-256."
+                ).format(name_of(self.bundle), look.word, verdict.bundle_name),
+            )
+        else:
+            self._show(
+                Look(self.tr("The signature holds: {0}").format(verdict.headline), look.icon, look.tone),
+                self.tr(
+                    "{0} The key is that of the file {1}; that it is the auditor's you must know from elsewhere."
+                ).format(translated(verdict.reason), reading.key_file),
+            )
         self._facts.show_fields(self._fields(verdict))
         self.page.show()
         self.choose_bundle.setEnabled(True)
@@ -114,12 +123,22 @@ class VerdictViewer(QDialog):
         self._make_primary(self.choose_key)
 
     def _show_unknown_key(self, key_ids: tuple[str, ...]) -> None:
-        self._show(
-            Look(self.tr("Not checked: signed with a key that you have not given"), "inconclusive", Tone.WARN),
-            self.tr(
-                "Get the auditor's public key from the auditor, and choose it. Until then anybody may have made this."
-            ),
-        )
+        if self.key_file is None:
+            self._show(
+                Look(self.tr("Not checked: signed with a key that you have not given"), "inconclusive", Tone.WARN),
+                self.tr(
+                    "Get the auditor's public key from the auditor, and choose it. Until then anybody may have made "
+                    "this."
+                ),
+            )
+        else:
+            self._show(
+                Look(self.tr("This verdict was not signed with that key"), "failed", Tone.BAD),
+                self.tr(
+                    "{0} holds another key than the one that the verdict names. If it is the auditor's key, somebody "
+                    "else made this verdict: do not rely on it."
+                ).format(name_of(self.key_file)),
+            )
         self._facts.show_fields([Field(self.tr("Names the key"), key_id, exact=True) for key_id in key_ids])
         self.page.show()
         self.about_bundle.hide()
@@ -127,6 +146,8 @@ class VerdictViewer(QDialog):
         self._make_primary(self.choose_key)
 
     def _show(self, look: Look, sentence: str) -> None:
+        # What does not count must not look like a verdict in which a line is red.
+        restyle(self, "tone", Tone.BAD.value if look.tone is Tone.BAD and look.icon == "failed" else "")
         colour = self._theme.tokens.tone(look.tone)
         self.icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
         self.icon.setAccessibleName(look.word)
@@ -170,7 +191,7 @@ class VerdictViewer(QDialog):
             digest_field(self.tr("Order digest"), verdict.order_digest, unread),
             Field(
                 self.tr("Steps"),
-                self.tr("{0} ordered, {1} replayed").format(
+                self.tr("{0} ordered, {1} judged").format(
                     text.count(verdict.steps_ordered), text.count(verdict.steps_replayed)
                 ),
             ),
@@ -178,7 +199,7 @@ class VerdictViewer(QDialog):
         if verdict.disputed_step is not None:
             fields.append(Field(self.tr("Disputed step"), text.count(verdict.disputed_step)))
         for check in verdict.checks:
-            state = words.check_state(check.state).word
+            state = words.check(check).word
             fields.append(Field(words.check_title(check.number), f"{state}. {translated(check.detail)}".strip()))
         return fields
 

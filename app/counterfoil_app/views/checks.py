@@ -38,7 +38,7 @@ class CheckRow(QWidget):
 
     def show_check(self, check: Check, theme: Theme) -> None:
         """Show where the check stands, in a word, an icon and a sentence."""
-        look = words.check_state(check.state)
+        look = words.check(check)
         colour, size = theme.tokens.tone(look.tone), scaled(ICON_PIXELS)
         self.icon.setPixmap(icons.pixmap(look.icon, colour, size, self.devicePixelRatioF()))
         self.icon.setAccessibleName(look.word)

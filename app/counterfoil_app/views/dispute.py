@@ -16,7 +16,7 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
 from counterfoil_app.views.finding import FindingView
 from counterfoil_app.views.header import ActionButton
-from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, label
+from counterfoil_app.views.parts import Field, FieldGrid, Folded, Page, caption, digest_field, label
 from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
 
 
@@ -31,7 +31,8 @@ class DisputeView(QWidget):
         self.nothing = label()
         self._empty.column.addWidget(self.nothing)
         self._empty.column.addStretch(1)
-        self.headline = label("", "title")
+        self.account = label("", "title")
+        self.headline = label("", "section")
         self.meaning = label()
         self.finding = FindingView(theme)
         self._facts = FieldGrid()
@@ -49,10 +50,13 @@ class DisputeView(QWidget):
         self.save.show_action(save_capsule, primary=False)
         page = Page(self.tr("Dispute"))
         # From what was found to what it rests on.
-        for above in (self.headline, self.meaning, self.finding):
+        for above in (self.account, self.headline, self.meaning):
             page.column.addWidget(above)
         page.column.addWidget(self.save, 0, Qt.AlignmentFlag.AlignLeft)
+        self.details = Folded(self.tr("Technical details"))
+        page.column.addWidget(self.details)
         for widget in (
+            self.finding,
             self._facts,
             self._above_operators,
             self.operator_table,
@@ -61,7 +65,7 @@ class DisputeView(QWidget):
             self.above_elements,
             self.element_table,
         ):
-            page.column.addWidget(widget)
+            self.details.column.addWidget(widget)
         page.column.addStretch(1)
         self.stack = QStackedWidget()
         self.stack.addWidget(self._empty)
@@ -69,6 +73,7 @@ class DisputeView(QWidget):
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self.stack)
+        session.phase_changed.connect(self._show_account)
         for changed in (session.dispute_changed, session.phase_changed, session.bundle_changed):
             changed.connect(partial(session.turns.soon, self._show))
         self._show()
@@ -129,6 +134,7 @@ class DisputeView(QWidget):
         if dispute is self._dispute:
             return
         self._dispute = dispute
+        self._show_account()
         self.headline.setText(self._headline(dispute))
         self.meaning.setText(words.dispute_meaning(dispute))
         self.finding.show_finding(dispute.finding)
@@ -143,6 +149,12 @@ class DisputeView(QWidget):
         )
         for show_part in (self._show_operators, self._show_tensors):
             self._session.turns.soon(show_part)
+
+    def _show_account(self) -> None:
+        """What stands before the dispute may only be known when more was replayed."""
+        session = self._session
+        if self._dispute is not None:
+            self.account.setText(words.dispute_account(self._dispute, session.steps.mismatched, session.sample))
 
     def _show_tensors(self) -> None:
         dispute = self._dispute

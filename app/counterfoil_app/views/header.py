@@ -277,6 +277,8 @@ class HeaderView(QFrame):
             return (actions.open, actions.export_verdict) if done else (actions.export_verdict, actions.replay)
         if session.phase is Phase.UNREADABLE:
             return actions.open, actions.replay
+        if session.can_replay and session.other_order_given:
+            return actions.compare, actions.replay
         if session.can_replay and session.lacks_data:
             return actions.data, actions.compare if session.order is None else None
         if session.can_replay:

@@ -150,7 +150,7 @@ class OverviewView(Page):
         summary, client = self._session.summary, self._session.client
         ordered = self.tr("Client's order") if client is not None else self.tr("Order in the file")
         self.comparison.show_fields(ordered, compared_fields(summary, client) if summary is not None else [])
-        unsure = summary is not None and client is None
+        unsure = summary is not None and (client is None or self._session.other_order_given)
         self.compare.show_action(self._compare_action if unsure else None, primary=False)
 
     def _show_sentence(self) -> None:
@@ -162,6 +162,8 @@ class OverviewView(Page):
 
     def _margins(self, summary: BundleSummary) -> str:
         order = summary.order
+        if order.exact_bits is not None:
+            return self.tr("none: every result is defined")
         if order.without_bound is None:
             return ""
         if not order.without_bound:

@@ -196,3 +196,33 @@ class Page(QScrollArea):
         self.column.setContentsMargins(12, 8, 12, 12)
         self.column.setSpacing(6)
         self.setWidget(inside)
+
+
+class Folded(QWidget):
+    """A part of a page that is folded until it is wanted.
+
+    Args:
+        title: What is folded.
+    """
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.button = QToolButton()
+        self.button.setText(title)
+        self.button.setCheckable(True)
+        self.button.setAutoRaise(True)
+        self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.inside = QWidget()
+        self.column = QVBoxLayout(self.inside)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
+        outer.addWidget(self.inside)
+        self.button.toggled.connect(self._fold)
+        self._fold(False)
+
+    def _fold(self, open_: bool) -> None:
+        self.button.setArrowType(Qt.ArrowType.DownArrow if open_ else Qt.ArrowType.RightArrow)
+        self.inside.setVisible(open_)

@@ -17,12 +17,13 @@ from typing import TypeVar
 import torch
 
 from counterfoil.audit.evidence import CapsuleJob, load_job, prove_leaves, prove_part
-from counterfoil.audit.inspection import check_claim, compare_order, key_id_of, read_client_order, signed_by
+from counterfoil.audit.inspection import check_claim, key_id_of, read_client_order, signed_by
 from counterfoil.audit.step.judgement import Judgement, dispute_of, judge
 from counterfoil.audit.step.replayer import State, step_replayer
 from counterfoil.audit.tally import StepTally, conclude_adjudication, replay_checks
 from counterfoil.audit.values.adjudication import AdjudicationReport
 from counterfoil.audit.values.events import CheckChanged, Event
+from counterfoil.audit.values.orders import compare_orders
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.precision import ExactPrecision
@@ -30,7 +31,7 @@ from counterfoil.bundle.schema import RunClaim
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import CounterfoilError, DeviceError, FileChangedError, LimitError, RefusedError
+from counterfoil.errors import CounterfoilError, DeviceError, FileChangedError, GivenFileError, LimitError, RefusedError
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.generators import finish
 from counterfoil.machine import Machine, open_machine
@@ -72,7 +73,7 @@ def adjudicate(
 ) -> Iterator[AdjudicationEvent]:
     """Check a dispute capsule, replay its steps, and say who is right.
 
-    Whatever happens ends in a report, never in an exception of ours.
+    Whatever the capsule holds and whatever happens to the replay ends in a report, never in an exception of ours.
 
     Args:
         path: The capsule.
@@ -85,11 +86,16 @@ def adjudicate(
 
     Yields:
         CheckChanged and OperatorDone, AdjudicationStarted before the replay, AdjudicationFinished.
+
+    Raises:
+        GivenFileError: There is no such capsule, or the client's order is none: nothing is concluded from that.
     """
     case = _Case(Path(path))
     try:
         with obstacles_noticed():
             yield from _hear(case, order, trainer_key, device, threads, cancel, limits)
+    except GivenFileError:
+        raise
     except CounterfoilError as error:
         case.error = error
         if isinstance(error, FileChangedError):
@@ -236,8 +242,8 @@ def _compare_order(
 ) -> Generator[Event, None, None]:
     """Check 2, which without the client's order ends in a warning."""
     try:
-        case.client_order = read_client_order(order)
-        state, detail = compare_order(contents.manifest, case.client_order)
+        case.client_order = read_client_order(order, case.path)
+        state, detail = compare_orders(contents.manifest.digest, case.client_order)
     except RefusedError as error:
         yield case.note(CheckNumber.ORDER, CheckState.FAILED, error.sentence)
         raise

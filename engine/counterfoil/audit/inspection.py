@@ -16,17 +16,19 @@ from pathlib import Path
 from typing import Literal
 
 from counterfoil.audit.published_heads import check_tree_heads, read_tree_heads
+from counterfoil.audit.values.orders import compare_orders
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.summary import ArraySummary, BundleSummary, OrderSummary, RunSummary
 from counterfoil.bundle.checked import Progress
+from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, run_tree
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree
 from counterfoil.dtypes import tensor_bytes
-from counterfoil.errors import CommitmentError, LimitError, OrderMismatchError, RefusedError, SignatureError
+from counterfoil.errors import BundleError, CommitmentError, GivenFileError, LimitError, RefusedError, SignatureError
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.program.estimate import estimate
 from counterfoil.program.limits import Estimate, Limits
@@ -36,6 +38,8 @@ from counterfoil.rounding.profiles import kinds_without_proof
 from counterfoil.sentence import joined, say
 from counterfoil.signing import PublicKey, open_claim
 from counterfoil.training.order import LoadedOrder, prepare_order
+
+_NOT_THE_ORDER = say("The file was made for another order than the client's, so its contents are not compared.")
 
 
 @dataclass
@@ -107,6 +111,7 @@ def open_inspection(
 
     Raises:
         BundleError: The file is no bundle (check 1): there is nothing to inspect.
+        GivenFileError: A file that was named is not there, or the client's order is none.
         ObstacleError: The file changed while it was read, or this machine cannot read or hold it.
         CancelledError: ``cancel`` was set.
     """
@@ -124,7 +129,10 @@ def make_checks(
     heads: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
 ) -> None:
-    """Run checks 1 to 6 on an open bundle, as :func:`open_inspection` does; raises ObstacleError and CancelledError."""
+    """Run checks 1 to 6 on an open bundle, as :func:`open_inspection` does.
+
+    Raises GivenFileError, ObstacleError and CancelledError.
+    """
     with obstacles_noticed():
         for _ in _stages(inspection, order_path, trainer_key, heads, cancel, limits):
             pass
@@ -142,14 +150,18 @@ def _stages(
     """Make the checks; yields after those that read little, and after each that may read much."""
     reader = inspection.reader
     inspection.note(CheckNumber.FORMAT, CheckState.PASSED, say("Every rule of the format is kept."))
-    _attempt(inspection, CheckNumber.ORDER, lambda: _check_order(inspection, order_path))
+    ordered = _attempt(inspection, CheckNumber.ORDER, lambda: _check_order(inspection, order_path))
     signed = reader.has_run and _attempt(
         inspection, CheckNumber.SIGNATURE, lambda: _check_signature(inspection, trainer_key)
     )
-    inspection.note(CheckNumber.ORDER_CONTENTS, CheckState.RUNNING, "")
+    if ordered:
+        inspection.note(CheckNumber.ORDER_CONTENTS, CheckState.RUNNING, "")
+    else:
+        # What the file holds may well match the order in it; that is not the order that was asked for.
+        inspection.note(CheckNumber.ORDER_CONTENTS, CheckState.SKIPPED, _NOT_THE_ORDER)
     yield
     contents: list[OrderContents] = []
-    if _attempt(inspection, CheckNumber.ORDER_CONTENTS, lambda: _check_contents(reader, contents, cancel)):
+    if ordered and _attempt(inspection, CheckNumber.ORDER_CONTENTS, lambda: _check_contents(reader, contents, cancel)):
         _attempt(inspection, CheckNumber.PROGRAM, lambda: _check_program(inspection, contents.pop(), limits, cancel))
     if signed:
         inspection.note(CheckNumber.COMMITMENTS, CheckState.RUNNING, "")
@@ -185,40 +197,60 @@ def _attempt(inspection: Inspection, number: CheckNumber, check: Callable[[], tu
 
 
 def _check_order(inspection: Inspection, order_path: str | os.PathLike[str] | None) -> tuple[CheckState, str]:
-    inspection.client_order = read_client_order(order_path)
-    return compare_order(inspection.reader.manifest, inspection.client_order)
+    inspection.client_order = read_client_order(order_path, inspection.reader.path)
+    return compare_orders(inspection.reader.manifest.digest, inspection.client_order)
 
 
-def read_client_order(path: str | os.PathLike[str] | None) -> Digest | None:
-    """Return the digest of the client's own order, if its file was given; raises BundleError."""
-    if path is None:
-        return None
-    with BundleReader.open(path) as client:
-        return client.manifest.digest
+def read_client_order(
+    path: str | os.PathLike[str] | None, audited: str | os.PathLike[str] | None = None
+) -> Digest | None:
+    """Return the digest of the client's own order, if its file was given.
 
-
-def compare_order(manifest: OrderManifest, client_order: Digest | None) -> tuple[CheckState, str]:
-    """Compare an order with the client's own; returns state and sentence of check 2.
+    Args:
+        path: The client's order file; None when none was given.
+        audited: The file that is compared with it.
 
     Raises:
-        OrderMismatchError: They are different orders.
+        GivenFileError: It is no order: a run holds the order that its trainer put there, and nothing confirms itself.
+        ObstacleError: It changed meanwhile, or the system fails to read it.
     """
-    digest = manifest.digest
-    if client_order is None:
-        return (
-            CheckState.WARNING,
-            say(
-                "The order {0} was taken from the file itself; without the client's own nobody knows whether it is "
-                "what the client ordered.",
-                digest.short,
-            ),
+    if path is None:
+        return None
+    name = os.fspath(path)
+    if audited is not None and _same_file(path, audited):
+        raise GivenFileError(
+            say("{0} was given as the client's order of itself.", name), role="order", remedy=_OWN_ORDER
         )
-    if client_order != digest:
-        raise OrderMismatchError(
-            say("The file was made for the order {0}; the client's order is {1}.", digest.short, client_order.short),
-            remedy=say("Ask the trainer for the run of this order."),
-        )
-    return CheckState.PASSED, say("The order {0} is the client's.", digest.short)
+    try:
+        with BundleReader.open(path) as client:
+            if client.has_run:
+                raise GivenFileError(
+                    say("{0} is a trainer's run. The order in it is what the trainer put there.", name),
+                    role="order",
+                    remedy=_OWN_ORDER,
+                )
+            return client.manifest.digest
+    except BundleError as error:
+        raise GivenFileError(
+            say("{0} is no order of a client's. {1}", name, error.sentence),
+            role="order",
+            remedy=_OWN_ORDER,
+            detail=error.detail,
+        ) from error
+    except GivenFileError as error:
+        raise GivenFileError(
+            error.sentence, role="order", remedy=error.remedy or _OWN_ORDER, detail=error.detail
+        ) from error
+
+
+_OWN_ORDER = say("Choose the order file that the client wrote and kept.")
+
+
+def _same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:  # whoever opens the one that is not there will say so
+        return False
 
 
 def _check_contents(
@@ -387,6 +419,7 @@ def inspect(
 
     Raises:
         BundleError: The file is no bundle.
+        GivenFileError: A file that was named is not there, or the client's order is none.
         CancelledError: ``cancel`` was set.
     """
     with obstacles_noticed(), BundleReader.open(path) as reader:
@@ -415,6 +448,7 @@ def inspect_stages(
 
     Raises:
         BundleError: The file is no bundle.
+        GivenFileError: A file that was named is not there, or the client's order is none.
         CancelledError: ``cancel`` was set.
     """
     with obstacles_noticed(), BundleReader.open(path) as reader:
@@ -486,6 +520,7 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         commit_every=manifest.commit_every,
         checkpoint_every=manifest.checkpoint_every,
         without_bound=None if program is None else kinds_without_proof(program, manifest.precision),
+        exact_bits=manifest.precision.bits if isinstance(manifest.precision, ExactPrecision) else None,
         estimate=inspection.estimate,
     )
 

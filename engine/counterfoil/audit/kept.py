@@ -27,7 +27,14 @@ from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
-from counterfoil.errors import BundleError, CounterfoilError, FileWriteError, ProgressError, RefusedError
+from counterfoil.errors import (
+    BundleError,
+    CounterfoilError,
+    FileWriteError,
+    GivenFileError,
+    ProgressError,
+    RefusedError,
+)
 from counterfoil.generators import finish
 from counterfoil.sentence import Sentence, joined, packed, say, unpacked
 from counterfoil.wholefiles import write_whole
@@ -401,7 +408,7 @@ def load_evidence(path: Path, audit: KeptAudit) -> CapsuleContents | None:
         with SteadyFile.open(capsule_of(path)) as file:
             if finish(file.settle()).value == audit.capsule:
                 return CapsuleReader(file).contents()
-    except RefusedError as error:
+    except (GivenFileError, RefusedError) as error:
         raise ProgressError(
             say("The dispute capsule that was kept with the progress cannot be read."), remedy=_ANEW, detail=str(error)
         ) from error

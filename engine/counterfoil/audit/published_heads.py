@@ -9,7 +9,7 @@ from pathlib import Path
 
 from counterfoil.bundle.schema import RunClaim, TreeHead
 from counterfoil.commit.merkle import MerkleTree, verify_consistency
-from counterfoil.errors import BundleError, CommitmentError, ProofError, SignatureError
+from counterfoil.errors import BundleError, CommitmentError, GivenFileError, ProofError, SignatureError
 from counterfoil.inputs import read_input
 from counterfoil.sentence import say
 from counterfoil.signing import PublicKey, open_tree_head
@@ -27,11 +27,15 @@ def read_tree_heads(path: str | os.PathLike[str], key: PublicKey) -> tuple[TreeH
         key: The key that must have signed every line.
 
     Raises:
-        BundleError: The file cannot be read, is too large, or holds nothing.
+        GivenFileError: There is no such file, it may not be read, or it is too large.
+        BundleError: The file holds nothing.
         SignatureError: A line is no tree head, or not signed by this key; the sentence names the line.
     """
     path = Path(path)
-    data = read_input(path, say("the tree heads"), BundleError, most=MAX_FILE_BYTES)
+    try:
+        data = read_input(path, say("the tree heads"), GivenFileError, most=MAX_FILE_BYTES)
+    except GivenFileError as error:
+        raise GivenFileError(error.sentence, role="heads", remedy=error.remedy, detail=error.detail) from error
     if not data or data.isspace():
         raise BundleError(
             say("The file {0} holds no tree head, so it says nothing about the run.", path.name),

@@ -14,7 +14,7 @@ import torch
 from counterfoil.audit.chain import Agreed, Drifting, Ended, Lost, Reached, after, match_of
 from counterfoil.audit.conclusion import Coverage, conclude
 from counterfoil.audit.evidence import gather
-from counterfoil.audit.inspection import Inspection, make_checks, recorded
+from counterfoil.audit.inspection import Inspection, make_checks, read_client_order, recorded
 from counterfoil.audit.kept import (
     Basis,
     Keeper,
@@ -75,6 +75,7 @@ from counterfoil.errors import (
     CounterfoilError,
     DeviceError,
     FileChangedError,
+    GivenFileError,
     LogError,
     NonFiniteError,
     ProgressError,
@@ -101,10 +102,14 @@ DETAILED = 32
 def run_audit(request: AuditRequest, cancel: CancelToken | None = None) -> Iterator[Event]:
     """Audit a run: inspect it, replay it, and conclude.
 
-    Whatever happens to the bundle or to the replay ends in a report, never in an exception of ours.
+    Whatever the bundle holds and whatever happens to the replay ends in a report, never in an exception of ours.
 
     Yields:
         AuditStarted, then what happens, then AuditFinished. Before that, for a large file, how far it is hashed.
+
+    Raises:
+        GivenFileError: A file that the auditor named is not there, or is none of its kind: the client's order, the data
+            file. That is the auditor's slip and says nothing of the run, so there is no report that could be signed.
     """
     yield from _run(_Progress(request), cancel or CancelToken())
 
@@ -131,6 +136,9 @@ def imitated_audit(request: AuditRequest, perturbation: str, cancel: CancelToken
 def _run(progress: _Progress, token: CancelToken) -> Iterator[Event]:
     request = progress.request
     try:
+        # A slip is said before a large file is read.
+        with obstacles_noticed():
+            read_client_order(request.order, request.run)
         with obstacles_noticed(), SteadyFile.open(request.run) as file:
             # Before a byte is looked at: whatever is judged from here on is what the verdict names.
             progress.bundle_digest = yield from _settle(file, progress, token)
@@ -147,6 +155,8 @@ def _run(progress: _Progress, token: CancelToken) -> Iterator[Event]:
             file.check_unchanged()
     except CancelledError:
         progress.cancelled = True
+    except GivenFileError:
+        raise
     except CounterfoilError as error:
         progress.error = error
         if isinstance(error, FileChangedError):
@@ -386,7 +396,11 @@ def _take_up(request: AuditRequest, progress: _Progress, run_root: Digest, manif
 def _with_data(
     order: LoadedOrder, request: AuditRequest, progress: _Progress, stack: ExitStack, cancel: CancelToken
 ) -> Generator[Event, None, LoadedOrder]:
-    """Finish check 3 for an order that keeps data outside, and add the data; the stack keeps the file open."""
+    """Finish check 3 for an order that keeps data outside, and add the data; the stack keeps the file open.
+
+    Raises:
+        GivenFileError: There is no such file, or it is not the one that the order names.
+    """
     number, manifest = CheckNumber.ORDER_CONTENTS, order.manifest
     inside = progress.checks()[number - 1]
     try:
@@ -404,9 +418,9 @@ def _with_data(
         )
         yield progress.note(number, CheckState.PASSED, detail)
         return order.with_data(checked)
-    except RefusedError as error:
-        yield progress.note(number, CheckState.FAILED, error.sentence)
-        raise
+    except (GivenFileError, RefusedError) as error:
+        # The order says what data it needs; a file that holds others is the wrong one, whoever trained on what.
+        raise GivenFileError(error.sentence, role="data", remedy=error.remedy, detail=error.detail) from error
     except CancelledError:
         yield progress.note(number, inside.state, inside.detail)
         raise

@@ -69,7 +69,8 @@ class CheckedFile:
         The file is not changed, and it is not locked.
 
         Raises:
-            BundleError: The file cannot be read, is of another kind, or breaks a rule of docs/bundle-format.md.
+            BundleError: The file is of another kind, or breaks a rule of docs/bundle-format.md.
+            GivenFileError: There is no such file, or it may not be read.
             ObstacleError: It changed meanwhile, or the system fails to read it.
         """
         file = SteadyFile.open(path)

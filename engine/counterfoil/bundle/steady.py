@@ -21,7 +21,7 @@ from typing import Self
 
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
-from counterfoil.errors import BundleError, FileChangedError
+from counterfoil.errors import BundleError, FileChangedError, GivenFileError
 from counterfoil.inputs import open_input
 from counterfoil.obstacles import file_changed, read_failure
 from counterfoil.sentence import say
@@ -64,11 +64,11 @@ class SteadyFile:
         """Open a regular file for reading; it is not changed, and not locked.
 
         Raises:
-            BundleError: It cannot be read, or is a folder, a pipe or a device.
+            GivenFileError: It is not there, may not be read, or is a folder, a pipe or a device.
             ObstacleError: The system fails to read it.
         """
         path = Path(path)
-        return cls(path, open_input(path, say("a file of Counterfoil's"), BundleError))
+        return cls(path, open_input(path, say("a file of Counterfoil's"), GivenFileError))
 
     def __enter__(self) -> Self:
         return self

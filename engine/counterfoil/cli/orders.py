@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
+from counterfoil.bundle.precision import PROFILES
 from counterfoil.cli.options import ForceOption
-from counterfoil.cli.order_options import OrderOptions, TrialOption, with_order_options, write_order
+from counterfoil.cli.order_options import OrderOptions, Profile, TrialOption, with_order_options, write_order
 from counterfoil.cli.targets import check_target
 from counterfoil.errors import DataError
 from counterfoil.inputs import read_input
@@ -79,6 +80,15 @@ def order(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The file to write, with --from.", show_default=False)
     ] = None,
+    precision: Annotated[
+        Profile | None,
+        typer.Option(
+            "--precision",
+            help="How operators compute, with --from: in the place of what the job says.",
+            metavar="NAME",
+            show_default="the job's own",
+        ),
+    ] = None,
     trial: TrialOption = True,
     force: ForceOption = False,
 ) -> None:
@@ -87,7 +97,7 @@ def order(
     Example: counterfoil order --from mypackage.module:make_job --out job.cfoil
     """
     if context.invoked_subcommand is not None:
-        if source is not None or out is not None or force or not trial:
+        if source is not None or out is not None or precision is not None or force or not trial:
             raise typer.BadParameter(
                 f"Options of '{context.invoked_subcommand}' stand behind it; --from is used without a recipe."
             )
@@ -97,7 +107,10 @@ def order(
     check_target(out, force)
     from counterfoil.training.custom import load_job, order_custom
 
-    write_order(order_custom(load_job(source)), out, trial=trial)
+    job = load_job(source)
+    if precision is not None:
+        job = replace(job, precision=PROFILES[precision.value])
+    write_order(order_custom(job), out, trial=trial)
 
 
 @order_app.command("digits-cnn")

@@ -10,12 +10,13 @@ from rich.console import Console
 from rich.table import Table
 
 from counterfoil.audit.statement.signed import Adjudication, Verdict
+from counterfoil.audit.values.account import account_of
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.values.dispute import Dispute, Finding
 from counterfoil.audit.values.outcome import Check, CheckState, Outcome
 from counterfoil.audit.values.report import AuditReport, Steering
 from counterfoil.audit.values.sampling import probability_text
-from counterfoil.audit.values.summary import BundleSummary
+from counterfoil.audit.values.summary import BundleSummary, OrderSummary
 from counterfoil.bundle.precision import HEADROOM_BITS
 from counterfoil.plaintext import one_line
 
@@ -193,6 +194,10 @@ def show_report(out: Console, report: AuditReport) -> None:
     if report.dispute is not None:
         show_dispute(out, report.dispute)
     show_outcome(out, report.outcome, report.headline, report.reason)
+    if report.dispute is not None:
+        first = not any(step < report.dispute.step for step in report.mismatched_steps)
+        whole = report.sample is None or report.sample.whole
+        out.print(shown(account_of(report.dispute, whole=whole, first=first)))
 
 
 def show_adjudication(out: Console, report: AdjudicationReport) -> None:
@@ -207,6 +212,10 @@ def _show_adjudication_outcome(out: Console, outcome: AdjudicationOutcome, reaso
     out.print(f"[{_ADJUDICATION_STYLES[outcome.exit_code]}]{outcome.value}[/]  {shown(reason)}")
 
 
+def _rounded(order: OrderSummary) -> str:
+    return "rounded" if order.exact_bits is None else "products, sums, quotients and functions"
+
+
 def show_summary(out: Console, summary: BundleSummary) -> None:
     """Show what is in a bundle."""
     order, run = summary.order, summary.run
@@ -216,11 +225,13 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
         "training": f"{order.steps} steps of {order.batch_size} rows, seed {order.seed}",
         "optimizer": one_line(order.optimizer),
         "model": f"{order.parameters:,} trainable values in {order.state_tensors} state tensors",
-        "program": f"{order.operators} operators, {order.rounded_operators} of them rounded",
+        "program": f"{order.operators} operators, {order.rounded_operators} of them {_rounded(order)}",
         **({} if order.estimate is None else {"a step takes": estimate_text(order.estimate)}),
         "precision": order.precision,
     }
-    if order.without_bound is not None:
+    if order.exact_bits is not None:
+        facts["margins"] = "none: every result is defined"
+    elif order.without_bound is not None:
         kinds = order.without_bound
         facts["margins"] = f"without a proven bound: {', '.join(kinds)}" if kinds else "proven for every operator"
     for array in order.data:

@@ -31,7 +31,7 @@ def check_exact(program: Program, bits: int, cancel: CancelToken | None = None) 
     """Check that every operator of a program has a defined result.
 
     Args:
-        program: The program, its arguments checked against the signatures.
+        program: The program, its arguments checked against the signatures, and its shapes against each other.
         bits: S, 8 to 24.
         cancel: Looked at between operators.
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from counterfoil.definite import buffers
 from counterfoil.definite.single import from_float64
 
 
@@ -29,7 +30,7 @@ def bracketed(approximate: Tensor, error: float) -> tuple[Tensor, Tensor]:
     """
     if approximate.device.type != "cpu":
         return bracketed_by_torch(approximate, error)
-    result = torch.empty(approximate.shape, dtype=torch.float32)
+    result = buffers.empty(approximate.shape, dtype=torch.float32)
     found = bracketed_into(approximate.contiguous().view(-1), error, result.view(-1))
     return result, torch.from_numpy(found)
 
@@ -48,7 +49,7 @@ def square_roots(x: Tensor) -> Tensor:
 
     Not the library's, which need not be: compiled loops take the processor's own instruction.
     """
-    result = torch.empty(x.shape, dtype=torch.float32)
+    result = buffers.empty(x.shape, dtype=torch.float32)
     _square_roots(x.contiguous().view(-1).numpy(), result.view(-1).numpy())
     return result
 

@@ -66,7 +66,7 @@ def definite_output(node: Node, arguments: Arguments, output: int, bits: int) ->
     if kind == "div":
         return DefiniteOutput(_pointwise(node, arguments, output, ("self", "other"), _quotient), FUNCTION_COST)
     if kind in _QUANTISED:
-        found = exact_output(node, quantised_arguments(kind, arguments, output, bits), output)
+        found = exact_output(node, quantised_arguments(kind, arguments, bits), output)
         return DefiniteOutput(_once_rounded(found), found.cost)
     if kind in kinds():
         names = _FUNCTION_OPERANDS.get(kind, ("self",))
@@ -81,7 +81,7 @@ def kinds() -> frozenset[str]:
     return KINDS | frozenset(_QUANTISED) | {"div"}
 
 
-def quantised_arguments(kind: str, arguments: Arguments, output: int, bits: int) -> Arguments:
+def quantised_arguments(kind: str, arguments: Arguments, bits: int) -> Arguments:
     """Return the arguments of a sum or of a product as quantisation leaves them.
 
     Exact arithmetic with these, and one rounding to float32, gives the defined output.
@@ -89,7 +89,6 @@ def quantised_arguments(kind: str, arguments: Arguments, output: int, bits: int)
     Args:
         kind: One of QUANTISED_KINDS.
         arguments: Its arguments by name, floating-point tensors float32.
-        output: The output that is wanted: the outputs of one operator may be sums of different lengths.
         bits: S.
 
     Returns:
@@ -98,7 +97,7 @@ def quantised_arguments(kind: str, arguments: Arguments, output: int, bits: int)
     Raises:
         NotExactError: A value is infinite or not a number, or the operator is no single operation when used like this.
     """
-    return _QUANTISED[kind](arguments, output, bits)
+    return _QUANTISED[kind](arguments, bits)
 
 
 def exponent_of(x: Array) -> int:
@@ -179,40 +178,43 @@ def _with(arguments: Arguments, **changed: Array) -> Arguments:
     return {**arguments, **{name: torch.from_numpy(array) for name, array in changed.items()}}
 
 
-def _product(*names: str) -> Callable[[Arguments, int, int], Arguments]:
-    def rule(arguments: Arguments, output: int, bits: int) -> Arguments:
+def _product(*names: str) -> Callable[[Arguments, int], Arguments]:
+    def rule(arguments: Arguments, bits: int) -> Arguments:
         return _with(arguments, **{name: _whole(_array(arguments[name]), bits) for name in names})
 
     return rule
 
 
-def _batched(arguments: Arguments, output: int, bits: int) -> Arguments:
+def _batched(arguments: Arguments, bits: int) -> Arguments:
     names = ("self", "mat2")
     return _with(arguments, **{name: _by_group(_array(arguments[name]), bits, (1, 2)) for name in names})
 
 
-def _convolution_backward(arguments: Arguments, output: int, bits: int) -> Arguments:
-    if output < 2:
-        return _product("grad_output", "input", "weight")(arguments, output, bits)
-    # The gradient of a bias is a sum for each channel.
-    g = _array(arguments["grad_output"])
-    axes = (0, *range(2, g.ndim))
-    return _with(arguments, grad_output=_by_group(g, sum_bits(math.prod(g.shape[axis] for axis in axes)), axes))
+def _convolution(arguments: Arguments, bits: int) -> Arguments:
+    if arguments["bias"] is not None:
+        raise NotExactError("a bias is an operation of its own")
+    return _product("input", "weight")(arguments, bits)
 
 
-def _sum(arguments: Arguments, output: int, bits: int) -> Arguments:
+def _convolution_backward(arguments: Arguments, bits: int) -> Arguments:
+    if arguments["output_mask"][2]:
+        raise NotExactError("the gradient of a bias is an operation of its own")
+    return _product("grad_output", "input", "weight")(arguments, bits)
+
+
+def _sum(arguments: Arguments, bits: int) -> Arguments:
     x = _array(arguments["self"])
     axes = axes_of(arguments.get("dim"), x.ndim)
     return _with(arguments, self=_by_group(x, sum_bits(math.prod(x.shape[axis] for axis in axes)), axes))
 
 
-def _cumsum(arguments: Arguments, output: int, bits: int) -> Arguments:
+def _cumsum(arguments: Arguments, bits: int) -> Arguments:
     x = _array(arguments["self"])
     axes = (arguments["dim"] % x.ndim,) if x.ndim else ()
     return _with(arguments, self=_by_group(x, sum_bits(math.prod(x.shape[axis] for axis in axes)), axes))
 
 
-def _embedding(arguments: Arguments, output: int, bits: int) -> Arguments:
+def _embedding(arguments: Arguments, bits: int) -> Arguments:
     if arguments["scale_grad_by_freq"]:
         raise NotExactError("a division is an operation of its own")
     count = arguments["indices"].numel()
@@ -235,20 +237,20 @@ def _onto(arguments: Arguments, name: str, added: Array, meeting: int) -> Argume
     return _with(arguments, **{"self": quantised(base, exponent, bits), name: quantised(inside, exponent, bits)})
 
 
-def _index_add(arguments: Arguments, output: int, bits: int) -> Arguments:
+def _index_add(arguments: Arguments, bits: int) -> Arguments:
     if arguments["alpha"] != 1:
         raise NotExactError("a product is an operation of its own")
     return _onto(arguments, "source", _array(arguments["source"]), arguments["index"].numel())
 
 
-def _scatter_add(arguments: Arguments, output: int, bits: int) -> Arguments:
+def _scatter_add(arguments: Arguments, bits: int) -> Arguments:
     source, index = np.atleast_1d(_array(arguments["src"])), arguments["index"]
     shape = tuple(index.shape) or (1,)
     axis = arguments["dim"] % len(shape)
     return _onto(arguments, "src", source[tuple(slice(0, length) for length in shape)], shape[axis])
 
 
-def _index_put(arguments: Arguments, output: int, bits: int) -> Arguments:
+def _index_put(arguments: Arguments, bits: int) -> Arguments:
     given = [index for index in arguments["indices"] if index is not None]
     if not arguments["accumulate"] or any(index.dtype == torch.bool for index in given):
         raise NotExactError("it is no sum of values that meet at integer indices")
@@ -256,8 +258,8 @@ def _index_put(arguments: Arguments, output: int, bits: int) -> Arguments:
     return _onto(arguments, "values", values if meeting else values.reshape(-1)[:0], meeting)
 
 
-def _max_pool(axes: int) -> Callable[[Arguments, int, int], Arguments]:
-    def rule(arguments: Arguments, output: int, bits: int) -> Arguments:
+def _max_pool(axes: int) -> Callable[[Arguments, int], Arguments]:
+    def rule(arguments: Arguments, bits: int) -> Arguments:
         g = _array(arguments["grad_output"])
         return _with(arguments, grad_output=_whole(g, sum_bits(math.prod(g.shape[g.ndim - axes :]))))
 
@@ -269,22 +271,22 @@ def _overlapping(kernel: Sequence[int], stride: Sequence[int], dilation: Sequenc
     return math.prod(-(-k * math.gcd(s, d) // s) for k, s, d in zip(kernel, stride, dilation, strict=True))
 
 
-def _col2im(arguments: Arguments, output: int, bits: int) -> Arguments:
+def _col2im(arguments: Arguments, bits: int) -> Arguments:
     met = _overlapping(*(arguments[name] for name in ("kernel_size", "stride", "dilation")))
     return _with(arguments, self=_whole(_array(arguments["self"]), sum_bits(met)))
 
 
-def _unfold_backward(arguments: Arguments, output: int, bits: int) -> Arguments:
+def _unfold_backward(arguments: Arguments, bits: int) -> Arguments:
     met = _overlapping([arguments["size"]], [arguments["step"]], [1])
     return _with(arguments, grad_in=_whole(_array(arguments["grad_in"]), sum_bits(met)))
 
 
-_QUANTISED: Mapping[str, Callable[[Arguments, int, int], Arguments]] = {
+_QUANTISED: Mapping[str, Callable[[Arguments, int], Arguments]] = {
     "mm": _product("self", "mat2"),
     "bmm": _batched,
     "mv": _product("self", "vec"),
     "dot": _product("self", "tensor"),
-    "convolution": _product("input", "weight"),
+    "convolution": _convolution,
     "convolution_backward": _convolution_backward,
     "sum": _sum,
     "cumsum": _cumsum,

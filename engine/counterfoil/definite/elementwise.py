@@ -6,8 +6,13 @@ as CUDA does when it multiplies by the reciprocal of a divisor. Nothing here is 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
 import torch
 from torch import Tensor
+
+from counterfoil.definite import buffers
 
 
 def _pair(x: Tensor | float, y: Tensor | float) -> tuple[Tensor, Tensor]:
@@ -20,21 +25,32 @@ def _pair(x: Tensor | float, y: Tensor | float) -> tuple[Tensor, Tensor]:
     return first, second
 
 
+def _computed(function: Callable[..., Tensor], x: Tensor | float, y: Tensor | float) -> Tensor:
+    first, second = _pair(x, y)
+    # Otherwise the library chooses strides like the operands'.
+    if first.device.type == "cpu" and first.is_contiguous() and second.is_contiguous():
+        shape = first.shape
+        if second.shape != shape:
+            shape = torch.Size(np.broadcast_shapes(shape, second.shape))
+        return function(first, second, out=buffers.empty(shape))
+    return function(first, second)
+
+
 def add(x: Tensor | float, y: Tensor | float) -> Tensor:
     """Return x + y, float32, broadcast; an exact sum of zero is +0 unless both are -0."""
-    return torch.add(*_pair(x, y))
+    return _computed(torch.add, x, y)
 
 
 def subtract(x: Tensor | float, y: Tensor | float) -> Tensor:
     """Return x - y, float32, broadcast."""
-    return torch.sub(*_pair(x, y))
+    return _computed(torch.sub, x, y)
 
 
 def multiply(x: Tensor | float, y: Tensor | float) -> Tensor:
     """Return x * y, float32, broadcast."""
-    return torch.mul(*_pair(x, y))
+    return _computed(torch.mul, x, y)
 
 
 def divide(x: Tensor | float, y: Tensor | float) -> Tensor:
     """Return x / y, float32, broadcast; the reciprocal is 1 divided by it."""
-    return torch.div(*_pair(x, y))
+    return _computed(torch.div, x, y)

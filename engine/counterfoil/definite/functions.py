@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from counterfoil.definite import buffers
 from counterfoil.definite.bracket import bracketed, bracketed_into, square_roots
 from counterfoil.definite.truth import correctly_rounded
 
@@ -82,7 +83,7 @@ def evaluate(kind: str, *operands: Tensor | float) -> Tensor:
         return square_roots(given[0])
     # torch has the same without types.
     shape = torch.Size(np.broadcast_shapes(*(tuple(tensor.shape) for tensor in given)))
-    result = torch.empty(shape, dtype=torch.float32)
+    result = buffers.empty(shape, dtype=torch.float32)
     _evaluate(kind, [_flat(tensor, shape) for tensor in given], result.view(-1))
     return result
 

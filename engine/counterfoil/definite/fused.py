@@ -15,12 +15,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from counterfoil.definite import buffers, cuts
 from counterfoil.definite.digits import KARATSUBA_BLOCK, digit_count
 from counterfoil.definite.limits import FLOAT64_BITS, check_operands, log2_ceiling
-from counterfoil.definite.quantise import LEAST_EXPONENT, not_finite
-
-_INFINITE = 0x7F800000
-"""The bits of infinity; those of NaN are greater."""
+from counterfoil.definite.magnitudes import INFINITE, exponent_above, largest_bits
+from counterfoil.definite.quantise import not_finite
 
 
 @dataclass(frozen=True)
@@ -77,11 +76,10 @@ def takes(left: Tensor, right: Tensor, bits: int) -> bool:
 
 def exponent_of(x: Tensor) -> int:
     """Return E of a float32 tensor on the CPU; raises as :func:`counterfoil.definite.quantise.exponents_of` does."""
-    bits = int(_largest(x.contiguous().view(-1).view(torch.int32).numpy()))
-    if bits >= _INFINITE:
+    largest = largest_bits(x.contiguous().view(-1).view(torch.int32).numpy())
+    if largest >= INFINITE:
         raise not_finite()
-    value = float(np.array(bits, np.int32).view(np.float32))
-    return max(int(np.frexp(value)[1]), LEAST_EXPONENT) if bits else LEAST_EXPONENT
+    return int(exponent_above(largest))
 
 
 def cut(x: Tensor, bits: int, exponent: int | None = None) -> Cut:
@@ -99,11 +97,19 @@ def cut(x: Tensor, bits: int, exponent: int | None = None) -> Cut:
         return cut(x.t(), bits, exponent).t()
     unit = (exponent_of(x) if exponent is None else exponent) - bits
     count = digit_count(bits)
-    planes = torch.empty((count * (count + 1) // 2, *x.shape), dtype=torch.int8)
+    planes = buffers.empty((count * (count + 1) // 2, *x.shape), dtype=torch.int8)
     (_cut_two if count == 2 else _cut_three)(
         x.contiguous().view(-1).numpy(), 2.0**-unit, planes.view(planes.shape[0], -1).numpy()
     )
     return Cut(planes, unit, bits)
+
+
+def cut_once(x: Tensor, bits: int) -> Cut:
+    """The same as :func:`cut`, once for two products that a value occurs in, transposed or not."""
+    if x.is_contiguous():
+        return cuts.once(x, bits, lambda: cut(x, bits))
+    turned = x.t()
+    return cuts.once(turned, bits, lambda: cut(turned, bits)).t() if turned.is_contiguous() else cut(x, bits)
 
 
 def multiply(left: Operand, right: Operand) -> Tensor:
@@ -124,14 +130,14 @@ def multiply(left: Operand, right: Operand) -> Tensor:
     check_operands(left.bits, right.bits, inner)
     count = digit_count(left.bits)
     long = inner > KARATSUBA_BLOCK
-    products = torch.empty((count * (count + 1) // 2, rows, columns), dtype=torch.int64 if long else torch.int32)
+    products = buffers.empty((count * (count + 1) // 2, rows, columns), dtype=torch.int64 if long else torch.int32)
     for number, out in enumerate(products):
         a, b = left.plane(number), right.plane(number)
         if long:
             out.copy_(_long_product(a, b))
         else:
             torch._int_mm(a, b, out=out)
-    result = torch.empty((rows, columns), dtype=torch.float32)
+    result = buffers.empty((rows, columns), dtype=torch.float32)
     join(products, left.unit + right.unit, left.bits, inner, result)
     return result
 
@@ -169,17 +175,8 @@ def _long_product(a: Tensor, b: Tensor) -> Tensor:
 def matmul(left: Tensor, right: Tensor, bits: int) -> Tensor:
     """Return the defined product: :func:`counterfoil.definite.products.matmul`, where :func:`takes` says so."""
     if left.dim() == 2:
-        return multiply(cut(left, bits), cut(right, bits))
+        return multiply(cut_once(left, bits), cut_once(right, bits))
     return torch.stack([multiply(cut(a, bits), cut(b, bits)) for a, b in zip(left, right, strict=True)])
-
-
-@numba.njit(nogil=True, cache=True)
-def _largest(bits: Any) -> Any:
-    """The largest magnitude of float32 numbers, as its bits: magnitudes are ordered as their bits are."""
-    largest = np.int32(0)
-    for i in range(bits.size):
-        largest = max(largest, bits[i] & np.int32(0x7FFFFFFF))
-    return largest
 
 
 @numba.njit(inline="always")

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.definite import fused
+from counterfoil.definite import cuts, fused
 from counterfoil.definite.digits import KARATSUBA_BLOCK, digit_count
 from counterfoil.definite.geometry import Geometry
 
@@ -103,7 +103,7 @@ def convolution(x: Tensor, weight: Tensor, geometry: Geometry, bits: int) -> Ten
     """Return the defined convolution; see :func:`counterfoil.definite.convolutions.convolution`."""
     size, kernel = tuple(x.shape[2:]), tuple(weight.shape[2:])
     positions = _positions(size, kernel, geometry)
-    images = cut_images(x, bits, geometry.padding, geometry.padding)
+    images = images_once(x, bits, geometry.padding, geometry.padding)
     reading = _windows(x.shape[0], x.shape[1], size, kernel, geometry)
     taps = fused.cut(weight.movedim(1, -1).reshape(weight.shape[0], -1), bits)
     result = torch.empty((x.shape[0], weight.shape[0], math.prod(positions)), dtype=torch.float32)
@@ -115,8 +115,8 @@ def input_gradient(g: Tensor, weight: Tensor, size: Sequence[int], geometry: Geo
     """Return the defined gradient by the input; see :func:`counterfoil.definite.convolutions.input_gradient`."""
     samples, outputs, channels = g.shape[0], g.shape[1], weight.shape[1]
     phases = [_phases(*axis) for axis in _axes(size, weight.shape[2:], g.shape[2:], geometry)]
-    before, after = zip(*map(_margins, phases, g.shape[2:]), strict=True)
-    images = cut_images(g, bits, before, after)
+    before, after = _gradient_margins(size, weight.shape[2:], g.shape[2:], geometry)
+    images = images_once(g, bits, before, after)
     exponent = fused.exponent_of(weight)
     result = torch.zeros((samples, channels, *size), dtype=torch.float32)
     for chosen in itertools.product(*phases):
@@ -143,26 +143,34 @@ def input_gradient(g: Tensor, weight: Tensor, size: Sequence[int], geometry: Geo
 
 def weight_gradient(g: Tensor, x: Tensor, kernel: Sequence[int], geometry: Geometry, bits: int) -> Tensor:
     """Return the defined gradient by the weight; see :func:`counterfoil.definite.convolutions.weight_gradient`."""
-    samples, outputs, channels, axes = g.shape[0], g.shape[1], x.shape[1], len(kernel)
-    none = (0,) * axes
-    images = cut_images(x, bits, geometry.padding, geometry.padding)
-    arriving = cut_images(g, bits, none, none)
+    samples, outputs, channels = g.shape[0], g.shape[1], x.shape[1]
+    images = images_once(x, bits, geometry.padding, geometry.padding)
+    # With the zeros around it that the gradient by the input reads.
+    before, after = _gradient_margins(x.shape[2:], kernel, g.shape[2:], geometry)
+    arriving = images_once(g, bits, before, after)
+    single = _single(samples, outputs, tuple(g.shape[2:]), before, after)
     reading = _windows(samples, channels, tuple(x.shape[2:]), tuple(kernel), geometry)
     count = len(reading.rows)
     digits = digit_count(bits)
     dtype = torch.int32 if count <= KARATSUBA_BLOCK else torch.int64
     totals = torch.zeros((digits * (digits + 1) // 2, outputs, reading.columns), dtype=dtype)
-    columns = torch.from_numpy(arriving.planes).view(digits, count, outputs)
     rows = max(_FEWEST_ADDED, _TILE_BYTES // reading.columns)
     for start in range(0, count, rows):
         end = min(start + rows, count)
         unfolded = _unfolded(images, reading, start, end)
-        left = _with_sums(columns[:, start:end])
+        left = _unfolded(arriving, single, start, end)
         for total, a, b in zip(totals, left, unfolded, strict=True):
             total.add_(torch._int_mm(a.t(), b))
     result = torch.empty((outputs, reading.columns), dtype=torch.float32)
     fused.join(totals, images.unit + arriving.unit, bits, count, result)
     return result.view(outputs, *kernel, channels).movedim(-1, 1).contiguous()
+
+
+def images_once(x: Tensor, bits: int, before: Sequence[int], after: Sequence[int]) -> Images:
+    """The same as :func:`cut_images`, once for two products that a value occurs in."""
+    if not x.is_contiguous():
+        return cut_images(x, bits, before, after)
+    return cuts.once(x, (bits, *before, *after), lambda: cut_images(x, bits, before, after))
 
 
 def cut_images(x: Tensor, bits: int, before: Sequence[int], after: Sequence[int]) -> Images:
@@ -219,6 +227,14 @@ def _margins(phases: Sequence[Phase], positions: int) -> tuple[int, int]:
     least = min((offset for phase in phases for offset in phase.offsets), default=0)
     most = max((offset + phase.count - 1 for phase in phases for offset in phase.offsets), default=0)
     return max(0, -least), max(0, most - positions + 1)
+
+
+def _gradient_margins(
+    size: Sequence[int], kernel: Sequence[int], positions: Sequence[int], geometry: Geometry
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    phases = (_phases(*axis) for axis in _axes(size, kernel, positions, geometry))
+    before, after = zip(*map(_margins, phases, positions), strict=True)
+    return before, after
 
 
 @lru_cache(maxsize=256)
@@ -280,6 +296,15 @@ def _phase_windows(
     return _reading(samples, channels, _grid(starts, padded), _grid(taps, padded), math.prod(padded))
 
 
+@lru_cache(maxsize=256)
+def _single(
+    samples: int, channels: int, positions: tuple[int, ...], before: tuple[int, ...], after: tuple[int, ...]
+) -> Reading:
+    """The positions of a padded gradient, without what is around them."""
+    places, padded = _places(positions, before, after)
+    return _reading(samples, channels, places, np.zeros(1, np.int64), padded)
+
+
 def _multiply(taps: fused.Cut, images: Images, reading: Reading, result: Tensor) -> None:
     """Write the products of a kernel ``[M, columns]`` with all rows into ``result``, float32 ``[N, M, positions]``."""
     samples, outputs, positions = result.shape
@@ -319,16 +344,6 @@ def _unfolded(images: Images, reading: Reading, start: int, end: int) -> Tensor:
     for number, (i, j) in enumerate(itertools.combinations(range(digits), 2), digits):
         _unfold_sum(images.planes[i], images.planes[j], *where, flat[number])
     return unfolded
-
-
-def _with_sums(digits: Tensor) -> Tensor:
-    """Digits, int8 ``[2 or 3, rows, columns]``, followed by the sums of two."""
-    count = len(digits)
-    every = torch.empty((count * (count + 1) // 2, *digits.shape[1:]), dtype=torch.int8)
-    every[:count] = digits
-    for number, (i, j) in enumerate(itertools.combinations(range(count), 2), count):
-        torch.add(digits[i], digits[j], out=every[number])
-    return every
 
 
 @numba.njit(nogil=True, cache=True)

@@ -122,6 +122,7 @@ def _convolution(arguments: Arguments, profile: Profile) -> Tensor:
 def _convolution_backward(arguments: Arguments, profile: Profile) -> tuple[Tensor | None, ...]:
     g, x, weight, geometry = (*(arguments[name] for name in ("grad_output", "input", "weight")), _geometry(arguments))
     wanted, kernel, settings = arguments["output_mask"], weight.shape[2:], (geometry, profile.bits, profile.kernels)
+    assert not wanted[2], "the gradient of a bias is an operation of its own"
     results: list[Tensor | None] = [None, None, None]
     if arguments["transposed"]:
         if wanted[0]:
@@ -133,8 +134,6 @@ def _convolution_backward(arguments: Arguments, profile: Profile) -> tuple[Tenso
             results[0] = convolutions.input_gradient(g, weight, x.shape[2:], *settings)
         if wanted[1]:
             results[1] = convolutions.weight_gradient(g, x, kernel, *settings)
-    if wanted[2]:
-        results[2] = sums.total(g, (0, *range(2, g.dim())))
     return tuple(results)
 
 

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numba
+import numpy as np
 import torch
 from torch import Tensor
 
+from counterfoil.definite import buffers
 from counterfoil.definite.limits import MOST_BITS, MOST_SUM_BITS
+from counterfoil.definite.magnitudes import INFINITE, LEAST_EXPONENT, exponent_above, largest_bits, magic_number
 from counterfoil.definite.single import power_of_two
 from counterfoil.errors import DIVERGED, NonFiniteError
 from counterfoil.sentence import say
 
-LEAST_EXPONENT = -148
-"""E of the smallest subnormal number; also that of zeros, where it changes nothing."""
 _MANTISSA_BITS = 52
 _BIAS = 1023
 
@@ -95,7 +98,44 @@ def quantise(x: Tensor, bits: int, axes: Sequence[int] | None = None) -> Quantis
     """
     assert x.dtype == torch.float32, "values of the exact profiles are float32"
     assert 1 <= bits <= MOST_SUM_BITS
+    if x.device.type == "cpu" and x.numel():
+        shared = {axis % x.dim() for axis in axes} if axes is not None else set(range(x.dim()))
+        # Axes that share an exponent and come last: rows in memory.
+        if shared == set(range(x.dim() - len(shared), x.dim())):
+            if len(shared) > 1 and not x.is_contiguous() and x.mT.is_contiguous():
+                turned = _quantise_rows(x.mT, bits, len(shared))
+                return Quantised(turned.values.mT, turned.exponents, bits)
+            return _quantise_rows(x.contiguous(), bits, len(shared))
     exponents = exponents_of(x, axes)
     # 1.5 * 2^52 units: the sum lies where float64's spacing is one unit, so the addition itself rounds (Dekker 1971).
     magic = power_of_two(exponents - bits + _MANTISSA_BITS) * 1.5
     return Quantised(x.to(torch.float64).add_(magic).sub_(magic), exponents, bits)
+
+
+def _quantise_rows(x: Tensor, bits: int, shared: int) -> Quantised:
+    """Return Q_b(x) of a contiguous tensor on the CPU, whose last so many axes share an exponent: in two passes."""
+    kept = x.shape[: x.dim() - shared]
+    values = buffers.empty(x.shape, torch.float64)
+    exponents = torch.empty(kept, dtype=torch.int64)
+    rows = x.view(exponents.numel(), -1).numpy()
+    if not _quantised(rows, rows.view(np.int32), bits, exponents.view(-1).numpy(), values.view(rows.shape).numpy()):
+        raise not_finite()
+    return Quantised(values, exponents.view(*kept, *[1] * shared), bits)
+
+
+@numba.njit(nogil=True, cache=True)
+def _quantised(x: Any, patterns: Any, bits: int, exponents: Any, values: Any) -> bool:
+    for row in range(x.shape[0]):
+        largest = largest_bits(patterns[row])
+        if largest >= INFINITE:
+            return False
+        exponents[row] = exponent_above(largest)
+        _round_row(x[row], magic_number(exponents[row], bits), values[row])
+    return True
+
+
+@numba.njit(nogil=True, cache=True)
+def _round_row(x: Any, magic: float, values: Any) -> None:
+    for i in range(x.size):
+        # The addition rounds, as in quantise.
+        values[i] = (np.float64(x[i]) + magic) - magic

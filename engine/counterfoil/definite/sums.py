@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from counterfoil.definite import fused_sums
 from counterfoil.definite.geometry import windows, windows_over_one
 from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.quantise import quantise
@@ -35,6 +36,9 @@ def total(x: Tensor, axes: Sequence[int] | None = None, *, keepdim: bool = False
     """
     summed = tuple(range(x.dim())) if axes is None else tuple(axis % x.dim() for axis in axes)
     bits = sum_bits(math.prod(x.shape[axis] for axis in summed))
+    if fused_sums.takes(x, summed):
+        found = fused_sums.total(x, summed)
+        return found.view([1 if axis in summed else n for axis, n in enumerate(x.shape)]) if keepdim else found
     exact = quantise(x, bits, summed).values
     # Of no axes torch would sum all.
     return from_float64(exact.sum(summed, keepdim=keepdim) if summed else exact)

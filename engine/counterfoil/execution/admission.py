@@ -57,8 +57,9 @@ def read_program(
         program = Program.from_bytes(data, limits=limits, cancel=cancel)
         dtype = TORCH_DTYPES[precision.compute]
         check(estimate(program, dtype.itemsize, cancel), limits)
+        Interpreter(program, torch.device("cpu"), dtype).check_types(cancel)
+        # Shapes that do not fit were found by now, so lengths can be read off them.
         if isinstance(precision, ExactPrecision):
             check_exact(program, precision.bits, cancel)
-        Interpreter(program, torch.device("cpu"), dtype).check_types(cancel)
     _admitted[key] = program
     return program

@@ -35,8 +35,6 @@ _MOVE = functions.ERROR * 15 / 16
 """How far a function is moved: with the library's own error it stays within what is allowed for."""
 _FORMS = ((Form.INT8, Form.FLOAT32, Form.FLOAT64), (Form.FLOAT32, Form.INT8, Form.FLOAT64))
 """By variant: in which form products are computed, if the machine has it right and it is not the usual one."""
-_BIAS = 2
-"""The output of a convolution's gradients that is no product."""
 
 
 class ExactImitation:
@@ -74,13 +72,11 @@ class ExactImitation:
         arguments = operation.named(args, kwargs)
         if kind != "convolution_backward":
             return self._sum(operation, args, kwargs, arguments, 0)
-        wanted = arguments["output_mask"]
-        return [
-            self._sum(operation, args, kwargs, {**arguments, "output_mask": [i == n for i in range(3)]}, n)
-            if wanted[n]
-            else None
-            for n in range(3)
-        ]
+        wanted, results = arguments["output_mask"], []
+        for n in range(3):
+            only = {**arguments, "output_mask": [i == n for i in range(3)]}
+            results.append(self._sum(operation, args, kwargs, only, n) if wanted[n] else None)
+        return results
 
     def _elementwise(self, operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Float64 has more than twice the bits of float32, and two more: its rounding does not show (Figueroa 1995)."""
@@ -102,7 +98,7 @@ class ExactImitation:
     ) -> Any:
         """Compute an output of a sum or a product; of several outputs only this one is asked for."""
         kind = operation.node.entry.kind
-        product = kind in _PRODUCTS and output != _BIAS
+        product = kind in _PRODUCTS
         long = product and _terms(kind, arguments, output) > float64_block(2 * self._profile.bits)
         if product and (self._variant is not None or long):
             changed = replace(operation, function=_Form(operation, self._other_form(arguments)), is_piece=True)
@@ -110,7 +106,7 @@ class ExactImitation:
             change = self._changes.get(kind)
             result = changed.function(*given[0], **given[1]) if change is None else change(changed, *given)
             return result[output] if kind == "convolution_backward" else result
-        quantised = quantised_arguments(kind, arguments, output, self._profile.bits)
+        quantised = quantised_arguments(kind, arguments, self._profile.bits)
         device = next(value.device for value in arguments.values() if isinstance(value, Tensor))
         # Also what only lends its shape: an algorithm may take the dtype of its result from there.
         held = {name: _held(value, device) for name, value in quantised.items()}

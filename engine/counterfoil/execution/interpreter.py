@@ -16,6 +16,7 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from counterfoil.cancel import CancelToken
+from counterfoil.definite import cuts
 from counterfoil.errors import DIVERGED, CounterfoilError, NonFiniteError, ProgramError
 from counterfoil.execution import blocked
 from counterfoil.execution.bounds import check_indices
@@ -215,6 +216,8 @@ class Interpreter:
             ObstacleError: Memory is short, or the device failed.
         """
         compute = compute or self.compute
+        # What was kept of values of another step is of no use, and the state may have been changed since.
+        cuts.forget()
         values = self._load(inputs)
         if rounder is not None:
             for place, number in self._batches:

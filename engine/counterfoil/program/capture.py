@@ -148,7 +148,7 @@ def capture(
     graph, names = _trace(step, inputs, state, location, exact=exact)
     # A tensor without elements has no memory, and no address.
     own = {t.untyped_storage().data_ptr() for t in (*parameters.values(), *frozen.values(), *buffers.values())} - {0}
-    program, constants = lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES, own, once=exact)
+    program, constants = lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES, own, single=exact)
     return CapturedStep(program, {**state, **constants}, tuple(parameters), micro_batches)
 
 

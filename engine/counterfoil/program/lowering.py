@@ -13,6 +13,7 @@ from counterfoil.errors import ProgramError
 from counterfoil.program.constants import Constants, with_constants
 from counterfoil.program.graph import Argument, Input, Keyword, Node, Program, TensorType, Value, node_values
 from counterfoil.program.operators import UNIFORM, is_allowed
+from counterfoil.program.reuse import softmax_in_place_of_exponentials
 from counterfoil.program.uses import COMPARISONS, undefined_use
 
 _aten = torch.ops.aten
@@ -48,7 +49,7 @@ def lower(
     dtype_names: Mapping[torch.dtype, str],
     own_storages: Collection[int],
     *,
-    once: bool = False,
+    single: bool = False,
 ) -> tuple[Program, dict[str, Tensor]]:
     """Turn the graph of a step into a program.
 
@@ -60,7 +61,8 @@ def lower(
         meta_key: Key of the node metadata that holds ``(pass, module path)``.
         dtype_names: Names of the dtypes that a program may hold.
         own_storages: Addresses of the memory of the model's own tensors: the step must read those as its inputs.
-        once: Whether equal operators with equal arguments are one. All are pure functions, so no bit changes.
+        single: Whether the graph is one of single operations. Then equal operators with equal arguments become one: all
+            are pure functions, so no bit changes. A softmax takes the place of its logarithm's exponential.
 
     Returns:
         The program; and the constants that it reads as state, by the names that they got, ``constant.1`` and so on.
@@ -68,7 +70,7 @@ def lower(
     Raises:
         ProgramError: An operator outside the allow-list, or a constant that a program cannot hold.
     """
-    return _Lowering(graph, inputs, meta_key, dtype_names, own_storages, once).run(result_names)
+    return _Lowering(graph, inputs, meta_key, dtype_names, own_storages, single).run(result_names)
 
 
 class _Lowering:
@@ -79,14 +81,14 @@ class _Lowering:
         meta_key: str,
         dtype_names: Mapping[torch.dtype, str],
         own_storages: Collection[int],
-        once: bool,
+        single: bool,
     ) -> None:
         self._graph = graph
         self._inputs = inputs
         self._meta_key = meta_key
         self._dtype_names = dtype_names
         self._own_storages = own_storages
-        self._emitted: dict[str, Value | tuple[Value | None, ...]] | None = {} if once else None
+        self._emitted: dict[str, Value | tuple[Value | None, ...]] | None = {} if single else None
         """The values of each operator so far by its text, which tells 1 from 1.0 and 0.0 from -0.0."""
         self._constants = Constants()
         self._types: list[TensorType | None] = [item.type for item in inputs]
@@ -116,7 +118,8 @@ class _Lowering:
         for number, item in enumerate(self._inputs):
             if updates.get(item.name) == Value(number):
                 del updates[item.name]
-        return with_constants(_alive(self._nodes, updates, loss), self._inputs, updates, loss, self._constants)
+        nodes = self._nodes if self._emitted is None else softmax_in_place_of_exponentials(self._nodes)
+        return with_constants(_alive(nodes, updates, loss), self._inputs, updates, loss, self._constants)
 
     @property
     def _place(self) -> str:

@@ -13,10 +13,8 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba import types
-from numba.extending import intrinsic
 
+from counterfoil.definite.bitcasts import as_bits, as_float
 from counterfoil.rounding.grid import FLOAT64_BIAS, Grid
 from counterfoil.rounding.result import Rounded
 from counterfoil.rounding.workers import Workers
@@ -34,26 +32,6 @@ _Part = TypeVar("_Part")
 
 FloatArray = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 Int64Array = npt.NDArray[np.int64]
-
-
-@intrinsic
-def as_bits(typing_context: Any, value: Any = None) -> Any:
-    """Reinterpret a float64 as uint64, inside compiled code."""
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.IntType(64))
-
-    return types.uint64(types.float64), build
-
-
-@intrinsic
-def as_float(typing_context: Any, value: Any = None) -> Any:
-    """Reinterpret a uint64 as float64, inside compiled code."""
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.DoubleType())
-
-    return types.float64(types.uint64), build
 
 
 @numba.njit(inline="always")

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.rounding.kernel_cpu import as_bits, as_float
+from counterfoil.definite.bitcasts import as_bits, as_float
 from counterfoil.rounding.workers import Workers
 
 _LOOSE = {"reassoc", "nsz", "contract"}

@@ -171,8 +171,16 @@
             <translation>Bündel zur Warteschlange hinzufügen</translation>
         </message>
         <message>
+            <source>All replays that came to a result, signed or not</source>
+            <translation>Alle Nachrechnungen mit einem Ergebnis, unterschrieben oder nicht</translation>
+        </message>
+        <message>
             <source>Check the signature of a verdict, and read it</source>
             <translation>Die Unterschrift eines Urteils prüfen und es lesen</translation>
+        </message>
+        <message>
+            <source>Choose another &amp;order…</source>
+            <translation>Anderen Auftrag &amp;wählen…</translation>
         </message>
         <message>
             <source>Choose how much of the run is replayed, and see what that costs and proves</source>
@@ -225,6 +233,10 @@
         <message>
             <source>Replay {0} on this machine and compare it</source>
             <translation>Auf diesem Rechner nachrechnen und vergleichen: {0}</translation>
+        </message>
+        <message>
+            <source>Res&amp;ults…</source>
+            <translation>&amp;Ergebnisse…</translation>
         </message>
         <message>
             <source>Run the checks and conclude REFUSED, so that a verdict can be signed</source>
@@ -401,6 +413,10 @@
         <message>
             <source>Step {0} is the first that differs ({1}).</source>
             <translation>Schritt {0} ist der erste, der abweicht ({1}).</translation>
+        </message>
+        <message>
+            <source>Technical details</source>
+            <translation>Technische Einzelheiten</translation>
         </message>
         <message>
             <source>Tensor</source>
@@ -667,6 +683,10 @@
             <translation>Mit dem Auftrag des Auftraggebers vergleichen</translation>
         </message>
         <message>
+            <source>Compare without signing</source>
+            <translation>Ohne Unterschrift vergleichen</translation>
+        </message>
+        <message>
             <source>Counterfoil bundles (*.cfoil);;All files (*)</source>
             <translation>Counterfoil-Bündel (*.cfoil);;Alle Dateien (*)</translation>
         </message>
@@ -683,6 +703,10 @@
             <translation>Schritttabelle exportieren</translation>
         </message>
         <message>
+            <source>Go on without signing</source>
+            <translation>Ohne Unterschrift fortfahren</translation>
+        </message>
+        <message>
             <source>Open a run</source>
             <translation>Lauf öffnen</translation>
         </message>
@@ -691,12 +715,20 @@
             <translation>Urteil öffnen</translation>
         </message>
         <message>
+            <source>Open without signing</source>
+            <translation>Ohne Unterschrift öffnen</translation>
+        </message>
+        <message>
             <source>Save dispute capsule</source>
             <translation>Streitfallkapsel speichern</translation>
         </message>
         <message>
             <source>Stop it and open</source>
             <translation>Abbrechen und öffnen</translation>
+        </message>
+        <message>
+            <source>The result of {0} is not signed: {1}.</source>
+            <translation>Das Ergebnis von {0} ist nicht unterschrieben: {1}.</translation>
         </message>
         <message>
             <source>Verdicts (*.json);;All files (*)</source>
@@ -1020,6 +1052,10 @@
             <translation>Schließt die Ansicht, die die Tastatur hat</translation>
         </message>
         <message>
+            <source>Close without signing</source>
+            <translation>Ohne Unterschrift schließen</translation>
+        </message>
+        <message>
             <source>Dis&amp;pute</source>
             <translation>Stre&amp;itfall</translation>
         </message>
@@ -1062,6 +1098,10 @@
         <message>
             <source>Recording the sample on this machine: the first step takes some seconds.</source>
             <translation>Das Beispiel wird auf diesem Rechner aufgezeichnet: Der erste Schritt dauert einige Sekunden.</translation>
+        </message>
+        <message>
+            <source>Show without signing</source>
+            <translation>Ohne Unterschrift zeigen</translation>
         </message>
         <message>
             <source>Steps</source>
@@ -1461,6 +1501,10 @@
             <translation>Schlüssel des Trainers</translation>
         </message>
         <message>
+            <source>none: every result is defined</source>
+            <translation>keine: Jedes Ergebnis ist festgelegt</translation>
+        </message>
+        <message>
             <source>not read yet</source>
             <translation>noch nicht gelesen</translation>
         </message>
@@ -1629,7 +1673,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>of bad segments, with a chance of</source>
-            <translation>schlechten Segmenten mit einer Chance von</translation>
+            <translation>schlechten Segmenten; Chance:</translation>
         </message>
         <message>
             <source>step {0} of {1}</source>
@@ -1807,6 +1851,61 @@ Lauf zu finden</translation>
         </message>
     </context>
     <context>
+        <name>ResultsDialog</name>
+        <message>
+            <source>&amp;Close</source>
+            <translation>&amp;Schließen</translation>
+        </message>
+        <message>
+            <source>Ended</source>
+            <translation>Beendet</translation>
+        </message>
+        <message>
+            <source>Judged</source>
+            <translation>Beurteilt</translation>
+        </message>
+        <message>
+            <source>No replay has come to a result yet.</source>
+            <translation>Noch keine Nachrechnung kam zu einem Ergebnis.</translation>
+        </message>
+        <message>
+            <source>Outcome</source>
+            <translation>Ergebnis</translation>
+        </message>
+        <message>
+            <source>Re&amp;move…</source>
+            <translation>Ent&amp;fernen…</translation>
+        </message>
+        <message>
+            <source>Replays that came to a result: {0}, of which {1} are not signed. They are kept until you remove them.</source>
+            <translation>Nachrechnungen mit einem Ergebnis: {0}, davon nicht unterschrieben: {1}. Sie bleiben erhalten, bis Sie sie entfernen.</translation>
+        </message>
+        <message>
+            <source>Results</source>
+            <translation>Ergebnisse</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>Lauf</translation>
+        </message>
+        <message>
+            <source>Sh&amp;ow</source>
+            <translation>An&amp;zeigen</translation>
+        </message>
+        <message>
+            <source>Signed verdict</source>
+            <translation>Unterschriebenes Urteil</translation>
+        </message>
+        <message>
+            <source>not signed</source>
+            <translation>nicht unterschrieben</translation>
+        </message>
+        <message>
+            <source>{0} of {1} steps</source>
+            <translation>{0} von {1} Schritten</translation>
+        </message>
+    </context>
+    <context>
         <name>Shell</name>
         <message>
             <source>&amp;About Counterfoil</source>
@@ -1951,6 +2050,10 @@ Lauf zu finden</translation>
     <context>
         <name>SigningDialog</name>
         <message>
+            <source>A private key does not belong beside the trainer's file: choose another folder.</source>
+            <translation>Ein privater Schlüssel gehört nicht neben die Datei des Trainers: Wählen Sie einen anderen Ordner.</translation>
+        </message>
+        <message>
             <source>A report to &amp;print (PDF)</source>
             <translation>Ein Bericht zum &amp;Drucken (PDF)</translation>
         </message>
@@ -2059,6 +2162,10 @@ Lauf zu finden</translation>
             <translation>Mit meinem &amp;Schlüssel unterschreiben</translation>
         </message>
         <message>
+            <source>Signing…</source>
+            <translation>Wird unterschrieben…</translation>
+        </message>
+        <message>
             <source>Steps</source>
             <translation>Schritte</translation>
         </message>
@@ -2151,8 +2258,8 @@ Lauf zu finden</translation>
             <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
         </message>
         <message>
-            <source>{0} ordered, {1} replayed, {2} different</source>
-            <translation>{0} bestellt, {1} nachgerechnet, {2} abweichend</translation>
+            <source>{0} ordered, {1} judged, {2} different</source>
+            <translation>{0} bestellt, {1} beurteilt, {2} abweichend</translation>
         </message>
     </context>
     <context>
@@ -2247,10 +2354,6 @@ Lauf zu finden</translation>
         <message>
             <source>Not replayed</source>
             <translation>Nicht nachgerechnet</translation>
-        </message>
-        <message>
-            <source>Replayed: {0} of {1}   ·   mismatches: {2}</source>
-            <translation>Nachgerechnet: {0} von {1}   ·   Abweichungen: {2}</translation>
         </message>
         <message>
             <source>Search steps by number, hash or condition</source>
@@ -2375,6 +2478,10 @@ Lauf zu finden</translation>
             <translation>Lassen Sie sich vom Prüfer dessen öffentlichen Schlüssel geben, und wählen Sie ihn. Bis dahin kann jeder das hier gemacht haben.</translation>
         </message>
         <message>
+            <source>It says nothing of {0}. Its signature holds, and it found: {1}, for a file called {2} with another SHA-256.</source>
+            <translation>Es sagt nichts über {0}. Seine Unterschrift gilt, und es fand: {1}, für eine Datei namens {2} mit einem anderen SHA-256.</translation>
+        </message>
+        <message>
             <source>It speaks of a file called {0}. Compare it with your bundle: a name proves nothing.</source>
             <translation>Es spricht von einer Datei namens {0}. Vergleichen Sie es mit Ihrem Bündel: Ein Name beweist nichts.</translation>
         </message>
@@ -2443,6 +2550,14 @@ Lauf zu finden</translation>
             <translation>Dieses Urteil zählt nicht</translation>
         </message>
         <message>
+            <source>This verdict is about another file</source>
+            <translation>Dieses Urteil gilt einer anderen Datei</translation>
+        </message>
+        <message>
+            <source>This verdict was not signed with that key</source>
+            <translation>Dieses Urteil wurde nicht mit diesem Schlüssel unterschrieben</translation>
+        </message>
+        <message>
             <source>Verdict: {0}</source>
             <translation>Urteil: {0}</translation>
         </message>
@@ -2467,8 +2582,12 @@ Lauf zu finden</translation>
             <translation>{0} Der Schlüssel ist der aus der Datei {1}; dass er der des Prüfers ist, müssen Sie anderswoher wissen.</translation>
         </message>
         <message>
-            <source>{0} ordered, {1} replayed</source>
-            <translation>{0} bestellt, {1} nachgerechnet</translation>
+            <source>{0} holds another key than the one that the verdict names. If it is the auditor's key, somebody else made this verdict: do not rely on it.</source>
+            <translation>{0} enthält einen anderen Schlüssel als den, den das Urteil nennt. Ist es der Schlüssel des Prüfers, so hat jemand anders dieses Urteil gemacht: Verlassen Sie sich nicht darauf.</translation>
+        </message>
+        <message>
+            <source>{0} ordered, {1} judged</source>
+            <translation>{0} bestellt, {1} beurteilt</translation>
         </message>
         <message>
             <source>{0}, as the auditor says</source>
@@ -2548,6 +2667,18 @@ Lauf zu finden</translation>
     <context>
         <name>dialogs</name>
         <message>
+            <source>A verdict that was signed stays where it is.</source>
+            <translation>Ein unterschriebenes Urteil bleibt, wo es ist.</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>Abbrechen</translation>
+        </message>
+        <message>
+            <source>Choose another file…</source>
+            <translation>Andere Datei wählen…</translation>
+        </message>
+        <message>
             <source>Copy details</source>
             <translation>Einzelheiten kopieren</translation>
         </message>
@@ -2556,12 +2687,44 @@ Lauf zu finden</translation>
             <translation>Counterfoil</translation>
         </message>
         <message>
+            <source>It stays among the results, and can be signed later.</source>
+            <translation>Es bleibt bei den Ergebnissen und lässt sich später unterschreiben.</translation>
+        </message>
+        <message>
             <source>Keep replaying</source>
             <translation>Weiter nachrechnen</translation>
         </message>
         <message>
+            <source>Nothing was concluded from it.</source>
+            <translation>Daraus wurde nichts geschlossen.</translation>
+        </message>
+        <message>
+            <source>Remove</source>
+            <translation>Entfernen</translation>
+        </message>
+        <message>
+            <source>Remove this result of {0}?</source>
+            <translation>Dieses Ergebnis von {0} entfernen?</translation>
+        </message>
+        <message>
+            <source>Replace</source>
+            <translation>Ersetzen</translation>
+        </message>
+        <message>
+            <source>Replace {0}?</source>
+            <translation>{0} ersetzen?</translation>
+        </message>
+        <message>
+            <source>Sign…</source>
+            <translation>Unterschreiben…</translation>
+        </message>
+        <message>
             <source>What has been replayed so far does not make a verdict.</source>
             <translation>Was bisher nachgerechnet wurde, reicht nicht für ein Urteil.</translation>
+        </message>
+        <message>
+            <source>What is in it now will be lost.</source>
+            <translation>Was jetzt darin steht, geht verloren.</translation>
         </message>
     </context>
     <context>
@@ -2878,10 +3041,6 @@ Lauf zu finden</translation>
             <translation>Bitten Sie den Trainer noch einmal um die Datei.</translation>
         </message>
         <message>
-            <source>Ask the trainer for the run of this order.</source>
-            <translation>Bitten Sie den Trainer um den Lauf dieses Auftrags.</translation>
-        </message>
-        <message>
             <source>Ask the trainer for the run whose history it published.</source>
             <translation>Bitten Sie den Trainer um den Lauf, dessen Verlauf er veröffentlicht hat.</translation>
         </message>
@@ -2946,6 +3105,14 @@ Lauf zu finden</translation>
             <translation>Wählen Sie einen anderen Ordner oder einen anderen Namen.</translation>
         </message>
         <message>
+            <source>Choose another folder.</source>
+            <translation>Wählen Sie einen anderen Ordner.</translation>
+        </message>
+        <message>
+            <source>Choose another name, or agree that it is replaced.</source>
+            <translation>Wählen Sie einen anderen Namen, oder stimmen Sie dem Ersetzen zu.</translation>
+        </message>
+        <message>
             <source>Choose another name.</source>
             <translation>Wählen Sie einen anderen Namen.</translation>
         </message>
@@ -2960,6 +3127,10 @@ Lauf zu finden</translation>
         <message>
             <source>Choose one such as 0.99.</source>
             <translation>Wählen Sie etwa 0.99.</translation>
+        </message>
+        <message>
+            <source>Choose the order file that the client wrote and kept.</source>
+            <translation>Wählen Sie die Auftragsdatei, die der Auftraggeber geschrieben und behalten hat.</translation>
         </message>
         <message>
             <source>Chunk {0} of tensor {1} has the wrong length.</source>
@@ -3008,6 +3179,14 @@ Lauf zu finden</translation>
         <message>
             <source>Every step was replayed</source>
             <translation>Jeder Schritt wurde nachgerechnet</translation>
+        </message>
+        <message>
+            <source>Everything after follows from it: the model that was delivered is not the one that was ordered.</source>
+            <translation>Alles danach folgt daraus: Das gelieferte Modell ist nicht das bestellte.</translation>
+        </message>
+        <message>
+            <source>Everything before is right.</source>
+            <translation>Alles davor ist richtig.</translation>
         </message>
         <message>
             <source>Exact operands of {0} bits are not supported; {1} to {2} are.</source>
@@ -3078,6 +3257,10 @@ Lauf zu finden</translation>
             <translation>In einer Shell: {0}=3 counterfoil ... 3&lt; &lt;(Ihr Passwortprogramm)</translation>
         </message>
         <message>
+            <source>In several steps, the last of them step {0}, the trainer's rounding log is not complete.</source>
+            <translation>In mehreren Schritten, zuletzt in Schritt {0}, ist das Rundungsprotokoll des Trainers nicht vollständig.</translation>
+        </message>
+        <message>
             <source>Install Counterfoil again.</source>
             <translation>Installieren Sie Counterfoil neu.</translation>
         </message>
@@ -3088,6 +3271,14 @@ Lauf zu finden</translation>
         <message>
             <source>Install it; on Debian and Ubuntu: apt-get install libxcb-cursor0</source>
             <translation>Installieren Sie sie; unter Debian und Ubuntu: apt-get install libxcb-cursor0</translation>
+        </message>
+        <message>
+            <source>It is not proven that a sound machine cannot give the trainer's result, so nobody is accused.</source>
+            <translation>Dass kein einwandfreier Rechner das Ergebnis des Trainers liefern kann, ist nicht bewiesen; also wird niemandem etwas vorgeworfen.</translation>
+        </message>
+        <message>
+            <source>It is the first step of the training.</source>
+            <translation>Es ist der erste Schritt des Trainings.</translation>
         </message>
         <message>
             <source>Keep the divisor away from zero, for instance with clamp(min=1).</source>
@@ -3142,12 +3333,44 @@ Lauf zu finden</translation>
             <translation>Schaffen Sie dort Platz; bis dahin wird kein Schlüssel gemerkt.</translation>
         </message>
         <message>
+            <source>Make sure that the order file is the one that the client kept. If it is, ask the trainer for the run of this order.</source>
+            <translation>Vergewissern Sie sich, dass die Auftragsdatei die ist, die der Auftraggeber behalten hat. Ist sie es, so fragen Sie den Trainer nach dem Lauf dieses Auftrags.</translation>
+        </message>
+        <message>
             <source>Make the folder, or choose another.</source>
             <translation>Legen Sie den Ordner an, oder wählen Sie einen anderen.</translation>
         </message>
         <message>
             <source>Merkle trees of {0} and {1} leaves cannot be compared leaf by leaf.</source>
             <translation>Merkle-Bäume mit {0} und {1} Blättern lassen sich nicht Blatt für Blatt vergleichen.</translation>
+        </message>
+        <message>
+            <source>Most likely another learning rate was used, another update rule, or the weights were edited.</source>
+            <translation>Am wahrscheinlichsten wurde eine andere Lernrate oder eine andere Regel benutzt, oder die Gewichte wurden bearbeitet.</translation>
+        </message>
+        <message>
+            <source>Most likely other values or other operations were computed with than were ordered.</source>
+            <translation>Am wahrscheinlichsten wurde mit anderen Werten oder anderen Operationen gerechnet als bestellt.</translation>
+        </message>
+        <message>
+            <source>Most likely the log was damaged, or written so that the step cannot be checked.</source>
+            <translation>Am wahrscheinlichsten wurde das Protokoll beschädigt oder so geschrieben, dass sich der Schritt nicht prüfen lässt.</translation>
+        </message>
+        <message>
+            <source>Most likely the result was changed after the step was computed.</source>
+            <translation>Am wahrscheinlichsten wurde das Ergebnis geändert, nachdem der Schritt berechnet war.</translation>
+        </message>
+        <message>
+            <source>Most likely the training data were changed, or other rows were trained on.</source>
+            <translation>Am wahrscheinlichsten wurden die Trainingsdaten geändert, oder es wurde mit anderen Zeilen trainiert.</translation>
+        </message>
+        <message>
+            <source>Most likely this machine computes inexactly: it did not give its own result a second time.</source>
+            <translation>Am wahrscheinlichsten rechnet dieser Rechner ungenau: Er lieferte sein eigenes Ergebnis kein zweites Mal.</translation>
+        </message>
+        <message>
+            <source>Most likely values were rounded at will, to steer the training.</source>
+            <translation>Am wahrscheinlichsten wurden Werte nach Belieben gerundet, um das Training zu lenken.</translation>
         </message>
         <message>
             <source>Most often the machine ran out of memory. Close other programs, and try again.</source>
@@ -3184,6 +3407,10 @@ Lauf zu finden</translation>
         <message>
             <source>No published tree head covers a step of the run: all that were given are about its initial state.</source>
             <translation>Kein veröffentlichter Baumkopf erfasst einen Schritt des Laufs: Alle, die angegeben wurden, gelten seinem Anfangszustand.</translation>
+        </message>
+        <message>
+            <source>Nothing follows for the model until the run has been replayed on another machine.</source>
+            <translation>Für das Modell folgt nichts, bis der Lauf auf einem anderen Rechner nachgerechnet ist.</translation>
         </message>
         <message>
             <source>Nothing was computed. If you trust the order, and this machine has the memory and the time for it, allow large programs: with --allow-large on the command line, or in the plan of the window.</source>
@@ -3294,6 +3521,10 @@ Lauf zu finden</translation>
             <translation>Segmente werden nach Nummer, nach Anzahl oder nach Sicherheit gewählt; nur nach einem davon.</translation>
         </message>
         <message>
+            <source>Sign the verdict before you close the window.</source>
+            <translation>Unterschreiben Sie das Urteil, bevor Sie das Fenster schließen.</translation>
+        </message>
+        <message>
             <source>Signed by {0}, {1}.</source>
             <translation>Unterschrieben von {0}, {1}.</translation>
         </message>
@@ -3366,6 +3597,10 @@ Lauf zu finden</translation>
             <translation>Schritt {0} ist nicht, was bestellt war: Vom Zustand aus nachgerechnet, auf den sich der Lauf selbst festlegt, ergibt er andere Werte, als der Trainer unterschrieben hat (in: {1}). Eine zweite Nachrechnung mit jeder Summe in anderer Reihenfolge und exakte Arithmetik bestätigen das Ergebnis dieses Rechners.</translation>
         </message>
         <message>
+            <source>Steps before it differ too.</source>
+            <translation>Auch Schritte davor weichen ab.</translation>
+        </message>
+        <message>
             <source>Stopped; nothing was concluded.</source>
             <translation>Angehalten; es wurde nichts geschlossen.</translation>
         </message>
@@ -3428,6 +3663,10 @@ Lauf zu finden</translation>
         <message>
             <source>The arguments by name of an operator {0} of the program are not a record.</source>
             <translation>Die benannten Argumente eines Operators {0} des Programms sind kein Datensatz.</translation>
+        </message>
+        <message>
+            <source>The audit could not read the order of the file, so nothing can be compared.</source>
+            <translation>Die Prüfung konnte den Auftrag der Datei nicht lesen; also lässt sich nichts vergleichen.</translation>
         </message>
         <message>
             <source>The audit was stopped after {0} of {1} steps; all of these match.</source>
@@ -3642,6 +3881,10 @@ Lauf zu finden</translation>
             <translation>In der Datei fehlt {0}.</translation>
         </message>
         <message>
+            <source>The file was made for another order than the client's, so its contents are not compared.</source>
+            <translation>Die Datei wurde für einen anderen Auftrag gemacht als den des Auftraggebers; ihr Inhalt wird daher nicht verglichen.</translation>
+        </message>
+        <message>
             <source>The file was made for the order {0}; the client's order is {1}.</source>
             <translation>Die Datei wurde für den Auftrag {0} gemacht; der Auftrag des Auftraggebers ist {1}.</translation>
         </message>
@@ -3678,8 +3921,20 @@ Lauf zu finden</translation>
             <translation>Der Ordner {0} lässt sich nicht anlegen: {1}.</translation>
         </message>
         <message>
+            <source>The folder {0} for results cannot be made: {1}.</source>
+            <translation>Der Ordner {0} für Ergebnisse lässt sich nicht anlegen: {1}.</translation>
+        </message>
+        <message>
+            <source>The folder {0} for the key cannot be made: {1}.</source>
+            <translation>Der Ordner {0} für den Schlüssel lässt sich nicht anlegen: {1}.</translation>
+        </message>
+        <message>
             <source>The folder {0} for the sample cannot be made: {1}.</source>
             <translation>Der Ordner {0} für das Beispiel lässt sich nicht anlegen: {1}.</translation>
+        </message>
+        <message>
+            <source>The gradients that the trainer computed at step {0} are not those of the ordered step.</source>
+            <translation>Die Gradienten, die der Trainer bei Schritt {0} berechnete, sind nicht die des bestellten Schritts.</translation>
         </message>
         <message>
             <source>The group {0} has a link of a form that no bundle has.</source>
@@ -4046,6 +4301,10 @@ Lauf zu finden</translation>
             <translation>Der Bericht konnte nicht gedruckt werden: Sein Prozess endete mit dem Code {0}.</translation>
         </message>
         <message>
+            <source>The result {0} cannot be read.</source>
+            <translation>Das Ergebnis {0} lässt sich nicht lesen.</translation>
+        </message>
+        <message>
             <source>The root of the file is not a group.</source>
             <translation>Die Wurzel der Datei ist keine Gruppe.</translation>
         </message>
@@ -4234,6 +4493,10 @@ Lauf zu finden</translation>
             <translation>Die Aussage nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreiben würde.</translation>
         </message>
         <message>
+            <source>The steps before it that were replayed are right.</source>
+            <translation>Die nachgerechneten Schritte davor sind richtig.</translation>
+        </message>
+        <message>
             <source>The stored state of step {0} differs from the state root of that step.</source>
             <translation>Der gespeicherte Zustand von Schritt {0} passt nicht zur Zustandswurzel dieses Schritts.</translation>
         </message>
@@ -4278,6 +4541,10 @@ Lauf zu finden</translation>
             <translation>Der Trainer hat am {1} einen Baumkopf über {0} Blätter veröffentlicht; der Lauf hat nur {2}: Er wurde danach abgeschnitten.</translation>
         </message>
         <message>
+            <source>The trainer signed a rounding log for step {0} that nobody can read.</source>
+            <translation>Der Trainer unterschrieb für Schritt {0} ein Rundungsprotokoll, das niemand lesen kann.</translation>
+        </message>
+        <message>
             <source>The trainer signed a run of the order {0}, but the file holds the order {1}.</source>
             <translation>Der Trainer hat einen Lauf des Auftrags {0} unterschrieben, die Datei enthält aber den Auftrag {1}.</translation>
         </message>
@@ -4292,6 +4559,10 @@ Lauf zu finden</translation>
         <message>
             <source>The trainer's step {0} is right: the replay has its Merkle leaf bit for bit, so there is nothing to dispute in it. Other steps of the run were not looked at.</source>
             <translation>Der Schritt {0} des Trainers ist richtig: Die Nachrechnung hat Bit für Bit sein Merkle-Blatt; an ihm ist nichts zu bestreiten. Andere Schritte des Laufs wurden nicht angesehen.</translation>
+        </message>
+        <message>
+            <source>The trainer's update of the weights at step {0} is not the ordered one.</source>
+            <translation>Die Änderung der Gewichte bei Schritt {0} ist nicht die bestellte.</translation>
         </message>
         <message>
             <source>The trainer's values at the operator {0} are right. This machine's are off the exact ones by up to {1:.3g} times the error bound, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
@@ -4474,6 +4745,10 @@ Lauf zu finden</translation>
             <translation>Die {0} Schritte haben die unterschriebene Laufwurzel {1}.</translation>
         </message>
         <message>
+            <source>The {0} that the trainer used at step {1} are not the ordered ones.</source>
+            <translation>Was der Trainer bei Schritt {1} benutzte ({0}), ist nicht das Bestellte.</translation>
+        </message>
+        <message>
             <source>There are {0} bytes to sign; the signer takes {1}.</source>
             <translation>Zu unterschreiben sind {0} Bytes; der unterschreibende Prozess nimmt {1} an.</translation>
         </message>
@@ -4652,6 +4927,14 @@ Lauf zu finden</translation>
         <message>
             <source>What is signed is not the claim of a run.</source>
             <translation>Was unterschrieben wurde, ist nicht die Erklärung eines Laufs.</translation>
+        </message>
+        <message>
+            <source>What the trainer signed after step {0} is not what the ordered step gives.</source>
+            <translation>Was der Trainer nach Schritt {0} unterschrieb, ist nicht, was der bestellte Schritt ergibt.</translation>
+        </message>
+        <message>
+            <source>What the trainer's model computed at step {0} is not what the ordered step gives.</source>
+            <translation>Was das Modell des Trainers bei Schritt {0} rechnete, ist nicht, was der bestellte Schritt ergibt.</translation>
         </message>
         <message>
             <source>What was given as the passphrase is too long for one.</source>
@@ -5238,6 +5521,10 @@ Lauf zu finden</translation>
             <translation>schreibt etwas, das keine Zahl ist oder einen Bruchteil hat, in eine ganze Zahl</translation>
         </message>
         <message>
+            <source>rows of {0}</source>
+            <translation>Zeilen von {0}</translation>
+        </message>
+        <message>
             <source>run's claim</source>
             <translation>Erklärung des Laufs</translation>
         </message>
@@ -5318,6 +5605,10 @@ Lauf zu finden</translation>
             <translation>der Datenträger arbeitet nicht, wie er soll</translation>
         </message>
         <message>
+            <source>the dispute capsule</source>
+            <translation>die Streitfallkapsel</translation>
+        </message>
+        <message>
             <source>the file</source>
             <translation>die Datei</translation>
         </message>
@@ -5376,6 +5667,10 @@ Lauf zu finden</translation>
         <message>
             <source>the report</source>
             <translation>der Bericht</translation>
+        </message>
+        <message>
+            <source>the result</source>
+            <translation>das Ergebnis</translation>
         </message>
         <message>
             <source>the rounding log of step {0}</source>
@@ -5566,6 +5861,14 @@ Lauf zu finden</translation>
             <translation>{0} kann nicht als {1} gelesen werden: {2}.</translation>
         </message>
         <message>
+            <source>{0} cannot be read: {1}.</source>
+            <translation>{0} lässt sich nicht lesen: {1}.</translation>
+        </message>
+        <message>
+            <source>{0} cannot be removed: {1}.</source>
+            <translation>{0} lässt sich nicht entfernen: {1}.</translation>
+        </message>
+        <message>
             <source>{0} could not be removed: {1}.</source>
             <translation>{0} konnte nicht entfernt werden: {1}.</translation>
         </message>
@@ -5600,6 +5903,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} entries in matching steps: {1} corrections, {2} contradictions, {3} omissions.</source>
             <translation>{0} Einträge in übereinstimmenden Schritten: {1} Korrekturen, {2} Widersprüche, {3} Auslassungen.</translation>
+        </message>
+        <message>
+            <source>{0} exists already.</source>
+            <translation>{0} gibt es schon.</translation>
         </message>
         <message>
             <source>{0} exists already; a key is never overwritten.</source>
@@ -5718,6 +6025,10 @@ Lauf zu finden</translation>
             <translation>{0} ist eine Zahl; eine Bedingung vergleicht sie, zum Beispiel {1}.</translation>
         </message>
         <message>
+            <source>{0} is a trainer's run. The order in it is what the trainer put there.</source>
+            <translation>{0} ist der Lauf eines Trainers. Der Auftrag darin ist, was der Trainer hineingelegt hat.</translation>
+        </message>
+        <message>
             <source>{0} is larger than {1}, too large for {2}.</source>
             <translation>{0} ist größer als {1}, zu groß für {2}.</translation>
         </message>
@@ -5732,6 +6043,18 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is no number.</source>
             <translation>{0} ist keine Zahl.</translation>
+        </message>
+        <message>
+            <source>{0} is no order of a client's. {1}</source>
+            <translation>{0} ist kein Auftrag eines Auftraggebers. {1}</translation>
+        </message>
+        <message>
+            <source>{0} is no result of a replay, or one of another version.</source>
+            <translation>{0} ist kein Ergebnis einer Nachrechnung oder eines einer anderen Version.</translation>
+        </message>
+        <message>
+            <source>{0} is no result of a replay.</source>
+            <translation>{0} ist kein Ergebnis einer Nachrechnung.</translation>
         </message>
         <message>
             <source>{0} is not a range of segments.</source>
@@ -5828,6 +6151,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} uses the HDF5 filter number {1}, which is not allowed.</source>
             <translation>{0} benutzt den HDF5-Filter Nummer {1}, was nicht erlaubt ist.</translation>
+        </message>
+        <message>
+            <source>{0} was given as the client's order of itself.</source>
+            <translation>{0} wurde als Auftrag für sich selbst angegeben.</translation>
         </message>
         <message>
             <source>{0} with it, from step {1} on ({2}).</source>
@@ -6288,8 +6615,8 @@ Lauf zu finden</translation>
             <translation>{0} Einträge, {1}; {2} Korrekturen, {3} Widersprüche, {4} Auslassungen</translation>
         </message>
         <message>
-            <source>{0} ordered, {1} replayed</source>
-            <translation>{0} bestellt, {1} nachgerechnet</translation>
+            <source>{0} ordered, {1} judged</source>
+            <translation>{0} bestellt, {1} beurteilt</translation>
         </message>
         <message>
             <source>{0}, number {1} of {2}</source>
@@ -6477,6 +6804,10 @@ Lauf zu finden</translation>
             <translation>vorwärts</translation>
         </message>
         <message>
+            <source>in part</source>
+            <translation>zum Teil</translation>
+        </message>
+        <message>
             <source>log</source>
             <translation>Protokoll</translation>
         </message>
@@ -6503,6 +6834,10 @@ Lauf zu finden</translation>
         <message>
             <source>not chosen</source>
             <translation>nicht gewählt</translation>
+        </message>
+        <message>
+            <source>not compared</source>
+            <translation>nicht verglichen</translation>
         </message>
         <message>
             <source>not reached</source>

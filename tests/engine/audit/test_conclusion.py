@@ -123,3 +123,25 @@ def test_directions_that_look_chosen_take_verified_away(suspects, outcome):
     assert ("50 of 90" in reason and "all mm" in reason) == bool(suspects)
     assert (checks[1].state is FAILED) == bool(suspects)
     assert ("look chosen in all mm" in checks[1].detail) == bool(suspects)
+
+
+def test_under_an_exact_profile_there_is_no_log_to_be_honest():
+    tally, located = found(log_entries=0)
+    outcome, _, checks = conclude(
+        tally, dispute=located, coverage=Coverage(10, 10), error=None, cancelled=False, exact=True
+    )
+    assert outcome is Outcome.VERIFIED
+    assert checks[1].state is PASSED
+    assert (
+        checks[1].detail == "There is no rounding log: under an exact profile every result is defined by mathematics."
+    )
+
+
+def test_a_machine_that_does_not_confirm_itself_is_not_outside_of_a_margin_that_is_none():
+    tally, located = found(mismatched=(37,), dispute=UNCONFIRMED)
+    for exact in (False, True):
+        outcome, reason, _ = conclude(
+            tally, dispute=located, coverage=Coverage(10, 10), error=None, cancelled=False, exact=exact
+        )
+        assert outcome is Outcome.INCONCLUSIVE
+        assert ("outside the margin" in reason, "every result is defined" in reason) == (not exact, exact)

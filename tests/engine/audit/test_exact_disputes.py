@@ -13,8 +13,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from counterfoil import machine
+from counterfoil import cli, machine
 from counterfoil.audit import adjudicator, replay
+from counterfoil.audit.inspection import open_inspection, summarise
 from counterfoil.audit.panel import PanelFinished, PanelOutcome, PanelReport, run_panel
 from counterfoil.audit.referee import Blame
 from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
@@ -376,3 +377,12 @@ def test_what_is_the_same_value() -> None:
     assert same_value(3, 3)
     assert (spacing(1.0, "float32"), spacing(0.0, "float32"), spacing(-1.5, "float32")) == (2**-23, 2.0**-149, 2**-23)
     assert spacing(5.0, "int64") == 1
+
+
+def test_what_the_command_line_says_of_margins(job: Job, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["inspect", str(job.order)]) == 0
+    printed = capsys.readouterr().out
+    assert "none: every result is defined" in printed
+    assert "8 of them products, sums, quotients and functions" in printed
+    with open_inspection(job.order) as inspection:
+        assert summarise(inspection).order.exact_bits == 20

@@ -30,6 +30,7 @@ from counterfoil.errors import ProgressError
 from counterfoil.execution.interpreter import native
 from counterfoil.signing import SigningKey
 from counterfoil.training.tamper import LabelFlip
+from support.exact_jobs import CLASSES, plain_order
 from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job, digits_order, record_job, record_run
 from support.resuming import ended, progress_of, request_of, rows_of, stopped_after, whole
@@ -243,3 +244,15 @@ def test_progress_is_written_now_and_then(tmp_path, monkeypatch):
     assert len(written) == 6, "what was noted last is written at the end"
     keeper.flush()
     assert len(written) == 6
+
+
+@pytest.mark.parametrize("steps", [2, 4])
+def test_an_audit_of_an_exact_profile_goes_on(tmp_path: Path, trainer_key: SigningKey, steps: int) -> None:
+    """There is no account of a log to go on with."""
+    job = record_job(tmp_path, plain_order(steps=6), trainer_key, tamper=LabelFlip(3, classes=CLASSES))
+    place = progress_of(job, tmp_path / "progress", steps)
+    resumed = whole(request_of(job, place, resume=True))
+    assert any(isinstance(event, ProgressRestored) for event in resumed)
+    same_end(resumed, whole(request_of(job)), tmp_path)
+    report = ended(resumed).report
+    assert (report.outcome, report.exact_bits, report.steering) == (Outcome.DISPUTED, 20, None)

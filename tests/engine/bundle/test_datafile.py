@@ -17,7 +17,14 @@ from counterfoil.bundle.schema import ArraySpec, OrderManifest
 from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.state import StreamedDigest, chunk_proofs, chunk_tree, tensor_digest
-from counterfoil.errors import BundleError, CancelledError, CommitmentError, FileChangedError, ProofError
+from counterfoil.errors import (
+    BundleError,
+    CancelledError,
+    CommitmentError,
+    FileChangedError,
+    GivenFileError,
+    ProofError,
+)
 from support.bundles import flip_bit, make_contents, opened_for_change, write_bundle
 
 Array = NDArray[Any]
@@ -178,9 +185,9 @@ def test_hostile_files_are_refused(data_file: Path, tmp_path: Path) -> None:
         junk.write_bytes(content)
         with pytest.raises(BundleError, match=r"The data file .*junk\.cfdata cannot be used\."):
             DataFile.open(junk)
-    with pytest.raises(BundleError, match="There is no file"):
+    with pytest.raises(GivenFileError, match="There is no file"):
         DataFile.open(tmp_path / "none.cfdata")
-    with pytest.raises(BundleError, match="is a folder"):
+    with pytest.raises(GivenFileError, match="is a folder"):
         DataFile.open(tmp_path)
     for spoil, sentence in (
         (lambda file: file.__setitem__("data/link", h5py.SoftLink("/data/labels")), "is a link to somewhere else"),

@@ -12,7 +12,7 @@ from counterfoil.bundle import steady
 from counterfoil.bundle.steady import LEAST_BLOCK, MOST_BLOCKS, SteadyFile, block_size
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import BundleError, CancelledError, FileChangedError
+from counterfoil.errors import CancelledError, FileChangedError, GivenFileError
 from counterfoil.generators import finish
 
 SIZE = 5 * LEAST_BLOCK + 17
@@ -166,13 +166,13 @@ def test_stopping_and_what_is_no_file(path: Path, tmp_path: Path) -> None:
     token.cancel()
     with SteadyFile.open(path) as file, pytest.raises(CancelledError):
         finish(file.settle(token))
-    with pytest.raises(BundleError, match="is a folder"):
+    with pytest.raises(GivenFileError, match="is a folder"):
         SteadyFile.open(tmp_path)
-    with pytest.raises(BundleError, match="There is no file"):
+    with pytest.raises(GivenFileError, match="There is no file"):
         SteadyFile.open(tmp_path / "none")
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
-        with pytest.raises(BundleError, match="is a pipe"):
+        with pytest.raises(GivenFileError, match="is a pipe"):
             SteadyFile.open(tmp_path / "pipe")
 
 

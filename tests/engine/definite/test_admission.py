@@ -19,6 +19,7 @@ from counterfoil.execution.interpreter import make_operation
 from counterfoil.program.graph import Argument, Node, TensorType, Value
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from support.definite_calls import CALLS
+from support.hostile_programs import single
 from support.jobs import digits_order, gpt2_order
 
 DTYPES = {dtype: name for name, dtype in TORCH_DTYPES.items()}
@@ -58,7 +59,6 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], list[int]]:
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call[0])
 def test_terms_are_counted_as_the_rules_count_them(call: Any, counted: tuple[list[int], list[int]]) -> None:
     name, args = call
-    args = [*args[:-1], [True, True, False]] if "convolution_backward" in name else args
     node, types = use(name, args)
     arguments = admission._named(node, types)
     operation = make_operation(node)
@@ -160,6 +160,30 @@ def test_a_step_that_was_captured_for_an_exact_profile_is_taken() -> None:
         program = order(precision=ExactPrecision(13)).program
         check_exact(program, 24)
         assert read_program(program.to_bytes(), ExactPrecision(20)).nodes
+
+
+@pytest.mark.parametrize(
+    ("operator", "args", "inputs"),
+    [
+        ("aten.mm.default", [{"value": 0}, {"value": 1}], [("float32", []), ("float32", [])]),
+        ("aten.bmm.default", [{"value": 0}, {"value": 1}], [("float32", [3]), ("float32", [])]),
+        ("aten.convolution.default", [{"value": 0}, {"value": 1}, None, *GEOMETRY], [("float32", []), ("float32", [])]),
+        ("aten.cumsum.default", [{"value": 0}, 7], [("float32", [2, 3])]),
+        ("aten.scatter_add.default", [{"value": 0}, 5, {"value": 1}, {"value": 0}], [("float32", [2]), ("int64", [2])]),
+    ],
+)  # fmt: skip
+def test_shapes_that_do_not_fit_are_refused_before_lengths_are_read(
+    operator: str, args: list[Any], inputs: list[Any]
+) -> None:
+    with pytest.raises(ProgramError):
+        read_program(single(operator, args, [("float32", [2, 2])], *inputs), ExactPrecision(20))
+
+
+def test_a_single_operation_of_a_stranger_is_taken() -> None:
+    """The control of the test above."""
+    args = [{"value": 0}, {"value": 1}]
+    data = single("aten.mm.default", args, [("float32", [2, 2])], ("float32", [2, 3]), ("float32", [3, 2]))
+    assert read_program(data, ExactPrecision(20)).nodes
 
 
 def test_who_stops_waits_no_longer() -> None:

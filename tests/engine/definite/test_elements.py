@@ -137,9 +137,14 @@ def test_values_that_no_sum_takes_are_left_out() -> None:
 
 def test_what_is_not_defined_says_so() -> None:
     x = draw(3, 4)
+    image, kernel = draw(1, 2, 5, 5), draw(3, 2, 2, 2)
+    settings = {"stride": [1, 1], "padding": [0, 0], "dilation": [1, 1], "transposed": False, "groups": 1}
+    convolved = {"input": image, "weight": kernel, **settings}
     for name, arguments in (
         ("aten._softmax.default", {"self": x, "dim": 0, "half_to_float": False}),
         ("aten.mm.default", {"self": x / 0, "mat2": x.T}),
+        ("aten.convolution.default", {**convolved, "bias": draw(3)}),
+        ("aten.convolution_backward.default", {**convolved, "grad_output": image, "output_mask": [True, True, True]}),
         ("aten.index_add.default", {"self": x, "dim": 0, "index": places(3, 3), "source": x, "alpha": 2}),
     ):
         with pytest.raises(NotExactError):

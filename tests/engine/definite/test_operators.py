@@ -67,6 +67,11 @@ def test_forms_are_chosen_among_the_sound_ones() -> None:
     ("name", "args", "what"),
     [
         ("aten.convolution.default", [*PLAIN[:2], draw(4), *PLAIN[3:]], "bias"),
+        (
+            "aten.convolution_backward.default",
+            [draw(*ATEN.convolution(*PLAIN).shape), *PLAIN[:2], [4], *PLAIN[3:], [True, False, True]],
+            "bias",
+        ),
         ("aten.index_add.default", [draw(3), 0, places(3, 4), draw(4)], ""),
         ("aten.embedding_dense_backward.default", [draw(4, 5), places(6, 4), 6, -1, True], "division"),
         ("aten.index_put.default", [draw(6), [places(6, 8)], draw(8), False], "overwrite"),

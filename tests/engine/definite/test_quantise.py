@@ -16,7 +16,7 @@ from counterfoil.definite.limits import check_operands, float64_block, log2_ceil
 from counterfoil.definite.quantise import exponents_of, quantise
 from counterfoil.definite.single import from_float64, from_int64, power_of_two
 from counterfoil.errors import NonFiniteError, ProgramError
-from support.definite_reference import bits_of, exponent, quantised, single
+from support.definite_reference import bits_of, exponent, quantised, single, wild
 
 SINGLES = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
@@ -138,3 +138,20 @@ def test_limits_of_sums() -> None:
     assert [sum_bits(n) for n in (0, 1, 4, 5, 1024, 1025, 2**29)] == [51, 51, 51, 50, 43, 42, 24]
     with pytest.raises(ProgramError, match="536,870,913 terms"):
         sum_bits(2**29 + 1)
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (2, 3, 4), (5, 2, 3), (2, 2, 3, 4)])
+def test_strides_and_rows_do_not_matter(shape: tuple[int, ...]) -> None:
+    """What lies in rows takes compiled passes, transposed as well; what does not, torch's operators."""
+    x = wild(shape, 9)
+    x[..., 0, 0] = 2.0**-149
+    copies = [x, x.mT.contiguous().mT, torch.stack((x, x), -1)[..., 0]]
+    assert len({y.stride() for y in copies}) == 3
+    axes = (-2, -1)
+    magnitudes = x.abs().amax(axes, keepdim=True).to(torch.float64)
+    exponents = torch.frexp(magnitudes).exponent
+    unit = torch.ldexp(torch.ones_like(magnitudes), exponents - 13)
+    for y in copies:
+        found = quantise(y, 13, axes)
+        assert torch.equal(found.exponents, exponents.to(torch.int64))
+        assert torch.equal(found.values, (x.to(torch.float64) / unit).round() * unit)

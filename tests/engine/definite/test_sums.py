@@ -13,6 +13,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counterfoil.definite import fused_sums
 from counterfoil.definite.geometry import windows_over_one
 from counterfoil.definite.limits import sum_bits
 from counterfoil.definite.quantise import quantise
@@ -47,6 +48,43 @@ def test_sums_over_axes_have_exponents_of_their_own(axes: tuple[int, ...] | None
     expected = np.array([reference.total(row, sum_bits(count)) for row in rows.reshape(-1, count)], np.float32)
     shape = [1 if a in summed and keepdim else x.shape[a] for a in range(3) if keepdim or a in kept]
     assert same_bits(total(x, axes, keepdim=keepdim), torch.from_numpy(expected).reshape(shape))
+
+
+@pytest.mark.parametrize(
+    "shape", [(7,), (1, 9, 1), (3, 50), (50, 3), (4, 3, 70), (2, 3, 4, 5), (3, 1, 4), (2, 3, 2, 3, 2), (0, 3), (3, 0)]
+)
+def test_kernels_give_the_bits_of_torchs_operators(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every choice of axes; rows of zeros, of subnormal numbers, of the largest; terms that cancel."""
+    x = wild(shape, 5)
+    flat = x.view(-1)
+    flat[::5] = torch.tensor([0.0, 2.0**-149, -3.4e38, 2.0**-130])[torch.arange(len(flat[::5])) % 4]
+    flat[1::5] = -flat[::5][: len(flat[1::5])]
+    for count in range(len(shape) + 1):
+        for axes in itertools.combinations(range(len(shape)), count):
+            with monkeypatch.context() as patch:
+                patch.setattr(fused_sums, "takes", lambda *_: False)
+                expected = total(x, axes, keepdim=True)
+            assert same_bits(total(x, axes, keepdim=True), expected)
+
+
+@pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("axes", [None, (0,), (1,), (0, 2)])
+def test_kernels_refuse_what_is_not_finite(axes: tuple[int, ...] | None, bad: float) -> None:
+    x = wild((3, 70, 5), 6)
+    assert fused_sums.takes(x, axes or (0, 1, 2))
+    x[2, 69, 4] = bad
+    with pytest.raises(NonFiniteError):
+        total(x, axes)
+
+
+def test_sums_of_as_many_bits_as_there_are() -> None:
+    """Terms of the largest magnitude: 2^b units each, n of them, of one sign and of both."""
+    x = torch.full((2, 1 << 12), 2.0**127)
+    x[1, 1:] = -x[1, 1:]
+    x[:, 0] = torch.finfo(torch.float32).max
+    small = x * 2.0**-20
+    expected = [reference.total(row.tolist(), sum_bits(row.numel())) for row in small]
+    assert total(small, (1,)).tolist() == expected
 
 
 def test_a_row_of_small_numbers_is_summed_as_if_alone() -> None:

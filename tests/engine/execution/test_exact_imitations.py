@@ -79,7 +79,7 @@ SUM = [wild((5, 5000), 9), [1]]
 def test_control_the_arithmetic_is_another_one(imitation: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without quantisation the same imitations differ, in float64, from what the machine does."""
 
-    def widened(kind: str, arguments: dict[str, Any], output: int, bits: int) -> dict[str, Any]:
+    def widened(kind: str, arguments: dict[str, Any], bits: int) -> dict[str, Any]:
         return {name: x.double() if isinstance(x, Tensor) else x for name, x in arguments.items()}
 
     seen: list[Tensor] = []

@@ -112,6 +112,16 @@ class Sample:
         """Probability that a run with :attr:`bad` bad segments shows none in such a sample; 1.0 unless random."""
         return passing_probability(self.total, self.bad, self.count) if self.bad else 1.0
 
+    def step_spans(self, checkpoint_every: int, steps: int) -> Iterator[tuple[int, int]]:
+        """Yield the first and the last step of each run of neighbouring segments, ascending.
+
+        Args:
+            checkpoint_every: Steps of a segment, but for the last.
+            steps: Steps of the order.
+        """
+        for first, last in self.spans:
+            yield (first - 1) * checkpoint_every + 1, min(last * checkpoint_every, steps)
+
     def numbers(self) -> Iterator[int]:
         """Yield the numbers of the chosen segments, ascending."""
         for first, last in self.spans:

@@ -333,7 +333,37 @@ class StepTable:
         result._columns = {**self._columns, **{name: self._columns[name].copy() for name in _RECORDED}}
         return result
 
-    # As bytes
+    # As columns and as bytes
+
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """Return everything that the table holds, by column, for :meth:`of_columns`; not to be changed."""
+        return {**self._columns, "match": self._match}
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, npt.NDArray[Any]], last: int) -> StepTable:
+        """Return the table that :meth:`columns` gave.
+
+        Args:
+            columns: The columns.
+            last: What :attr:`last` is.
+
+        Raises:
+            ValueError: They are not those of a step table.
+        """
+        result = cls()
+        wanted = result.columns()
+        steps = len(columns.get("match", ()))
+        if set(columns) != set(wanted) or any(
+            column.dtype != wanted[name].dtype or column.shape != (steps, *wanted[name].shape[1:])
+            for name, column in columns.items()
+        ):
+            raise ValueError("other columns than those of a step table")
+        if steps and columns["match"].max() > len(_MATCHES):
+            raise ValueError("a match of no known kind")
+        result._columns = {name: column for name, column in columns.items() if name != "match"}
+        result._match = columns["match"]
+        result._steps, result._done, result._last = steps, int(np.count_nonzero(result._match)), last
+        return result
 
     def pack(self, last: int) -> dict[str, bytes]:
         """Return the rows of the steps up to ``last``, by column, for :func:`unpack`.

@@ -59,6 +59,7 @@ class OrderSummary:
         commit_every: A state is digested every so many steps.
         checkpoint_every: A state is stored every so many steps.
         estimate: What a step takes; None when the program has not been read yet, or is larger than the limits.
+        exact_bits: S of an exact profile, under which there is no margin; None of another one.
     """
 
     title: str
@@ -82,6 +83,7 @@ class OrderSummary:
     checkpoint_every: int
     without_bound: tuple[str, ...] | None = None
     estimate: Estimate | None = None
+    exact_bits: int | None = None
 
 
 @dataclass(frozen=True)

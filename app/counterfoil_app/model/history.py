@@ -1,0 +1,256 @@
+"""Results that survive the window: every replay that came to a report is kept in a folder, signed or not.
+
+Each lies in a file of its own, written whole: first what a list shows, then all that the window shows of it. A dispute
+capsule lies beside it, since its evidence is otherwise in memory alone.
+"""
+
+from __future__ import annotations
+
+import secrets
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from counterfoil import AuditReport, CounterfoilError, Outcome, StepTable, write_whole
+from counterfoil.sentence import say
+from counterfoil_app.engine.messages import MessageError, dumps, loads
+from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.worker import Failure, JobResult, Submit
+from counterfoil_app.model.divergence_table import DivergenceTable
+from counterfoil_app.model.finished import Finished
+from counterfoil_app.model.session import Session
+
+MARK = b"counterfoil result 1\n"
+SUFFIX = ".result"
+_LENGTH_BYTES = 8
+_WHOLE = ("path", "order", "data", "summary", "client", "dispute", "resumed_from", "sample", "report", "verdict_file")
+"""Those parts of a result that are kept as they are."""
+
+
+@dataclass(frozen=True)
+class Past:
+    """What a list shows of a result.
+
+    Attributes:
+        file: Where it lies.
+        when: When the replay ended, UTC.
+        path: The run.
+        order: The client's order file, if one was given.
+        outcome: What was found.
+        headline: The same in words: for a clean sample it says for how much of the run it holds.
+        judged: Number of steps that were judged.
+        ordered: Number of steps of the order.
+        verdict: The signed verdict; None when nothing was signed.
+    """
+
+    file: Path
+    when: datetime
+    path: Path
+    order: Path | None
+    outcome: Outcome
+    headline: str
+    judged: int
+    ordered: int
+    verdict: Path | None
+
+
+class History(QObject):
+    """The kept results. Files are read and written in the worker thread.
+
+    Args:
+        engine: Has the evidence of the last replay's dispute.
+        submit: Lets the worker run something.
+        folder: Where the results lie; made when the first is kept.
+    """
+
+    changed = Signal()
+    """:attr:`pasts` is another list."""
+    failed = Signal(Failure)
+
+    def __init__(self, engine: Engine, submit: Submit, folder: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self._submit = submit
+        self.folder = folder
+        self.pasts: tuple[Past, ...] = ()
+
+    def refresh(self) -> None:
+        """Read what lies in the folder; :attr:`changed` follows."""
+        self._submit(partial(_list, self.folder), self._listed)
+
+    def follow(self, session: Session) -> None:
+        """Keep what a session finds, from now on."""
+        session.concluded.connect(partial(self._keep, session))
+        session.exports.signed.connect(partial(self._note_verdict, session))
+
+    def _keep(self, session: Session) -> None:
+        if not session.has_result:
+            return
+        new = session.result_file is None
+        if session.result_file is None:
+            session.result_file = self.folder / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}{SUFFIX}"
+        finished = session.keep()
+        if finished is not None and finished.report is not None:
+            self._submit(partial(_keep, self._engine, session.result_file, finished, new), self._changed)
+
+    def _note_verdict(self, session: Session, report: AuditReport, verdict: Path) -> None:
+        if report is session.report and session.result_file is not None:
+            self._submit(partial(_note_verdict, session.result_file, verdict), self._changed)
+
+    def read(self, past: Past, then: Callable[[Finished], None]) -> None:
+        """Read a result and hand it over; :attr:`failed` tells when it cannot be read."""
+        self._submit(partial(_read, past.file), partial(self._was_read, then))
+
+    def remove(self, past: Past) -> None:
+        """Remove a result for good; the verdict that was signed stays where it is."""
+        self._submit(partial(_remove, past.file), self._changed)
+
+    # What comes back
+
+    def _changed(self, result: JobResult) -> None:
+        if result.failure is not None:
+            self.failed.emit(result.failure)
+        self.refresh()
+
+    def _was_read(self, then: Callable[[Finished], None], result: JobResult) -> None:
+        if result.failure is not None:
+            self.failed.emit(result.failure)
+        elif isinstance(result.value, Finished):
+            then(result.value)
+
+    def _listed(self, result: JobResult) -> None:
+        if result.failure is not None:
+            self.failed.emit(result.failure)
+        elif isinstance(result.value, tuple) and result.value != self.pasts:
+            self.pasts = result.value
+            self.changed.emit()
+
+
+def capsule_of(file: Path) -> Path:
+    """Where the dispute capsule of a result lies, if it has one."""
+    return file.with_suffix(".capsule.cfoil")
+
+
+# In the worker thread
+
+
+def _list(folder: Path) -> tuple[Past, ...]:
+    """The results in a folder, newest first; a file that is none is left out."""
+    found = []
+    with suppress(OSError):
+        for path in folder.glob(f"*{SUFFIX}"):
+            with suppress(OSError, CounterfoilError, ValueError, TypeError, KeyError):
+                found.append(_past(path, _parts(path)[0]))
+    return tuple(sorted(found, key=lambda past: (past.when, past.file.name), reverse=True))
+
+
+def _past(path: Path, head: bytes) -> Past:
+    held = loads(head)
+    past = Past(path, datetime.fromisoformat(held["when"]), *(held[name] for name in _HEAD))
+    if not isinstance(past.path, Path) or not isinstance(past.outcome, Outcome):
+        raise MessageError(say("{0} is no result of a replay.", path))
+    return past
+
+
+_HEAD = ("path", "order", "outcome", "headline", "judged", "ordered", "verdict")
+
+
+def _head(past: Past) -> bytes:
+    return dumps({"when": past.when.isoformat(), **{name: getattr(past, name) for name in _HEAD}})
+
+
+def _parts(path: Path) -> tuple[bytes, bytes]:
+    """What a list shows, and all of it."""
+    data = path.read_bytes()
+    start = len(MARK) + _LENGTH_BYTES
+    length = int.from_bytes(data[len(MARK) : start], "little")
+    if not data.startswith(MARK) or len(data) <= start + length:
+        raise MessageError(
+            say("{0} is no result of a replay, or one of another version.", path),
+            remedy=say("Replay the run again."),
+        )
+    return data[start : start + length], data[start + length :]
+
+
+def _write(path: Path, head: bytes, body: bytes) -> None:
+    write_whole(path, MARK + len(head).to_bytes(_LENGTH_BYTES, "little") + head + body, what=say("the result"))
+
+
+def _keep(engine: Engine, file: Path, finished: Finished, new: bool) -> None:
+    report = finished.report
+    assert report is not None, "only results with a report are kept"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise CounterfoilError(
+            say("The folder {0} for results cannot be made: {1}.", file.parent, error.strerror or error),
+            remedy=say("Sign the verdict before you close the window."),
+        ) from error
+    if new:
+        _keep_capsule(engine, report, file)
+    past = Past(
+        file,
+        datetime.now(UTC).replace(microsecond=0),
+        finished.path,
+        finished.order,
+        report.outcome,
+        report.headline,
+        report.steps_replayed,
+        report.steps_ordered,
+        finished.verdict_file,
+    )
+    _write(file, _head(past), zlib.compress(dumps(_body(finished)), 1))
+
+
+def _keep_capsule(engine: Engine, report: AuditReport, file: Path) -> None:
+    if report.dispute is not None and report.dispute.stands_alone:
+        with suppress(CounterfoilError):  # evidence that makes no capsule, or a disk that is full: the result is kept
+            engine.write_capsule(report, capsule_of(file))
+
+
+def _body(finished: Finished) -> dict[str, object]:
+    return {
+        **{name: getattr(finished, name) for name in _WHOLE},
+        "steps": finished.steps.columns(),
+        "last": finished.steps.last,
+        "divergence": finished.divergence.columns(),
+    }
+
+
+def _read(file: Path) -> Finished:
+    try:
+        head, body = _parts(file)
+        held: dict[str, Any] = loads(zlib.decompress(body))
+        return Finished(
+            **{name: held[name] for name in _WHOLE if name != "verdict_file"},
+            verdict_file=_past(file, head).verdict,
+            steps=StepTable.of_columns(held["steps"], held["last"]),
+            divergence=DivergenceTable.of_columns(held["divergence"]),
+            failure=None,
+            kept=None,
+            file=file,
+        )
+    except (OSError, zlib.error, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise CounterfoilError(
+            say("The result {0} cannot be read.", file), remedy=say("Replay the run again."), detail=repr(error)
+        ) from error
+
+
+def _note_verdict(file: Path, verdict: Path) -> None:
+    head, body = _parts(file)
+    _write(file, _head(replace(_past(file, head), verdict=verdict)), body)
+
+
+def _remove(file: Path) -> None:
+    try:
+        for path in (file, capsule_of(file)):
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise CounterfoilError(say("{0} cannot be removed: {1}.", file, error.strerror or error)) from error

@@ -1,0 +1,29 @@
+"""The bits of numbers inside compiled loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.extending import intrinsic
+
+
+@intrinsic
+def as_bits(typing_context: Any, value: Any = None) -> Any:
+    """Reinterpret a float64 as uint64, inside compiled code."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.IntType(64))
+
+    return types.uint64(types.float64), build
+
+
+@intrinsic
+def as_float(typing_context: Any, value: Any = None) -> Any:
+    """Reinterpret a uint64 as float64, inside compiled code."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(types.uint64), build

@@ -1,0 +1,269 @@
+"""Nothing that was found is lost: files are not overwritten, results are asked about and outlive the window."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+from tests.app.conftest import MakeWindow
+from tests.app.test_nothing_misleads import idle, replayed
+
+from counterfoil import Outcome
+from counterfoil.signing import generate_key
+from counterfoil_app.engine.strangers import beside
+from counterfoil_app.model.history import MARK, capsule_of
+from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.verdict.signing_dialog import SigningDialog
+from counterfoil_app.views.results import ResultsDialog
+from support.fake_engine import FakeEngine
+from support.message_boxes import click_in_box, no_box, shown_box
+from support.waiting import reached
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+def signing(window: MainWindow, qtbot: QtBot) -> SigningDialog:
+    idle(window, qtbot)
+    return next(dialog for dialog in window.findChildren(SigningDialog) if dialog.isVisible())
+
+
+def sign(window: MainWindow, qtbot: QtBot, key: Path) -> Path:
+    window.commands["verdict"].trigger()
+    dialog = signing(window, qtbot)
+    dialog.use_existing.setChecked(True)
+    dialog.key.setText(str(key))
+    with qtbot.waitSignal(window.session.exports.finished):
+        qtbot.mouseClick(dialog.ok, LEFT)
+    idle(window, qtbot)
+    path = window.session.verdict_file
+    assert path is not None
+    return path
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    folder = tmp_path / "keys"
+    folder.mkdir()
+    generate_key(folder / "mine.pem", None)
+    return folder / "mine.pem"
+
+
+# Files
+
+
+def test_names_that_are_offered_are_free(tmp_path: Path) -> None:
+    run = tmp_path / "run.cfoil"
+    assert beside(run, ".verdict.json", ".report.pdf") == tmp_path / "run.verdict.json"
+    (tmp_path / "run.report.pdf").touch()
+    assert beside(run, ".verdict.json", ".report.pdf") == tmp_path / "run-2.verdict.json"
+    assert beside(run, ".verdict.json") == tmp_path / "run.verdict.json"
+    (tmp_path / "run-2.verdict.json").touch()
+    assert beside(run, ".verdict.json", ".report.pdf") == tmp_path / "run-3.verdict.json"
+
+
+def test_signing_twice_writes_two_verdicts(opened: MainWindow, key: Path, qtbot: QtBot) -> None:
+    replayed(opened, qtbot)
+    first = sign(opened, qtbot, key)
+    before = first.read_bytes()
+    second = sign(opened, qtbot, key)
+    assert second.name == "honest-2.verdict.json"
+    assert first.read_bytes() == before
+    assert no_box(opened)
+
+
+@pytest.mark.parametrize("taken", ["mine.json", "mine.report.pdf"])
+def test_a_file_is_replaced_only_if_the_user_agrees(
+    opened: MainWindow, key: Path, qtbot: QtBot, bundle: Path, taken: str
+) -> None:
+    """Also one that is written beside the verdict, which no file dialog asks about."""
+    old = bundle.with_name(taken)
+    old.write_bytes(b"precious")
+    replayed(opened, qtbot)
+    opened.commands["verdict"].trigger()
+    dialog = signing(opened, qtbot)
+    dialog.use_existing.setChecked(True)
+    dialog.key.setText(str(key))
+    dialog.target.setText(str(bundle.with_name("mine.json")))
+    qtbot.mouseClick(dialog.ok, LEFT)
+    assert taken in shown_box(opened, "replace-question").text()
+    click_in_box(opened, "replace-question", "Cancel")
+    assert old.read_bytes() == b"precious"
+    assert dialog.isVisible()
+    qtbot.mouseClick(dialog.ok, LEFT)
+    with qtbot.waitSignal(opened.session.exports.finished):
+        click_in_box(opened, "replace-question", "Replace")
+    assert old.read_bytes() != b"precious"
+
+
+def test_a_key_is_not_made_beside_a_trainer_s_file(opened: MainWindow, qtbot: QtBot, bundle: Path) -> None:
+    trainer = bundle.with_name("trainer")
+    trainer.mkdir()
+    run = Path(shutil.copy(bundle, trainer / "run.cfoil"))
+    opened.open_bundle(run)
+    qtbot.waitUntil(reached(opened, Phase.READY))
+    replayed(opened, qtbot)
+    opened.commands["verdict"].trigger()
+    dialog = signing(opened, qtbot)
+    assert dialog.create_new.isChecked()
+    assert Path(dialog.key.text()).parent == opened.settings.config_folder != trainer
+    assert dialog.ok.isEnabled()
+    dialog.key.setText(str(trainer / "auditor.pem"))
+    assert not dialog.ok.isEnabled()
+    assert "does not belong beside the trainer's file" in dialog.hint.text()
+
+
+def test_the_folder_of_the_sample_does_not_become_the_default(opened: MainWindow, bundle: Path, qtbot: QtBot) -> None:
+    folder = opened.settings.folder
+    assert folder == bundle.parent
+    opened.commands["honest_sample"].trigger()
+    qtbot.waitUntil(lambda: opened.session.path is not None and opened.session.path != bundle)
+    assert opened.settings.folder == folder
+
+
+# Questions
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_what_takes_an_unsigned_result_away_asks(
+    opened: MainWindow, key: Path, qtbot: QtBot, bundle: Path, signed: bool
+) -> None:
+    other = bundle.with_name("other.cfoil")
+    other.touch()
+    replayed(opened, qtbot)
+    if signed:
+        sign(opened, qtbot, key)
+    for attempt in (lambda: opened.open_bundle(other), lambda: opened.open_files([other])):
+        if signed:
+            break
+        attempt()
+        assert "honest.cfoil is not signed: VERIFIED" in shown_box(opened, "unsigned-question").text()
+        click_in_box(opened, "unsigned-question", "Cancel")
+        assert (opened.session.path, opened.session.phase) == (bundle, Phase.CONCLUDED)
+    if not signed:
+        opened.close()
+        assert opened.isVisible()
+        click_in_box(opened, "unsigned-question", "Cancel")
+        assert opened.isVisible()
+        opened.open_bundle(other)
+        click_in_box(opened, "unsigned-question", "Sign\u2026")
+        assert signing(opened, qtbot).isVisible()
+    else:
+        opened.open_bundle(other)
+        assert no_box(opened)
+        qtbot.waitUntil(lambda: opened.session.path == other)
+
+
+def test_a_window_with_an_unsigned_result_closes_if_told_so(opened: MainWindow, qtbot: QtBot) -> None:
+    replayed(opened, qtbot)
+    opened.close()
+    click_in_box(opened, "unsigned-question", "Close without signing")
+    qtbot.waitUntil(lambda: not opened.isVisible())
+
+
+def test_a_replay_that_was_stopped_is_kept_to_go_on_and_not_asked_about(
+    opened: MainWindow, engine: FakeEngine, qtbot: QtBot, bundle: Path
+) -> None:
+    engine.halt = 12
+    opened.commands["replay"].trigger()
+    qtbot.waitUntil(lambda: opened.session.steps.done == 11)
+    opened.commands["stop"].trigger()
+    qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
+    engine.halt = None
+    engine.open_gates()
+    other = bundle.with_name("other.cfoil")
+    other.touch()
+    opened.open_bundle(other)
+    assert no_box(opened)
+    qtbot.waitUntil(lambda: opened.session.path == other)
+
+
+# Results
+
+
+def results(window: MainWindow, qtbot: QtBot) -> ResultsDialog:
+    window.commands["results"].trigger()
+    idle(window, qtbot)
+    return next(dialog for dialog in window.findChildren(ResultsDialog) if dialog.isVisible())
+
+
+def test_results_outlive_the_window_and_can_be_signed_later(
+    window_of: MakeWindow, bundle: Path, key: Path, qtbot: QtBot, tmp_path: Path
+) -> None:
+    first = window_of(FakeEngine(disputed=38))
+    first.open_bundle(bundle)
+    qtbot.waitUntil(reached(first, Phase.READY))
+    replayed(first, qtbot)
+    before = first.session
+    assert before.report is not None
+    # Another window, with an engine that has replayed nothing, shows the same.
+    second = window_of(FakeEngine())
+    dialog = results(second, qtbot)
+    assert dialog.table.rowCount() == 1
+    assert [dialog.table.item(0, column).text() for column in (1, 2, 3, 4)] == [
+        "honest.cfoil", "DISPUTED", f"{before.steps.judged} of 60 steps", "not signed",
+    ]  # fmt: skip
+    QTest.keyClick(dialog.table, Qt.Key.Key_Return)
+    qtbot.waitUntil(reached(second, Phase.CONCLUDED))
+    idle(second, qtbot)
+    after = second.session
+    assert after.report == before.report
+    assert after.dispute == before.dispute
+    assert list(after.steps.rows()) == list(before.steps.rows())
+    assert after.steps.tally() == before.steps.tally()
+    assert (after.divergence.steps == before.divergence.steps).all()
+    assert (after.divergence.at(40) == before.divergence.at(40)).all()
+    assert after.checks == before.checks
+    assert after.summary == before.summary
+    assert "Step 38" in second.dispute.headline.text()
+    assert after.unsigned
+    # The dispute's capsule was kept as well: the evidence is otherwise in memory alone.
+    assert after.result_file is not None
+    assert capsule_of(after.result_file).read_text() == "step 38"
+    target = tmp_path / "saved.cfoil"
+    with qtbot.waitSignal(after.exports.finished):
+        after.exports.capsule(after.report, target, capsule_of(after.result_file))
+    assert target.read_text() == "step 38"
+    verdict = sign(second, qtbot, key)
+    third = window_of(FakeEngine())
+    dialog = results(third, qtbot)
+    assert dialog.table.item(0, 4).text() == verdict.name
+
+
+def test_a_result_is_removed_only_after_a_question(opened: MainWindow, qtbot: QtBot) -> None:
+    replayed(opened, qtbot)
+    dialog = results(opened, qtbot)
+    kept = list(opened.history.folder.iterdir())
+    assert len(kept) == 1
+    qtbot.mouseClick(dialog.remove_button, LEFT)
+    click_in_box(opened, "remove-question", "Cancel")
+    assert kept[0].exists()
+    qtbot.mouseClick(dialog.remove_button, LEFT)
+    click_in_box(opened, "remove-question", "Remove")
+    qtbot.waitUntil(lambda: dialog.table.rowCount() == 0)
+    assert not kept[0].exists()
+
+
+def test_a_damaged_result_is_left_out_and_the_others_stay(opened: MainWindow, qtbot: QtBot) -> None:
+    replayed(opened, qtbot)
+    folder = opened.history.folder
+    for number, junk in enumerate((b"", MARK, MARK + b"\xff" * 100, MARK + bytes(8) + b"x")):
+        (folder / f"{number}.result").write_bytes(junk)
+    assert results(opened, qtbot).table.rowCount() == 1
+
+
+def test_a_result_whose_body_is_damaged_is_said(opened: MainWindow, qtbot: QtBot) -> None:
+    replayed(opened, qtbot)
+    (kept,) = opened.history.folder.iterdir()
+    kept.write_bytes(kept.read_bytes()[:-20])
+    dialog = results(opened, qtbot)
+    with qtbot.waitSignal(opened.history.failed) as caught:
+        qtbot.mouseClick(dialog.show_button, LEFT)
+        click_in_box(opened, "unsigned-question", "Show without signing")
+    assert "cannot be read" in caught.args[0].sentence
+    assert opened.session.report is not None
+    assert opened.session.report.outcome is Outcome.VERIFIED
