@@ -216,7 +216,7 @@ def environment(name: str) -> str:
         "deterministic_algorithms": _tr("deterministic algorithms"),
         "device": _tr("device"),
         "device_title": _tr("name of the device"),
-        "platform": _tr("system"),
+        "platform": _tr("operating system"),
         "python": "Python",
         "threads": _tr("threads"),
     }.get(name, name)

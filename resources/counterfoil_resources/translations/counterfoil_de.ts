@@ -6852,6 +6852,10 @@ Lauf zu finden</translation>
             <translation>noch nicht geprüft</translation>
         </message>
         <message>
+            <source>operating system</source>
+            <translation>Betriebssystem</translation>
+        </message>
+        <message>
             <source>passed</source>
             <translation>bestanden</translation>
         </message>
@@ -6862,10 +6866,6 @@ Lauf zu finden</translation>
         <message>
             <source>state</source>
             <translation>Zustand</translation>
-        </message>
-        <message>
-            <source>system</source>
-            <translation>System</translation>
         </message>
         <message>
             <source>the segments {0}</source>
