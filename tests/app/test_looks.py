@@ -134,7 +134,9 @@ def test_passed_checks_are_folded_and_unfolded(window: MainWindow, qtbot: QtBot)
     checks = window.overview.checks
     assert checks.passed.text().startswith("7 of 10 passed")
     shown = [number for number, row in checks.rows.items() if row.isVisibleTo(checks)]
-    assert shown == [CheckNumber.ORDER, CheckNumber.REPLAY, CheckNumber.COVERAGE], "what did not simply pass is never folded"
+    assert shown == [CheckNumber.ORDER, CheckNumber.REPLAY, CheckNumber.COVERAGE], (
+        "what did not simply pass is never folded"
+    )
     checks.passed.setFocus()
     qtbot.keyClick(checks.passed, Qt.Key.Key_Space)
     rows = [row for row in checks.rows.values() if row.isVisibleTo(checks)]
