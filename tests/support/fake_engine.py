@@ -445,7 +445,9 @@ class FakeEngine:
             steps=self.steps,
             batch_size=32,
             seed=20261121,
-            precision="float64 -> 24 significand bits, 8 guard bits, margin 2^(E-44)",
+            precision=say(
+                "{0}, margin 2^(E-{1})", say("{0} -> {1} significand bits, {2} guard bits", "float64", 24, 8), 44
+            ),
             optimizer="SGD, momentum 0.9, weight decay 0.0005, cosine schedule",
             program_digest=digest("program"),
             operators=412,
@@ -577,7 +579,7 @@ class FakeEngine:
     ) -> AuditReport:
         reasons = {
             Outcome.VERIFIED: (
-                say("All {0} steps were replayed, and every one has the trainer's Merkle leaf bit for bit.", self.steps)
+                say("All {0} steps were replayed, and every one came out exactly as the trainer signed it.", self.steps)
             ),
             Outcome.DISPUTED: (
                 say(

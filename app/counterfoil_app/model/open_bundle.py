@@ -6,6 +6,7 @@ It holds what the engine reported and draws no conclusions.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 
@@ -105,6 +106,8 @@ class OpenBundle(QObject):
         self.sample: Sample | None = None
         self.was_stopped = False
         self.kept: Kept | None = None
+        self.begun: datetime | None = None
+        self.ended: datetime | None = None
         self._meter.forget()
 
     @property
@@ -228,6 +231,7 @@ class OpenBundle(QObject):
     def _absorb(self, snapshot: Snapshot) -> None:
         """Know what happened in the replay."""
         if snapshot.started is not None:
+            self.begun = datetime.now(UTC)
             self.sample = snapshot.started.sample
             self._leave_out(self.sample)
             self._take_checks(snapshot.started.checks)
@@ -249,6 +253,7 @@ class OpenBundle(QObject):
             self.dispute_changed.emit()
         if snapshot.report is not None:
             self.report, self.kept = snapshot.report, snapshot.kept
+            self.ended = datetime.now(UTC)
 
     def _leave_out(self, sample: Sample | None) -> None:
         """Mark the steps that a sample leaves out."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -16,7 +16,7 @@ from PySide6.QtGui import (
     QKeySequence,
     QShowEvent,
 )
-from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import name_of
@@ -34,7 +34,7 @@ from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings, ThemeChoice
 from counterfoil_app.shell.actions import ActionTable, Face, Row
 from counterfoil_app.shell.commands import Commands
-from counterfoil_app.shell.desk import Desk, make_dock
+from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
 from counterfoil_app.shell.dropping import Dropping, dropped_files
 from counterfoil_app.shell.files import Files
 from counterfoil_app.shell.menus import Menus
@@ -56,9 +56,22 @@ from counterfoil_app.views.steps import StepsView
 from counterfoil_app.views.strip import StepStrip
 from counterfoil_app.views.welcome import WelcomeView
 
-FIRST_SIZE = (1366, 768)
+LEAST_FIRST_SIZE = QSize(1366, 768)
+SHARE_OF_SCREEN = 0.8
+FRAME = QSize(16, 40)
+"""Room for the frame and the title that a desktop puts around a window, before it is known."""
 QUEUE_WIDTH = 270
 MESSAGE_MILLISECONDS = 15_000
+
+
+def first_size(room: QSize) -> QSize:
+    """How large the window opens: a good part of a large screen, and never more than fits with its frame.
+
+    Args:
+        room: The screen without task bars.
+    """
+    wanted = (room * SHARE_OF_SCREEN).expandedTo(LEAST_FIRST_SIZE)
+    return wanted.boundedTo(room - FRAME)
 
 
 class MainWindow(QMainWindow):
@@ -106,10 +119,10 @@ class MainWindow(QMainWindow):
         self._put_together()
         self.menus = Menus(self.commands, self.session, self)
         self.menus.fill(
-            self.divergence.export_actions(), self.steps.actions_for_menu(), list(self.docks.values()), self.queue_dock
+            self.divergence.export_actions(), self.steps.actions_for_menu(), [f"show_{name}" for name in self.docks]
         )
         self._connect()
-        self.resize(*FIRST_SIZE)
+        self.resize(first_size(self.screen().availableSize()))
         if not settings.geometry.isEmpty():
             self.restoreGeometry(settings.geometry)
         self.shell.watch_layout(self.desk, self.docks)
@@ -130,9 +143,57 @@ class MainWindow(QMainWindow):
                 self._clear_recent,
                 enabled=lambda _session: bool(self._recent),
             ),
+            *self._rows_of_views(),
             Row("layout", Face(self.tr("&Restore layout")), lambda: self.desk.restore()),
             Row("quit", Face(self.tr("&Quit")), self.close, QKeySequence.StandardKey.Quit),
         ]
+
+    def _rows_of_views(self) -> list[Row]:
+        def is_open(session: Session) -> bool:
+            return session.summary is not None
+
+        titles = {
+            "overview": self.tr("&Overview"),
+            "steps": self.tr("&Steps"),
+            "divergence": self.tr("&Divergence"),
+            "merkle": self.tr("&Merkle"),
+            "dispute": self.tr("Dis&pute"),
+            "log": self.tr("&Log"),
+        }
+        return [
+            *(
+                Row(f"show_{name}", Face(title), partial(self._show_view, name), f"Ctrl+{key}", enabled=is_open)
+                for key, (name, title) in enumerate(titles.items(), start=1)
+            ),
+            Row("show_queue", Face(self.tr("&Queue")), self._show_queue, "Ctrl+0"),
+            Row("next_view", Face(self.tr("&Next view")), lambda: self.desk.turn(1), "Ctrl+Tab", enabled=is_open),
+            Row(
+                "previous_view",
+                Face(self.tr("Pre&vious view")),
+                lambda: self.desk.turn(-1),
+                "Ctrl+Shift+Tab",
+                enabled=is_open,
+            ),
+            Row(
+                "close_view",
+                Face(self.tr("&Close view"), tip=self.tr("Close the view that has the keyboard")),
+                self._close_view,
+                "Ctrl+W",
+            ),
+        ]
+
+    def _show_view(self, name: str) -> None:
+        self.desk.show_view(name)
+
+    def _show_queue(self) -> None:
+        self.queue_dock.show()
+        focus_dock(self.queue_dock)
+
+    def _close_view(self) -> None:
+        if self.queue_dock.isAncestorOf(QApplication.focusWidget() or self):
+            self.queue_dock.close()
+        else:
+            self.desk.close_view()
 
     def _make_views(self) -> None:
         session, theme, commands = self.session, self.theme, self.commands
@@ -207,6 +268,7 @@ class MainWindow(QMainWindow):
         self.files.opening.connect(self._forget_dispute)
         self.files.queued.connect(self.queue_dock.show)
         self.overview.trainer_key.failed.connect(self._failed)
+        self.steps.dispute_wanted.connect(partial(self._show_view, "dispute"))
         self.welcome.recent_chosen.connect(self.open_bundle)
         self.welcome.sample_cancelled.connect(shell.samples.cancel)
         self.header.device.activated.connect(self._device_chosen)

@@ -59,6 +59,7 @@ class VerdictDesk(QObject):
         target = beside(path, ".verdict.json", ".report.pdf", ".steps.csv")
         signed_at = now()
         dialog = SigningDialog(report, signed_at, key, self._settings.config_folder, target, self._theme, self._window)
+        dialog.case.auditor.setText(self._settings.auditor_name)
         self._show(dialog)
         dialog.wanted.connect(partial(self._sign, dialog, report))
         self._ask(dialog, lambda engine: engine.preview(report, signed_at), partial(self._previewed, dialog))
@@ -85,6 +86,7 @@ class VerdictDesk(QObject):
             return
         request = dialog.request()
         self._key_in_use = request.private_key
+        self._settings.auditor_name = request.case.auditor
         done = partial(self._signed, dialog)
         self._session.export_verdict(partial(export_verdict, request=request), done)
 

@@ -12,7 +12,8 @@ from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons, text, words
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle
@@ -117,7 +118,7 @@ class VerdictViewer(QDialog):
         """Say why the file is no verdict that counts."""
         self._show(
             Look(self.tr("This verdict does not count"), "failed", Tone.BAD),
-            f"{failure.sentence} {failure.remedy}".strip(),
+            failure_text(failure),
         )
         self.page.hide()
         self.about_bundle.hide()
@@ -151,7 +152,7 @@ class VerdictViewer(QDialog):
         # What does not count must not look like a verdict in which a line is red.
         restyle(self, "tone", Tone.BAD.value if look.tone is Tone.BAD and look.icon == "failed" else "")
         colour = self._theme.tokens.tone(look.tone)
-        self.icon.setPixmap(icons.pixmap(look.icon, colour, ICON_PIXELS, self.devicePixelRatioF()))
+        self.icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
         self.icon.setAccessibleName(look.word)
         self.headline.setText(look.word)
         self.sentence.setText(sentence)

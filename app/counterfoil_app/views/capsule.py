@@ -8,7 +8,6 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QDialog,
-    QGridLayout,
     QHBoxLayout,
     QLabel,
     QProgressBar,
@@ -24,8 +23,8 @@ from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.hearing import Hearing
+from counterfoil_app.views.checks import GAP_PIXELS, CheckRow
 from counterfoil_app.views.finding import FindingView
-from counterfoil_app.views.overview import CheckRow
 from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, label, restyle
 
 ICON_PIXELS = 36
@@ -60,12 +59,10 @@ class CapsuleDialog(QDialog):
         self.finding = FindingView(theme)
         page.column.addWidget(self.finding)
         page.column.addWidget(caption(self.tr("Checks"), "section"))
-        checks = QWidget()
-        grid = QGridLayout(checks)
-        grid.setColumnStretch(1, 1)
-        grid.setVerticalSpacing(1)
-        self.check_rows = {number: CheckRow(number, grid) for number in list(CheckNumber)}
-        page.column.addWidget(checks)
+        self.check_rows = {number: CheckRow(number) for number in list(CheckNumber)}
+        for row in self.check_rows.values():
+            page.column.addWidget(row)
+            page.column.addSpacing(GAP_PIXELS)
         self.facts = FieldGrid()
         page.column.addWidget(self.facts)
         page.column.addStretch(1)
@@ -135,7 +132,7 @@ class CapsuleDialog(QDialog):
         self.progress.setVisible(hearing.working)
         self.progress.setValue(int(1000 * hearing.share))
         for number, row in self.check_rows.items():
-            row.show_check(hearing.checks[number], self._theme, self.devicePixelRatioF())
+            row.show_check(hearing.checks[number], self._theme)
         dispute = report.dispute if report is not None else None
         self.finding.show_finding(dispute.finding if dispute is not None else None)
         self.facts.show_fields(self._fields())

@@ -16,6 +16,10 @@
             <translation>Finden Sie heraus, ob das Training, das Sie bestellt haben, auch das ist, das stattgefunden hat.</translation>
         </message>
         <message>
+            <source>Fonts: Inter and JetBrains Mono, changed, under the SIL Open Font License 1.1.</source>
+            <translation>Schriften: Inter und JetBrains Mono, geändert, unter der SIL Open Font License 1.1.</translation>
+        </message>
+        <message>
             <source>Free software under the Apache License 2.0, without any warranty.</source>
             <translation>Freie Software unter der Apache-Lizenz 2.0, ohne jede Gewährleistung.</translation>
         </message>
@@ -136,6 +140,44 @@
         <message>
             <source>step {0} of {1}, replayed from the state after step {2}</source>
             <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
+        </message>
+    </context>
+    <context>
+        <name>CaseFields</name>
+        <message>
+            <source>Auditor</source>
+            <translation>Prüfer</translation>
+        </message>
+        <message>
+            <source>Case number</source>
+            <translation>Aktenzeichen</translation>
+        </message>
+        <message>
+            <source>Client</source>
+            <translation>Auftraggeber</translation>
+        </message>
+        <message>
+            <source>For the head of the report. The signed verdict does not hold it.</source>
+            <translation>Für den Kopf des Berichts. Im unterschriebenen Urteil steht es nicht.</translation>
+        </message>
+        <message>
+            <source>Trainer</source>
+            <translation>Beim Trainer</translation>
+        </message>
+    </context>
+    <context>
+        <name>ChecksList</name>
+        <message>
+            <source>Fold the passed checks</source>
+            <translation>Bestandene Prüfungen einklappen</translation>
+        </message>
+        <message>
+            <source>Show the passed checks</source>
+            <translation>Bestandene Prüfungen zeigen</translation>
+        </message>
+        <message>
+            <source>{0} of {1} passed</source>
+            <translation>{0} von {1} bestanden</translation>
         </message>
     </context>
     <context>
@@ -375,6 +417,13 @@
         </message>
     </context>
     <context>
+        <name>Desk</name>
+        <message>
+            <source>Views</source>
+            <translation>Ansichten</translation>
+        </message>
+    </context>
+    <context>
         <name>DisputeView</name>
         <message>
             <source>At step {0}, the next stored state, all tensors are equal.</source>
@@ -596,6 +645,18 @@
     <context>
         <name>DivergenceView</name>
         <message>
+            <source>&amp;Difference, replay minus trainer</source>
+            <translation>&amp;Differenz, Nachrechnung minus Trainer</translation>
+        </message>
+        <message>
+            <source>&amp;Logarithmic</source>
+            <translation>&amp;Logarithmisch</translation>
+        </message>
+        <message>
+            <source>&amp;Not smoothed</source>
+            <translation>&amp;Nicht geglättet</translation>
+        </message>
+        <message>
             <source>&amp;Numbers of the plots (CSV)…</source>
             <translation>Zahlen der Diagramme (&amp;CSV)…</translation>
         </message>
@@ -616,6 +677,14 @@
             <translation>Pfeiltasten links und rechts wählen einen Schritt, Plus und Minus vergrößern und verkleinern, Pos1 zeigt den ganzen Lauf</translation>
         </message>
         <message>
+            <source>Loss axis</source>
+            <translation>Verlustachse</translation>
+        </message>
+        <message>
+            <source>Mean of &amp;{0} steps</source>
+            <translation>Mittel über &amp;{0} Schritte</translation>
+        </message>
+        <message>
             <source>Plots as dra&amp;wing (SVG)…</source>
             <translation>Diagramme als Zeichnung (&amp;SVG)…</translation>
         </message>
@@ -632,16 +701,16 @@
             <translation>Zeigen Sie auf einen Schritt, um seine Werte zu lesen; klicken Sie, um ihn in allen Ansichten zu wählen.</translation>
         </message>
         <message>
+            <source>Reset zoom</source>
+            <translation>Zoom zurücksetzen</translation>
+        </message>
+        <message>
             <source>Show all steps (Home); the wheel zooms, dragging moves</source>
             <translation>Alle Schritte zeigen (Pos1); das Mausrad vergrößert und verkleinert, Ziehen verschiebt</translation>
         </message>
         <message>
             <source>Step {0}</source>
             <translation>Schritt {0}</translation>
-        </message>
-        <message>
-            <source>Whole run</source>
-            <translation>Ganzer Lauf</translation>
         </message>
         <message>
             <source>log {0} bytes</source>
@@ -654,6 +723,10 @@
         <message>
             <source>loss {0} (trainer), {1} (replay)</source>
             <translation>Verlust {0} (Trainer), {1} (Nachrechnung)</translation>
+        </message>
+        <message>
+            <source>steps {0} to {1}</source>
+            <translation>Schritte {0} bis {1}</translation>
         </message>
         <message>
             <source>{0} corrections</source>
@@ -949,10 +1022,6 @@
             <translation>Angehalten</translation>
         </message>
         <message>
-            <source>Progress of the replay</source>
-            <translation>Fortschritt der Nachrechnung</translation>
-        </message>
-        <message>
             <source>REFUSED</source>
             <translation>REFUSED</translation>
         </message>
@@ -1120,6 +1189,34 @@
             <translation>Zuletzt geöffnete &amp;vergessen</translation>
         </message>
         <message>
+            <source>&amp;Close view</source>
+            <translation>Ansicht s&amp;chließen</translation>
+        </message>
+        <message>
+            <source>&amp;Divergence</source>
+            <translation>&amp;Divergenz</translation>
+        </message>
+        <message>
+            <source>&amp;Log</source>
+            <translation>&amp;Protokoll</translation>
+        </message>
+        <message>
+            <source>&amp;Merkle</source>
+            <translation>&amp;Merkle-Baum</translation>
+        </message>
+        <message>
+            <source>&amp;Next view</source>
+            <translation>&amp;Nächste Ansicht</translation>
+        </message>
+        <message>
+            <source>&amp;Overview</source>
+            <translation>&amp;Übersicht</translation>
+        </message>
+        <message>
+            <source>&amp;Queue</source>
+            <translation>&amp;Warteschlange</translation>
+        </message>
+        <message>
             <source>&amp;Quit</source>
             <translation>&amp;Beenden</translation>
         </message>
@@ -1128,12 +1225,24 @@
             <translation>Anordnung &amp;zurücksetzen</translation>
         </message>
         <message>
+            <source>&amp;Steps</source>
+            <translation>&amp;Schritte</translation>
+        </message>
+        <message>
             <source>A replay of {0} is running.</source>
             <translation>{0} wird gerade nachgerechnet.</translation>
         </message>
         <message>
+            <source>Close the view that has the keyboard</source>
+            <translation>Schließt die Ansicht, die die Tastatur hat</translation>
+        </message>
+        <message>
             <source>Close without signing</source>
             <translation>Ohne Unterschrift schließen</translation>
+        </message>
+        <message>
+            <source>Dis&amp;pute</source>
+            <translation>Stre&amp;itfall</translation>
         </message>
         <message>
             <source>Dispute</source>
@@ -1154,6 +1263,10 @@
         <message>
             <source>Overview</source>
             <translation>Übersicht</translation>
+        </message>
+        <message>
+            <source>Pre&amp;vious view</source>
+            <translation>V&amp;orige Ansicht</translation>
         </message>
         <message>
             <source>Queue</source>
@@ -1493,6 +1606,10 @@
             <translation>Genauigkeit</translation>
         </message>
         <message>
+            <source>Precision, exactly</source>
+            <translation>Genauigkeit, genau</translation>
+        </message>
+        <message>
             <source>Program</source>
             <translation>Programm</translation>
         </message>
@@ -1644,16 +1761,28 @@
             <translation>Programm über den &amp;Grenzen zulassen</translation>
         </message>
         <message>
+            <source>Chance that
+a bad run passes</source>
+            <translation>Chance, dass ein
+schlechter Lauf durchkommt</translation>
+        </message>
+        <message>
+            <source>Chance to find
+a bad run</source>
+            <translation>Chance, einen schlechten
+Lauf zu finden</translation>
+        </message>
+        <message>
+            <source>Chance to find a bad run</source>
+            <translation>Chance, einen schlechten Lauf zu finden</translation>
+        </message>
+        <message>
             <source>Device</source>
             <translation>Gerät</translation>
         </message>
         <message>
             <source>Device of the replay</source>
             <translation>Gerät der Nachrechnung</translation>
-        </message>
-        <message>
-            <source>Finds it with</source>
-            <translation>Findet ihn mit</translation>
         </message>
         <message>
             <source>Limits of operators, memory and computing keep a stranger's program from taking this machine.</source>
@@ -1668,16 +1797,8 @@
             <translation>Nummern der Segmente</translation>
         </message>
         <message>
-            <source>Passes with</source>
-            <translation>Kommt durch mit</translation>
-        </message>
-        <message>
             <source>Plan the replay</source>
             <translation>Nachrechnung planen</translation>
-        </message>
-        <message>
-            <source>Probability of finding a bad run</source>
-            <translation>Wahrscheinlichkeit, einen schlechten Lauf zu finden</translation>
         </message>
         <message>
             <source>Progress of the measurement</source>
@@ -1736,8 +1857,8 @@
             <translation>zum Beispiel 1,4,7-9</translation>
         </message>
         <message>
-            <source>of bad segments, with a probability of</source>
-            <translation>schlechten Segmenten mit der Wahrscheinlichkeit</translation>
+            <source>of bad segments, with a chance of</source>
+            <translation>schlechten Segmenten; Chance:</translation>
         </message>
         <message>
             <source>step {0} of {1}</source>
@@ -1886,12 +2007,12 @@
             <translation>Warteschlange der Bündel</translation>
         </message>
         <message>
-            <source>Re&amp;move</source>
-            <translation>&amp;Entfernen</translation>
+            <source>Remove</source>
+            <translation>Entfernen</translation>
         </message>
         <message>
-            <source>Sh&amp;ow</source>
-            <translation>An&amp;zeigen</translation>
+            <source>Show</source>
+            <translation>Anzeigen</translation>
         </message>
         <message>
             <source>The queue is at work; stop it, or wait until it is done.</source>
@@ -2130,6 +2251,10 @@
             <translation>Bündel</translation>
         </message>
         <message>
+            <source>C&amp;ase and parties</source>
+            <translation>&amp;Akte und Parteien</translation>
+        </message>
+        <message>
             <source>Choose the private key file</source>
             <translation>Datei des privaten Schlüssels wählen</translation>
         </message>
@@ -2336,6 +2461,10 @@
             <source>Step {0}: {1}</source>
             <translation>Schritt {0}: {1}</translation>
         </message>
+        <message>
+            <source>{0}: {1}</source>
+            <translation>{0}: {1}</translation>
+        </message>
     </context>
     <context>
         <name>StepsView</name>
@@ -2352,6 +2481,10 @@
             <translation>&amp;Vorige Abweichung</translation>
         </message>
         <message>
+            <source>&amp;Search…</source>
+            <translation>S&amp;uchen…</translation>
+        </message>
+        <message>
             <source>All steps</source>
             <translation>Alle Schritte</translation>
         </message>
@@ -2362,6 +2495,10 @@
         <message>
             <source>Copy the &amp;trainer's hash</source>
             <translation>Hash des &amp;Trainers kopieren</translation>
+        </message>
+        <message>
+            <source>Copy the chosen &amp;lines</source>
+            <translation>Gewählte Z&amp;eilen kopieren</translation>
         </message>
         <message>
             <source>Every step was replayed.</source>
@@ -2396,12 +2533,20 @@
             <translation>Kein nachgerechneter Schritt brauchte eine Korrektur aus dem Protokoll.</translation>
         </message>
         <message>
+            <source>No step is meant by this search.</source>
+            <translation>Kein Schritt ist mit dieser Suche gemeint.</translation>
+        </message>
+        <message>
             <source>Not replayed</source>
             <translation>Nicht nachgerechnet</translation>
         </message>
         <message>
-            <source>Replayed: {0} of {1}   ·   mismatches: {2}</source>
-            <translation>Nachgerechnet: {0} von {1}   ·   Abweichungen: {2}</translation>
+            <source>Search steps by number, hash or condition</source>
+            <translation>Schritte nach Nummer, Hash oder Bedingung suchen</translation>
+        </message>
+        <message>
+            <source>Search: 10-20, hash, loss &gt; 1</source>
+            <translation>Suche: 10-20, Hash, loss &gt; 1</translation>
         </message>
         <message>
             <source>Step</source>
@@ -2410,6 +2555,10 @@
         <message>
             <source>Steps</source>
             <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>Steps (10-20, 37), the beginning of a hash (#3eeb), or a condition (loss &gt; 1 and corrections == 0)</source>
+            <translation>Schritte (10-20, 37), der Anfang eines Hashes (#3eeb) oder eine Bedingung (loss &gt; 1 and corrections == 0)</translation>
         </message>
         <message>
             <source>Suspicious logs</source>
@@ -2774,8 +2923,16 @@
             <translation>Verlust</translation>
         </message>
         <message>
+            <source>Number</source>
+            <translation>Anzahl</translation>
+        </message>
+        <message>
             <source>Rounding log per step</source>
             <translation>Rundungsprotokoll je Schritt</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>Schritt</translation>
         </message>
         <message>
             <source>bytes</source>
@@ -2810,8 +2967,16 @@
             <translation>Nachrechnung</translation>
         </message>
         <message>
+            <source>replay minus trainer</source>
+            <translation>Nachrechnung minus Trainer</translation>
+        </message>
+        <message>
             <source>trainer</source>
             <translation>vom Trainer</translation>
+        </message>
+        <message>
+            <source>{0} of {1} tensors differ</source>
+            <translation>{0} von {1} Tensoren weichen ab</translation>
         </message>
     </context>
     <context>
@@ -2847,6 +3012,14 @@
         <message>
             <source>A bad fraction is more than 0 and at most 1; {0} is not.</source>
             <translation>Ein schlechter Anteil ist größer als 0 und höchstens 1; {0} ist es nicht.</translation>
+        </message>
+        <message>
+            <source>A condition has at most {0} characters.</source>
+            <translation>Eine Bedingung hat höchstens {0} Zeichen.</translation>
+        </message>
+        <message>
+            <source>A condition knows comparisons, and, or, not, abs, + - * /, and nothing like {0}.</source>
+            <translation>Eine Bedingung kennt Vergleiche, and, or, not, abs, + - * / und nichts wie {0}.</translation>
         </message>
         <message>
             <source>A confidence lies between 0 and 1; {0} does not.</source>
@@ -3001,8 +3174,8 @@
             <translation>Alle {0} Schritte seit dem letzten festgelegten Zustand werden gebraucht: zu viele für eine Kapsel.</translation>
         </message>
         <message>
-            <source>All {0} steps were replayed, and every one has the trainer's Merkle leaf bit for bit.</source>
-            <translation>Alle {0} Schritte wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers.</translation>
+            <source>All {0} steps were replayed, and every one came out exactly as the trainer signed it.</source>
+            <translation>Alle {0} Schritte wurden nachgerechnet, und jeder kam genau so heraus, wie der Trainer ihn unterschrieben hat.</translation>
         </message>
         <message>
             <source>An argument of the program is nested too deeply.</source>
@@ -3078,7 +3251,7 @@
         </message>
         <message>
             <source>At the operator {0}, whose inputs agree, {1} {2} elements were recomputed exactly, and this machine's values are right, to {3:.2g} of the error bound. The trainer's fingerprint belongs to other values, and no rounding on conforming hardware explains it.</source>
-            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, wurden von den Elementen {1} {2} exakt nachgerechnet, und die Werte dieses Rechners sind richtig, auf {3:.2g} der Fehlerschranke. Der Fingerabdruck des Trainers gehört zu anderen Werten, und keine Rundung auf normgerechter Hardware erklärt das.</translation>
+            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, wurden {1} Elemente exakt nachgerechnet, und die Werte dieses Rechners sind richtig, auf {3:.2g} der Fehlerschranke. Der Fingerabdruck des Trainers gehört zu anderen Werten, und keine Rundung auf normgerechter Hardware erklärt das.</translation>
         </message>
         <message>
             <source>At {0} operators of this step the trainer rounded values to the other side of a midpoint and left these decisions out of its log, which no conforming recorder does.</source>
@@ -3202,7 +3375,7 @@
         </message>
         <message>
             <source>Exact operands of {0} bits are not supported; {1} to {2} are.</source>
-            <translation>Exakte Operanden von {0} Bit werden nicht unterstützt; {1} bis {2} werden es.</translation>
+            <translation>Exakte Operanden von {0} Bit werden nicht unterstützt; {1} bis {2} schon.</translation>
         </message>
         <message>
             <source>Gave up after {0:.0f} seconds of waiting for {1}.</source>
@@ -3273,16 +3446,16 @@
             <translation>In mehreren Schritten, zuletzt in Schritt {0}, ist das Rundungsprotokoll des Trainers nicht vollständig.</translation>
         </message>
         <message>
+            <source>Install Counterfoil again.</source>
+            <translation>Installieren Sie Counterfoil neu.</translation>
+        </message>
+        <message>
             <source>Install a torch version that Counterfoil supports (2.11 to 2.13).</source>
             <translation>Installieren Sie eine Version von torch, die Counterfoil unterstützt (2.11 bis 2.13).</translation>
         </message>
         <message>
             <source>Install it; on Debian and Ubuntu: apt-get install libxcb-cursor0</source>
             <translation>Installieren Sie sie; unter Debian und Ubuntu: apt-get install libxcb-cursor0</translation>
-        </message>
-        <message>
-            <source>Install one; on Debian and Ubuntu: apt-get install fonts-dejavu-core</source>
-            <translation>Installieren Sie eine; unter Debian und Ubuntu: apt-get install fonts-dejavu-core</translation>
         </message>
         <message>
             <source>It is not proven that a sound machine cannot give the trainer's result, so nobody is accused.</source>
@@ -3454,7 +3627,7 @@
         </message>
         <message>
             <source>Order the job anew with an exact profile, so that its operators are taken apart when it is captured.</source>
-            <translation>Bestellen Sie den Auftrag neu mit einem exakten Profil, damit seine Operatoren beim Erfassen zerlegt werden.</translation>
+            <translation>Bestellen Sie die Aufgabe neu mit einem exakten Profil, damit ihre Operatoren beim Erfassen zerlegt werden.</translation>
         </message>
         <message>
             <source>Passphrase of {0}: </source>
@@ -4614,7 +4787,7 @@
         </message>
         <message>
             <source>The verdict has an account of a log under an exact profile, which has none.</source>
-            <translation>Das Urteil enthält eine Abrechnung eines Protokolls unter einem exakten Profil, das keines hat.</translation>
+            <translation>Das Urteil rechnet über ein Protokoll ab, unter einem exakten Profil, das keines hat.</translation>
         </message>
         <message>
             <source>The verdict is about another file: its SHA-256 is {0}..., that of {1} is {2}....</source>
@@ -4697,8 +4870,8 @@
             <translation>Das Fenster kann nicht gezeigt werden, weil diese Sitzung keinen Bildschirm hat.</translation>
         </message>
         <message>
-            <source>The window cannot show any text, because no font is installed.</source>
-            <translation>Das Fenster kann keinen Text zeigen, weil keine Schrift installiert ist.</translation>
+            <source>The window cannot show any text, because its font {0} cannot be loaded.</source>
+            <translation>Das Fenster kann keinen Text zeigen, weil sich seine Schrift {0} nicht laden lässt.</translation>
         </message>
         <message>
             <source>The work was cancelled; nothing was concluded.</source>
@@ -4765,6 +4938,10 @@
             <translation>Zu unterschreiben sind {0} Bytes; der unterschreibende Prozess nimmt {1} an.</translation>
         </message>
         <message>
+            <source>There is no column {0}; there are {1}.</source>
+            <translation>Eine Spalte {0} gibt es nicht; es gibt {1}.</translation>
+        </message>
+        <message>
             <source>There is no consistency proof from {0} to {1} leaves.</source>
             <translation>Es gibt keinen Konsistenzbeweis von {0} zu {1} Blättern.</translation>
         </message>
@@ -4782,7 +4959,7 @@
         </message>
         <message>
             <source>There is no rounding log: under an exact profile every result is defined by mathematics.</source>
-            <translation>Es gibt kein Rundungsprotokoll: Unter einem exakten Profil ist jedes Ergebnis durch Mathematik festgelegt.</translation>
+            <translation>Es gibt kein Rundungsprotokoll: Unter einem exakten Profil ist jedes Ergebnis durch die Mathematik festgelegt.</translation>
         </message>
         <message>
             <source>There is no terminal to ask for the passphrase on.</source>
@@ -4805,8 +4982,16 @@
             <translation>Das ist der ganze Lauf ({0}).</translation>
         </message>
         <message>
+            <source>This is a number; a condition compares it, for instance {0}.</source>
+            <translation>Das ist eine Zahl; eine Bedingung vergleicht sie, zum Beispiel {0}.</translation>
+        </message>
+        <message>
             <source>This is an order that nobody has run yet.</source>
             <translation>Das ist ein Auftrag, den noch niemand ausgeführt hat.</translation>
+        </message>
+        <message>
+            <source>This is neither a step, a hash, nor a condition such as {0}.</source>
+            <translation>Das ist weder ein Schritt noch ein Hash noch eine Bedingung wie {0}.</translation>
         </message>
         <message>
             <source>This is not a public key in PEM form.</source>
@@ -4866,19 +5051,19 @@
         </message>
         <message>
             <source>Under this profile every result is defined by mathematics, so of two different elements one is wrong. At the operator {0}, whose inputs agree, element {1} is {2}, computed in integers, as this machine has it; the trainer's fingerprint shows {3}.</source>
-            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik festgelegt, von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, ist Element {1}, in ganzen Zahlen berechnet, {2}, wie es dieser Rechner hat; der Fingerabdruck des Trainers zeigt {3}.</translation>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch die Mathematik festgelegt; von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, ist das Element {1}, in ganzen Zahlen berechnet, {2}, wie dieser Rechner es hat; der Fingerabdruck des Trainers zeigt {3}.</translation>
         </message>
         <message>
             <source>Under this profile every result is defined by mathematics, so of two different elements one is wrong. At the operator {0}, whose inputs agree, integer arithmetic gives the trainer's value and not this machine's: this machine's arithmetic is off. Replay the run on another machine.</source>
-            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik festgelegt, von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, ergibt die Rechnung in ganzen Zahlen den Wert des Trainers und nicht den dieses Rechners: Die Arithmetik dieses Rechners ist falsch. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch die Mathematik festgelegt; von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, ergibt die Rechnung in ganzen Zahlen den Wert des Trainers und nicht den dieses Rechners: Die Arithmetik dieses Rechners ist falsch. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>Under this profile every result is defined by mathematics, so of two different elements one is wrong. At the operator {0}, whose inputs agree, {1} {2} elements were computed in integers, and this machine's are these; the trainer's fingerprint belongs to others.</source>
-            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik festgelegt, von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, wurden von den Elementen {1} {2} in ganzen Zahlen berechnet, und dieser Rechner hat dieselben; der Fingerabdruck des Trainers gehört zu anderen.</translation>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch die Mathematik festgelegt; von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, wurden {1} {2} Elemente in ganzen Zahlen berechnet, und dieser Rechner hat eben diese; der Fingerabdruck des Trainers gehört zu anderen.</translation>
         </message>
         <message>
             <source>Under this profile every result is defined by mathematics. At the operator {0} integer arithmetic gives other elements than this machine, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
-            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik festgelegt. Beim Operator {0} ergibt die Rechnung in ganzen Zahlen andere Elemente, als dieser Rechner hat; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch die Mathematik festgelegt. Beim Operator {0} ergibt die Rechnung in ganzen Zahlen andere Elemente als dieser Rechner; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>Until then keys are not compared with those met before.</source>
@@ -5121,6 +5306,10 @@
             <translation>exakte Produkte</translation>
         </message>
         <message>
+            <source>exact, operands of products of {0} bits</source>
+            <translation>exakt, Operanden von Produkten mit {0} Bit</translation>
+        </message>
+        <message>
             <source>field {0} of the step record</source>
             <translation>Feld {0} des Schritteintrags</translation>
         </message>
@@ -5178,7 +5367,7 @@
         </message>
         <message>
             <source>has a mask in the place of indices, so that values decide how many numbers are added</source>
-            <translation>hat eine Maske anstelle von Indizes, sodass Werte entscheiden, wie viele Zahlen addiert werden</translation>
+            <translation>hat eine Maske an der Stelle von Indizes, sodass Werte entscheiden, wie viele Zahlen addiert werden</translation>
         </message>
         <message>
             <source>has a second name, or is a second name for another object, which is not allowed.</source>
@@ -5198,7 +5387,7 @@
         </message>
         <message>
             <source>has no batch axis</source>
-            <translation>hat keine Achse für den Batch</translation>
+            <translation>hat keine Stapelachse</translation>
         </message>
         <message>
             <source>has no definition for {0}</source>
@@ -5550,7 +5739,7 @@
         </message>
         <message>
             <source>takes integers, which have to be converted first</source>
-            <translation>nimmt Ganzzahlen, die zuerst umgewandelt werden müssen</translation>
+            <translation>nimmt ganze Zahlen, die zuerst umgewandelt werden müssen</translation>
         </message>
         <message>
             <source>that is a folder</source>
@@ -5805,6 +5994,10 @@
             <translation>{0:capital} im Bündel ist nicht, worauf sich der Auftrag festlegt.</translation>
         </message>
         <message>
+            <source>{0} -&gt; {1} significand bits, {2} guard bits</source>
+            <translation>{0} -&gt; {1} Signifikandenbits, {2} Schutzbits</translation>
+        </message>
+        <message>
             <source>{0} All {1} stored states have the state roots of their steps.</source>
             <translation>{0} Alle {1} gespeicherten Zustände haben die Zustandswurzeln ihrer Schritte.</translation>
         </message>
@@ -6021,6 +6214,10 @@
             <translation>{0} in {1} ist eine Verknüpfung nach anderswo; ein Bündel enthält nur feste Verknüpfungen.</translation>
         </message>
         <message>
+            <source>{0} is a number; a condition compares it, for instance {1}.</source>
+            <translation>{0} ist eine Zahl; eine Bedingung vergleicht sie, zum Beispiel {1}.</translation>
+        </message>
+        <message>
             <source>{0} is a trainer's run. The order in it is what the trainer put there.</source>
             <translation>{0} ist der Lauf eines Trainers. Der Auftrag darin ist der, den der Trainer hineingelegt hat.</translation>
         </message>
@@ -6035,6 +6232,10 @@
         <message>
             <source>{0} is neither a group nor a dataset.</source>
             <translation>{0} ist weder Gruppe noch Datensatz.</translation>
+        </message>
+        <message>
+            <source>{0} is no number.</source>
+            <translation>{0} ist keine Zahl.</translation>
         </message>
         <message>
             <source>{0} is no order of a client's. {1}</source>
@@ -6089,8 +6290,8 @@
             <translation>{0} von {1} Schritten wurden nachgerechnet und beurteilt.</translation>
         </message>
         <message>
-            <source>{0} of {1} steps were replayed, and every one has the trainer's Merkle leaf bit for bit. {2}</source>
-            <translation>{0} von {1} Schritten wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers. {2}</translation>
+            <source>{0} of {1} steps were replayed, and every one came out exactly as the trainer signed it. {2}</source>
+            <translation>{0} von {1} Schritten wurden nachgerechnet, und jeder kam genau so heraus, wie der Trainer ihn unterschrieben hat. {2}</translation>
         </message>
         <message>
             <source>{0} of {1} steps were replayed: a capsule is about one step, from the last committed state before it.</source>
@@ -6152,6 +6353,18 @@
             <source>{0} with it, from step {1} on ({2}).</source>
             <translation>{0} damit überein, von Schritt {1} an ({2}).</translation>
         </message>
+        <message>
+            <source>{0}, margin 2^(E-{1})</source>
+            <translation>{0}, Toleranz 2^(E-{1})</translation>
+        </message>
+        <message>
+            <source>{0}, margin 2^(E-{1}), {2} operator kinds calibrated</source>
+            <translation>{0}, Toleranz 2^(E-{1}), {2} Operatorarten kalibriert</translation>
+        </message>
+        <message>
+            <source>{0}, proven margins</source>
+            <translation>{0}, bewiesene Toleranzen</translation>
+        </message>
     </context>
     <context>
         <name>passphrases</name>
@@ -6179,6 +6392,14 @@
             <translation> Die gestrichelte Linie ist der strittige Schritt.</translation>
         </message>
         <message>
+            <source>64 digits that name a content: another content has others</source>
+            <translation>64 Ziffern, die einen Inhalt benennen: Ein anderer Inhalt hat andere</translation>
+        </message>
+        <message>
+            <source>A step that came out different was carried out once more with every sum in another order, and its first different operation was computed exactly: the trainer is accused only of what no sound machine gives.</source>
+            <translation>Ein Schritt, der anders herauskam, wurde noch einmal ausgeführt, mit jeder Summe in anderer Reihenfolge, und seine erste abweichende Operation wurde exakt berechnet: Dem Trainer wird nur vorgeworfen, was kein einwandfreier Rechner ergibt.</translation>
+        </message>
+        <message>
             <source>A step was carried out again and did not give what the trainer signed. The trainer's signature binds the trainer to the claimed result of that very step, so the dispute can be settled by anybody who repeats this one step.</source>
             <translation>Ein Schritt wurde noch einmal ausgeführt und ergab nicht, was der Trainer unterschrieben hat. Die Unterschrift des Trainers bindet ihn an das behauptete Ergebnis genau dieses Schritts; den Streitfall kann daher jeder entscheiden, der diesen einen Schritt wiederholt.</translation>
         </message>
@@ -6191,16 +6412,24 @@
             <translation>Prüfbericht: {0}</translation>
         </message>
         <message>
+            <source>Auditor</source>
+            <translation>Prüfer</translation>
+        </message>
+        <message>
             <source>Auditor's key</source>
             <translation>Schlüssel des Prüfers</translation>
         </message>
         <message>
-            <source>Bundle</source>
-            <translation>Bündel</translation>
+            <source>Case number</source>
+            <translation>Aktenzeichen</translation>
         </message>
         <message>
             <source>Checks</source>
             <translation>Prüfungen</translation>
+        </message>
+        <message>
+            <source>Client</source>
+            <translation>Auftraggeber</translation>
         </message>
         <message>
             <source>Corrections: logged roundings in which this machine took the trainer's direction.</source>
@@ -6223,8 +6452,20 @@
             <translation>Jeder nachgerechnete Schritt ergab Bit für Bit das Ergebnis des Trainers. Die anderen Schritte wurden nicht betrachtet. {0}</translation>
         </message>
         <message>
+            <source>File of the order</source>
+            <translation>Datei des Auftrags</translation>
+        </message>
+        <message>
+            <source>File of the run</source>
+            <translation>Datei des Laufs</translation>
+        </message>
+        <message>
             <source>Finding</source>
             <translation>Befund</translation>
+        </message>
+        <message>
+            <source>Fingerprint</source>
+            <translation>Fingerabdruck</translation>
         </message>
         <message>
             <source>First different operator</source>
@@ -6239,6 +6480,10 @@
             <translation>Gefunden durch</translation>
         </message>
         <message>
+            <source>Glossary</source>
+            <translation>Begriffe</translation>
+        </message>
+        <message>
             <source>How to verify this report</source>
             <translation>Wie man diesen Bericht prüft</translation>
         </message>
@@ -6251,8 +6496,16 @@
             <translation>Aufgabe</translation>
         </message>
         <message>
+            <source>Leaf</source>
+            <translation>Blatt</translation>
+        </message>
+        <message>
             <source>Loss of each replayed step: the line is the trainer's, the dots are the replay's.</source>
             <translation>Verlust jedes nachgerechneten Schritts: Die Linie gehört zum Trainer, die Punkte gehören zur Nachrechnung.</translation>
+        </message>
+        <message>
+            <source>Method</source>
+            <translation>Verfahren</translation>
         </message>
         <message>
             <source>Order</source>
@@ -6275,6 +6528,14 @@
             <translation>Rezept</translation>
         </message>
         <message>
+            <source>Replay begun</source>
+            <translation>Nachrechnung begonnen</translation>
+        </message>
+        <message>
+            <source>Replay ended</source>
+            <translation>Nachrechnung beendet</translation>
+        </message>
+        <message>
             <source>Replay's leaf</source>
             <translation>Blatt der Nachrechnung</translation>
         </message>
@@ -6295,8 +6556,12 @@
             <translation>Laufwurzel</translation>
         </message>
         <message>
-            <source>SHA-256 of the file</source>
-            <translation>SHA-256 der Datei</translation>
+            <source>Run, bundle</source>
+            <translation>Lauf, Bündel</translation>
+        </message>
+        <message>
+            <source>SHA-256, hash, digest</source>
+            <translation>SHA-256, Hash, Digest</translation>
         </message>
         <message>
             <source>Signature</source>
@@ -6311,12 +6576,24 @@
             <translation>Unterschriebenes Urteil</translation>
         </message>
         <message>
-            <source>State tensors that differ at step {0}, largest difference first:</source>
-            <translation>Zustandstensoren, die in Schritt {0} abweichen, der größte Unterschied zuerst:</translation>
+            <source>State</source>
+            <translation>Zustand</translation>
+        </message>
+        <message>
+            <source>State tensors that differ at step {0}, largest difference first</source>
+            <translation>Abweichende Zustandstensoren bei Schritt {0}, der größte Unterschied zuerst</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>Schritt</translation>
         </message>
         <message>
             <source>Steps</source>
             <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>The auditor first checked the file against the order and the trainer's signature, and then this machine with known answers.</source>
+            <translation>Der Prüfer verglich zuerst die Datei mit dem Auftrag und der Unterschrift des Trainers und prüfte dann diesen Rechner mit bekannten Antworten.</translation>
         </message>
         <message>
             <source>The auditor's machine</source>
@@ -6327,6 +6604,10 @@
             <translation>Die Datei ist kein annehmbarer Lauf des Auftrags. Über das Training selbst wurde nichts geschlossen; bitten Sie den Trainer um den Lauf dieses Auftrags.</translation>
         </message>
         <message>
+            <source>The order fixes the whole training: the model, the data and their sequence, the initial state, and every operation of a step with its rounding.</source>
+            <translation>Der Auftrag legt das ganze Training fest: das Modell, die Daten und ihre Reihenfolge, den Anfangszustand und jede Operation eines Schritts mit ihrer Rundung.</translation>
+        </message>
+        <message>
             <source>The replay</source>
             <translation>Die Nachrechnung</translation>
         </message>
@@ -6335,16 +6616,28 @@
             <translation>Die Nachrechnung kam nicht zu einem Ende, oder die eigene Arithmetik dieses Rechners war zu ungenau. Daraus folgt nichts für oder gegen den Trainer.</translation>
         </message>
         <message>
+            <source>The trainer carried the order out and signed one hash, the run root, to which every state, every loss and every rounding decision of the run is bound.</source>
+            <translation>Der Trainer führte den Auftrag aus und unterschrieb einen Hash, die Laufwurzel, an den jeder Zustand, jeder Verlust und jede Rundungsentscheidung des Laufs gebunden ist.</translation>
+        </message>
+        <message>
             <source>The trainer's machine, as the trainer signed it</source>
             <translation>Der Rechner des Trainers, wie ihn der Trainer unterschrieben hat</translation>
         </message>
         <message>
-            <source>This page is for reading. What counts is the signed verdict in the file named above: it can be checked by anybody who has the public key of the auditor.</source>
-            <translation>Diese Seite ist zum Lesen. Was zählt, ist das unterschriebene Urteil in der oben genannten Datei: Prüfen kann es jeder, der den öffentlichen Schlüssel des Prüfers hat.</translation>
+            <source>Then the auditor carried the chosen steps out again, operation by operation, and compared each step's hash with the trainer's: equal hashes mean equal results, down to the last bit.</source>
+            <translation>Dann führte der Prüfer die gewählten Schritte noch einmal aus, Operation für Operation, und verglich den Hash jedes Schritts mit dem des Trainers: Gleiche Hashes bedeuten gleiche Ergebnisse, bis zum letzten Bit.</translation>
+        </message>
+        <message>
+            <source>This document is for reading. What counts is the signed verdict in the file named above: it can be checked by anybody who has the public key of the auditor.</source>
+            <translation>Dieses Dokument ist zum Lesen. Was zählt, ist das unterschriebene Urteil in der oben genannten Datei: Prüfen kann es jeder, der den öffentlichen Schlüssel des Prüfers hat.</translation>
         </message>
         <message>
             <source>Time of the replay</source>
             <translation>Dauer der Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Trainer</source>
+            <translation>Beim Trainer</translation>
         </message>
         <message>
             <source>Trainer's key</source>
@@ -6357,6 +6650,10 @@
         <message>
             <source>Trainer's loss</source>
             <translation>Verlust des Trainers</translation>
+        </message>
+        <message>
+            <source>Verdict</source>
+            <translation>Urteil</translation>
         </message>
         <message>
             <source>What differs</source>
@@ -6383,12 +6680,24 @@
             <translation>Sie brauchen das unterschriebene Urteil, das Bündel und den öffentlichen Schlüssel des Prüfers aus einer Quelle, der Sie vertrauen.</translation>
         </message>
         <message>
+            <source>a short check value of what one operation of a step gave</source>
+            <translation>ein kurzer Prüfwert dessen, was eine Operation eines Schritts ergab</translation>
+        </message>
+        <message>
+            <source>all numbers of the model and its optimizer after a step</source>
+            <translation>alle Zahlen des Modells und seines Optimierers nach einem Schritt</translation>
+        </message>
+        <message>
             <source>and {0} more</source>
             <translation>und {0} weitere</translation>
         </message>
         <message>
             <source>compared with the client's own order file</source>
             <translation>mit der eigenen Auftragsdatei des Auftraggebers verglichen</translation>
+        </message>
+        <message>
+            <source>corrections</source>
+            <translation>Korrekturen</translation>
         </message>
         <message>
             <source>could not be read</source>
@@ -6411,16 +6720,36 @@
             <translation>exakter Wert</translation>
         </message>
         <message>
+            <source>its SHA-256</source>
+            <translation>deren SHA-256</translation>
+        </message>
+        <message>
             <source>largest difference</source>
             <translation>größter Unterschied</translation>
+        </message>
+        <message>
+            <source>loss</source>
+            <translation>Verlust</translation>
         </message>
         <message>
             <source>not known</source>
             <translation>nicht bekannt</translation>
         </message>
         <message>
+            <source>not named</source>
+            <translation>nicht genannt</translation>
+        </message>
+        <message>
             <source>not replayed</source>
             <translation>nicht nachgerechnet</translation>
+        </message>
+        <message>
+            <source>one hash over the leaves of all steps, in a Merkle tree; the trainer signed it</source>
+            <translation>ein Hash über die Blätter aller Schritte, in einem Merkle-Baum; der Trainer hat ihn unterschrieben</translation>
+        </message>
+        <message>
+            <source>one small change of the model, made from one portion of the data</source>
+            <translation>eine kleine Änderung des Modells, gewonnen aus einer Portion der Daten</translation>
         </message>
         <message>
             <source>replay</source>
@@ -6439,12 +6768,32 @@
             <translation>Tensor</translation>
         </message>
         <message>
+            <source>the file in which the trainer hands over what the training gave</source>
+            <translation>die Datei, in der der Trainer abgibt, was das Training ergab</translation>
+        </message>
+        <message>
+            <source>the hash of all that a step gave</source>
+            <translation>der Hash über alles, was ein Schritt ergab</translation>
+        </message>
+        <message>
+            <source>the trainer's note of those roundings in which sound machines may differ</source>
+            <translation>die Notiz des Trainers über jene Rundungen, in denen sich einwandfreie Rechner unterscheiden dürfen</translation>
+        </message>
+        <message>
             <source>trainer</source>
             <translation>vom Trainer</translation>
         </message>
         <message>
             <source>ulps</source>
             <translation>Ulps</translation>
+        </message>
+        <message>
+            <source>what the auditor found, as a signed file; this report is made from it</source>
+            <translation>was der Prüfer fand, als unterschriebene Datei; aus ihr ist dieser Bericht gemacht</translation>
+        </message>
+        <message>
+            <source>what the client wants trained, as a file that leaves nothing open</source>
+            <translation>was der Auftraggeber trainiert haben will, als Datei, die nichts offen lässt</translation>
         </message>
         <message>
             <source>{0} comparisons in the Merkle tree</source>
@@ -6576,6 +6925,10 @@
     <context>
         <name>words</name>
         <message>
+            <source>CPU capability</source>
+            <translation>CPU-Befehlssatz</translation>
+        </message>
+        <message>
             <source>The trainer is not accused. A second replay gave the same result as the first, but nothing proves that the trainer's is one that no sound machine gives.</source>
             <translation>Dem Trainer wird nichts vorgeworfen. Eine zweite Nachrechnung ergab dasselbe wie die erste, aber nichts beweist, dass kein einwandfreier Rechner das Ergebnis des Trainers liefert.</translation>
         </message>
@@ -6614,6 +6967,14 @@
         <message>
             <source>being checked</source>
             <translation>wird geprüft</translation>
+        </message>
+        <message>
+            <source>deterministic algorithms</source>
+            <translation>deterministische Verfahren</translation>
+        </message>
+        <message>
+            <source>device</source>
+            <translation>Gerät</translation>
         </message>
         <message>
             <source>different</source>
@@ -6660,6 +7021,10 @@
             <translation>weicht ab</translation>
         </message>
         <message>
+            <source>name of the device</source>
+            <translation>Name des Geräts</translation>
+        </message>
+        <message>
             <source>not chosen</source>
             <translation>nicht gewählt</translation>
         </message>
@@ -6680,6 +7045,10 @@
             <translation>noch nicht geprüft</translation>
         </message>
         <message>
+            <source>operating system</source>
+            <translation>Betriebssystem</translation>
+        </message>
+        <message>
             <source>passed</source>
             <translation>bestanden</translation>
         </message>
@@ -6698,6 +7067,10 @@
         <message>
             <source>the whole run</source>
             <translation>alle Schritte</translation>
+        </message>
+        <message>
+            <source>threads</source>
+            <translation>Threads</translation>
         </message>
         <message>
             <source>unjudged</source>
