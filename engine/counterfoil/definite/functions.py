@@ -16,15 +16,13 @@ from torch import Tensor
 
 from counterfoil.definite import buffers
 from counterfoil.definite.bracket import bracketed, bracketed_into, square_roots
+from counterfoil.definite.elementwise import number
 from counterfoil.definite.threads import in_parts
 from counterfoil.definite.truth import correctly_rounded
 
 ERROR = 2.0**-46
 """Largest relative error of a float64 function that is allowed for: 64 units of 2^-52. Documented are 1 to 1.5 units
 (SLEEF), less than one (MKL), at most 5 (CUDA), and a few in glibc's list of known errors."""
-
-_PIECE = 1 << 14
-"""Elements that are evaluated at once."""
 
 _PIECE = 1 << 14
 """Elements that are evaluated at once."""
@@ -92,10 +90,7 @@ def evaluate(kind: str, *operands: Tensor | float) -> Tensor:
 
 def _tensors(operands: Sequence[Tensor | float]) -> list[Tensor]:
     device = next(operand.device for operand in operands if isinstance(operand, Tensor))
-    given = [
-        operand if isinstance(operand, Tensor) else torch.full((), operand, dtype=torch.float32, device=device)
-        for operand in operands
-    ]
+    given = [operand if isinstance(operand, Tensor) else number(operand, device) for operand in operands]
     assert all(tensor.dtype == torch.float32 for tensor in given), "values of the exact profiles are float32"
     return given
 
