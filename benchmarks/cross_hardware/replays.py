@@ -209,7 +209,7 @@ def summary(done: Sequence[Replay], command: str) -> dict[str, Any]:
     return {
         "about": f"{machine_name('cpu')}; torch {torch.__version__}, Python {platform.python_version()}",
         "command": command,
-        "planned": sum(1 for one in plan(list(EITHER)) if one.profile),
+        "planned": sum(1 for one in plan(list(ORDERS)) if one.profile),
         "date": datetime.now(UTC).date().isoformat(),
         "seconds": round(sum(one.seconds for one in done)),
         "machines": sorted({one.machine or "this machine" for one in done}),
@@ -239,9 +239,10 @@ def section(found: Mapping[str, Any]) -> str:
     unequal = "".join(f"\n- {line}" for line in found["unequal"])
     return (
         f"## Many replays on one machine\n\n{found['about']}, {found['date']}, {found['seconds']:,} s in all: "
-        f"`{found['command']}`.\n\nRuns under the exact profiles, replayed with the instruction sets below, on one thread "
-        f"and two, as {', '.join(found['machines'])}. **{equal:,} of {total:,} replays gave the leaf of every step**, "
-        f"and so the run root; {found['planned']:,} are planned. The last column is the control: in how many different states ordinary float32 training "
+        f"`{found['command']}`.\n\nRuns under the exact profiles, replayed with the instruction sets below, on one "
+        f"thread and two, as {', '.join(found['machines'])}. **{equal:,} of {total:,} replays gave the leaf of every "
+        f"step**, and so the run root; {found['planned']:,} are planned. The last column is the "
+        "control: in how many different states ordinary float32 training "
         f"of the job ended under the same settings.\n\n{table}\n{unequal}"
     )
 
