@@ -51,6 +51,7 @@ ElementComparison
 Estimate
 Event
 ExactPrecision
+FileUse
 Finding
 GivenFileError
 Gpt2Size
@@ -72,6 +73,7 @@ PlanRow
 Precision
 ProgressRestored
 PublicKey
+Recognised
 RecordFinished
 RecordStarted
 RecordingChecked
@@ -126,6 +128,7 @@ plan_audit
 preview_verdict
 ranges
 read_client_order
+recognise
 record
 run_audit
 sign_verdict

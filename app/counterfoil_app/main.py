@@ -15,8 +15,8 @@ from counterfoil import __version__
 from counterfoil_app.desktop import startup
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.process import ProcessEngine
+from counterfoil_app.looks.fonts import apply_text_size
 from counterfoil_app.looks.language import Translations, choose_language
-from counterfoil_app.looks.text_size import apply_text_size
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.shell import DESKTOP_ID
@@ -30,7 +30,7 @@ def application() -> QApplication:
     """The one QApplication of the process, made on the first call.
 
     Raises:
-        CounterfoilError: There is no display to show a window on, or no font to write with.
+        CounterfoilError: There is no display to show a window on.
     """
     existing = QApplication.instance()
     if isinstance(existing, QApplication):
@@ -40,7 +40,6 @@ def application() -> QApplication:
     result = QApplication(sys.argv[:1])
     result.setApplicationName("Counterfoil")
     result.setApplicationVersion(__version__)
-    startup.check_fonts()
     return result
 
 
@@ -53,7 +52,7 @@ def make_window(*, fresh: bool = False, engine: Engine | None = None, settings: 
         settings: The settings; the user's unless given.
 
     Raises:
-        CounterfoilError: There is no display to show a window on, or no font to write with.
+        CounterfoilError: There is no display to show a window on, or the font cannot be loaded.
     """
     qt = application()
     settings = settings if settings is not None else Settings.of_user(fresh=fresh)
@@ -86,7 +85,7 @@ def run(paths: Sequence[Path] = (), order: Path | None = None, *, fresh: bool = 
         The exit code of the event loop.
 
     Raises:
-        CounterfoilError: There is no display to show a window on, or no font to write with.
+        CounterfoilError: There is no display to show a window on.
     """
     window = make_window(fresh=fresh)
     window.show()

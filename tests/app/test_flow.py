@@ -22,6 +22,7 @@ from counterfoil_app.shell.crash import ExceptionDialog
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.tables import RecordTable
+from support.docks import in_front
 from support.fake_engine import FakeEngine
 from support.message_boxes import click_in_box
 from support.waiting import drawn, reached
@@ -152,7 +153,7 @@ def test_tampered_run_is_disputed_at_the_step(
     assert not window.overview.sentence.isVisibleTo(window.overview)
     assert "Step 37" in window.dispute.headline.text()
     assert "This is confirmed" in window.dispute.meaning.text()
-    qtbot.waitUntil(lambda: not window.docks["dispute"].visibleRegion().isEmpty())
+    qtbot.waitUntil(lambda: in_front(window.docks["dispute"]))
     assert window.dispute.model.rowCount() == 6
     merkle = window.merkle.model
     assert merkle.index(merkle.rowCount() - 1, 1).data() == "step 37"
@@ -281,7 +282,7 @@ def test_pause_resume_stop(opened: MainWindow, engine: FakeEngine, qtbot: QtBot)
     assert opened.header.primary.shown is opened.commands["pause"]
     opened.commands["pause"].trigger()
     assert opened.session.phase is Phase.PAUSED
-    assert opened.header.primary.text() == "&Resume"
+    assert opened.header.primary.text() == "Resume"
     opened.commands["pause"].trigger()
     assert opened.session.phase is Phase.REPLAYING
     opened.commands["pause"].trigger()

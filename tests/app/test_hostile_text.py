@@ -25,7 +25,7 @@ from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.verdict import report_document
+from counterfoil_app.verdict import report_pages
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from support.fake_engine import FakeEngine, envelope_of
@@ -169,7 +169,7 @@ def test_the_report_to_print(qapp: object) -> None:
     page = Contents(
         strangers.plain(last.report), strangers.plain(summary), Curves.of(StepTable()), envelope, "honest.verdict.json"
     )
-    text = report_document.make_document(page, 500, 700).toPlainText()
+    text = report_pages.make_document(page, 500, 700).toPlainText()
     assert "\\u202e" in text
     # Qt writes the ends of its own lines and blocks so.
     found = {character for character in text if unicodedata.category(character) in HIDDEN} - set("\n\u2028\u2029\ufffc")

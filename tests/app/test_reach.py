@@ -26,12 +26,13 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from counterfoil_app.looks.text_size import apply_text_size
+from counterfoil_app.looks.fonts import TEXT_POINTS, apply_text_size
 from counterfoil_app.main import make_window
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.parts import ElidedLabel
+from support.docks import in_front
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 
@@ -152,7 +153,7 @@ def _is_behind_another_tab(part: QWidget) -> bool:
     parent: QWidget | None = part
     while parent is not None and not isinstance(parent, QDockWidget):
         parent = parent.parentWidget()
-    return parent is not None and parent.visibleRegion().isEmpty()
+    return parent is not None and not in_front(parent)
 
 
 def outside(top: QWidget) -> list[str]:
@@ -163,7 +164,7 @@ def outside(top: QWidget) -> list[str]:
             continue
         parent = part.parentWidget()
         while parent is not None and parent is not top and not isinstance(parent, QScrollArea):
-            if isinstance(parent, QDockWidget) and parent.visibleRegion().isEmpty():
+            if isinstance(parent, QDockWidget) and not in_front(parent):
                 break  # behind another tab, where Qt keeps it somewhere outside
             parent = parent.parentWidget()
         place = part.mapTo(top, QPoint(0, 0))
@@ -231,11 +232,10 @@ def test_clipping_is_noticed(qtbot: QtBot) -> None:
     assert outside(top) == ["a long text"]
 
 
-def test_text_size_is_of_the_systems_size(qapp: QApplication) -> None:
-    points = qapp.font().pointSizeF()
+def test_text_size_is_of_the_windows_own(qapp: QApplication) -> None:
     for percent in (200, 150, 100):
         apply_text_size(qapp, percent)
-        assert qapp.font().pointSizeF() == pytest.approx(points * percent / 100)
+        assert qapp.font().pointSizeF() == pytest.approx(TEXT_POINTS * percent / 100)
 
 
 # Nothing left behind

@@ -41,7 +41,7 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.model.step_data import StepData
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.verdict import chart, export, passphrases, report_document
+from counterfoil_app.verdict import chart, export, passphrases, report_document, report_pages
 from counterfoil_app.verdict.chart import Series
 from counterfoil_app.verdict.export import SigningRequest
 from counterfoil_app.verdict.report_document import Contents, Curves
@@ -255,7 +255,7 @@ def contents(engine: FakeEngine, plan: AuditRequest | None = None) -> Contents:
 
 
 def plain(page: Contents) -> str:
-    return report_document.make_document(page, 500, 700).toPlainText()
+    return report_pages.make_document(page, 500, 700).toPlainText()
 
 
 def test_the_report_says_everything(qapp: object) -> None:
@@ -329,16 +329,16 @@ def test_names_from_the_file_are_never_markup_on_paper(qapp: object) -> None:
 @pytest.mark.qt_log_ignore("QPainter::begin")
 def test_pages_are_drawn_whole(qapp: object, tmp_path: Path) -> None:
     page = contents(FakeEngine(disputed=37))
-    pictures = report_document.page_images(page)
-    assert len(pictures) == 3
+    pictures = report_pages.page_images(page)
+    assert len(pictures) == 5
     first = pictures[0]
     tint = QColor(LIGHT.bad_tint)
     assert any(first.pixelColor(first.width() // 2, y).rgb() == tint.rgb() for y in range(first.height() // 4)), (
         "the outcome stands at the top of the first page, in its colour"
     )
-    printed = report_document.make_pdf(page)
+    printed = report_pages.make_pdf(page)
     assert printed.startswith(b"%PDF-")
-    assert printed.count(b"/Type /Page\n") == 3
+    assert printed.count(b"/Type /Page\n") == len(pictures)
 
 
 def test_a_refused_file_has_a_report_too(qapp: object) -> None:

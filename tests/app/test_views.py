@@ -23,6 +23,7 @@ from counterfoil_app.model.step_data import StepFilter, StepState
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views import colours
 from counterfoil_app.views.parts import ElidedLabel
+from support.docks import in_front
 from support.fake_engine import TENSORS, FakeEngine
 from support.reports import empty_table
 from support.waiting import reached
@@ -74,7 +75,7 @@ def window(shared: MainWindow) -> MainWindow:
 
 def front(window: MainWindow, name: str, qtbot: QtBot) -> None:
     window.docks[name].raise_()
-    qtbot.waitUntil(lambda: not window.docks[name].visibleRegion().isEmpty())
+    qtbot.waitUntil(lambda: in_front(window.docks[name]))
 
 
 # The strip

@@ -1,7 +1,6 @@
 """What must be there before Qt starts.
 
-Qt aborts the process when it finds no display, and draws no text at all when it finds no font; both are said in a
-sentence instead.
+Qt aborts the process when it finds no display; that is said in a sentence instead.
 """
 
 from __future__ import annotations
@@ -10,8 +9,6 @@ import ctypes
 import os
 import sys
 from collections.abc import Callable, Mapping
-
-from PySide6.QtGui import QFontDatabase
 
 from counterfoil import CounterfoilError
 from counterfoil.sentence import say
@@ -62,16 +59,3 @@ def use_offscreen_without_display() -> bool:
         return False
     os.environ["QT_QPA_PLATFORM"] = OFFSCREEN
     return True
-
-
-def check_fonts() -> None:
-    """Make sure that text can be drawn; needs a QGuiApplication.
-
-    Raises:
-        CounterfoilError: No font is installed.
-    """
-    if not QFontDatabase.families():
-        raise CounterfoilError(
-            say("The window cannot show any text, because no font is installed."),
-            remedy=say("Install one; on Debian and Ubuntu: apt-get install fonts-dejavu-core"),
-        )

@@ -25,12 +25,17 @@ def number(value: float) -> str:
         return _tr("not a number")
     if math.isinf(value):
         return _tr("infinite") if value > 0 else _tr("minus infinite")
-    return f"{value:.6g}"
+    return digits(f"{value:.6g}")
+
+
+def digits(number: str) -> str:
+    """A number in Python's notation, with the decimal point of the language."""
+    return number.replace(".", QLocale().decimalPoint())
 
 
 def loss(value: float) -> str:
     """A loss with six significant digits, trailing zeros kept so that a column lines up."""
-    return f"{value:#.6g}" if math.isfinite(value) else number(value)
+    return digits(f"{value:#.6g}") if math.isfinite(value) else number(value)
 
 
 def size(value: int) -> str:
@@ -86,7 +91,8 @@ def exact(value: float) -> str:
     """A float32 value in the fewest digits (at most nine significant ones) that name it and no other."""
     if not math.isfinite(value):
         return number(value)
-    return next(text for digits in range(1, 18) if float(text := f"{value:.{digits}g}") == value or digits == 9)
+    tried = ((places, f"{value:.{places}g}") for places in range(1, 10))
+    return digits(next(text for places, text in tried if float(text) == value or places == 9))
 
 
 def leaves(first: int, last: int) -> str:

@@ -7,8 +7,8 @@ from enum import Enum
 from importlib import resources
 from string import Template
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtCore import QDir, QObject, Qt, Signal
+from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
 from counterfoil_app.model.settings import ThemeChoice
@@ -28,9 +28,11 @@ class Tone(Enum):
 class Tokens:
     """The colours of a theme as ``#rrggbb``.
 
-    ``*_tint`` is the background that goes with a tone. ``trainer`` and ``replay`` are the two sides in plots.
+    ``name`` begins the names of its pictures. ``*_tint`` is the background that goes with a tone, ``bad_selected`` that
+    of a bad line that is selected. ``trainer`` and ``replay`` are the two sides in plots.
     """
 
+    name: str
     background: str
     surface: str
     stripe: str
@@ -47,6 +49,7 @@ class Tokens:
     ok_tint: str
     bad: str
     bad_tint: str
+    bad_selected: str
     warn: str
     warn_tint: str
     info: str
@@ -64,6 +67,7 @@ class Tokens:
 
 
 LIGHT = Tokens(
+    name="light",
     background="#f3f5f7",
     surface="#ffffff",
     stripe="#f8f9fb",
@@ -80,6 +84,7 @@ LIGHT = Tokens(
     ok_tint="#e7f5ea",
     bad="#a8201a",
     bad_tint="#fdebe9",
+    bad_selected="#f5beb9",
     warn="#7d5200",
     warn_tint="#fdf3d7",
     info="#0b5cad",
@@ -88,6 +93,7 @@ LIGHT = Tokens(
     replay="#0b5cad",
 )
 DARK = Tokens(
+    name="dark",
     background="#15181c",
     surface="#1c2025",
     stripe="#20252b",
@@ -104,6 +110,7 @@ DARK = Tokens(
     ok_tint="#162c1d",
     bad="#ff8a80",
     bad_tint="#3a1c1b",
+    bad_selected="#6b2b29",
     warn="#e3b74a",
     warn_tint="#332910",
     info="#62aef7",
@@ -117,6 +124,11 @@ def style_sheet(tokens: Tokens) -> str:
     """The style sheet with the tokens filled in; a token that does not exist is a KeyError."""
     template = resources.files("counterfoil_resources").joinpath("themes", "window.qss").read_text("utf-8")
     return Template(template).substitute(asdict(tokens))
+
+
+def tokens_in_use() -> Tokens:
+    """The colours that the application shows now, for what has no theme at hand."""
+    return DARK if QGuiApplication.palette().window().color() == QColor(DARK.background) else LIGHT
 
 
 def palette(tokens: Tokens) -> QPalette:
@@ -160,6 +172,8 @@ class Theme(QObject):
 
     def __init__(self, application: QApplication, choice: ThemeChoice, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        # What the style sheet calls theme:, Qt looks for here.
+        QDir.setSearchPaths("theme", [str(resources.files("counterfoil_resources").joinpath("themes"))])
         self._application = application
         self._choice = choice
         self.tokens = self._wanted()

@@ -21,6 +21,7 @@ from counterfoil import (
     account_of,
     ranges,
 )
+from counterfoil.sentence import Sentence
 from counterfoil_app.looks import engine_words, text
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.model.step_data import StepState
@@ -59,7 +60,7 @@ def segments(request: SegmentRequest) -> str:
         return _tr("the segments {0}").format(number_list(request.numbers))
     if request.confidence is not None:
         return _tr("a random sample that finds a run with {0} % of bad segments with a probability of {1} %").format(
-            f"{100 * request.bad_fraction:g}", f"{100 * request.confidence:g}"
+            text.number(100 * request.bad_fraction), text.number(100 * request.confidence)
         )
     if request.count is not None:
         return _tr("a random sample of {0} segments").format(request.count)
@@ -141,16 +142,17 @@ def equality(equal: bool) -> Look:
     return Look(_tr("equal"), "passed", Tone.OK) if equal else Look(_tr("different"), "failed", Tone.BAD)
 
 
-def dispute_account(dispute: Dispute, mismatched: Iterable[int], sample: Sample | None) -> str:
+def dispute_account(dispute: Dispute, mismatched: Iterable[int], sample: Sample | None, *, before: bool = True) -> str:
     """What differs, what that most likely means, and what follows for the model.
 
     Args:
         dispute: The dispute.
         mismatched: The steps that differ.
         sample: The segments that were replayed; None for all.
+        before: Whether the steps before it were replayed at all.
     """
     first = not any(step < dispute.step for step in mismatched)
-    whole = sample is None or sample.whole
+    whole = before and (sample is None or sample.whole)
     return engine_words.translated(account_of(dispute, whole=whole, first=first))
 
 
@@ -198,6 +200,27 @@ def finding_extent(finding: Finding) -> str:
 def check_title(number: CheckNumber) -> str:
     """What a check asks, with its number."""
     return f"{int(number)}. {engine_words.translated(number.title)}"
+
+
+def precision(whole: str, *, exactly: bool = False) -> str:
+    """A precision profile: the grid alone, or exactly, with its margins."""
+    if not exactly and isinstance(whole, Sentence) and whole.values and isinstance(whole.values[0], Sentence):
+        return engine_words.translated(whole.values[0])
+    return engine_words.translated(whole)
+
+
+def environment(name: str) -> str:
+    """What a line of a machine's environment says."""
+    return {
+        "counterfoil": "Counterfoil",
+        "cpu_capability": _tr("CPU capability"),
+        "deterministic_algorithms": _tr("deterministic algorithms"),
+        "device": _tr("device"),
+        "device_title": _tr("name of the device"),
+        "platform": _tr("operating system"),
+        "python": "Python",
+        "threads": _tr("threads"),
+    }.get(name, name)
 
 
 def phase(name: str) -> str:

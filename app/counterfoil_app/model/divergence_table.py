@@ -167,6 +167,10 @@ class DivergenceTable:
             result[:, place] = self._values[:, ones[place] : others[place]].max(axis=1)
         return result
 
+    def differing(self) -> int:
+        """How many tensors differ at any compared checkpoint."""
+        return int((self._values[:, : len(self._differing)] != 0).any(axis=1).sum())
+
     def largest(self) -> str | None:
         """Name of the tensor that ever differed most; None when all are equal."""
         values = self._values[:, : len(self._differing)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from counterfoil import AuditReport, BundleSummary, Dispute, Kept, Sample, StepTable
@@ -18,11 +19,17 @@ class VerdictMaterial:
         report: What the replay found.
         summary: The overview of the bundle; None when it could not be read.
         steps: The step table.
+        order: The client's order file, if one was given.
+        begun: When the replay began; None when that is not known, as of a result of an earlier day.
+        ended: When it ended.
     """
 
     report: AuditReport
     summary: BundleSummary | None
     steps: StepTable
+    order: Path | None = None
+    begun: datetime | None = None
+    ended: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ It holds what the engine reported and draws no conclusions.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.divergence_table import DivergenceTable
 from counterfoil_app.model.finished import Finished
+from counterfoil_app.model.known_orders import KnownOrders
 from counterfoil_app.model.progress import Progress, ProgressMeter
 from counterfoil_app.model.step_data import StepData
 
@@ -72,6 +74,8 @@ class OpenBundle(QObject):
         self.path: Path | None = None
         self.order: Path | None = None
         self.data: Path | None = None
+        self.heads: Path | None = None
+        self.orders: KnownOrders | None = None
         self.segments = SegmentRequest()
         self.allow_large = False
         self.failure: Failure | None = None
@@ -102,6 +106,8 @@ class OpenBundle(QObject):
         self.sample: Sample | None = None
         self.was_stopped = False
         self.kept: Kept | None = None
+        self.begun: datetime | None = None
+        self.ended: datetime | None = None
         self._meter.forget()
 
     @property
@@ -131,6 +137,14 @@ class OpenBundle(QObject):
         report = self.report
         signable = report is not None and report.bundle_digest is not None
         return signable and self.has_result and self.verdict_file is None
+
+    @property
+    def known_order(self) -> Path | None:
+        """A file that held the order which the open bundle names, when the user last gave it as the client's."""
+        if self.orders is None or self.summary is None or self.summary.run is None:
+            return None
+        found = self.orders.find(self.summary.order.digest)
+        return found if found != self.path else None
 
     @property
     def other_order_given(self) -> bool:
@@ -217,6 +231,7 @@ class OpenBundle(QObject):
     def _absorb(self, snapshot: Snapshot) -> None:
         """Know what happened in the replay."""
         if snapshot.started is not None:
+            self.begun = datetime.now(UTC)
             self.sample = snapshot.started.sample
             self._leave_out(self.sample)
             self._take_checks(snapshot.started.checks)
@@ -238,6 +253,7 @@ class OpenBundle(QObject):
             self.dispute_changed.emit()
         if snapshot.report is not None:
             self.report, self.kept = snapshot.report, snapshot.kept
+            self.ended = datetime.now(UTC)
 
     def _leave_out(self, sample: Sample | None) -> None:
         """Mark the steps that a sample leaves out."""

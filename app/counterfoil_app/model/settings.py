@@ -137,6 +137,8 @@ class Settings:
     """Folder in which a file dialog starts."""
     key_file = Setting(_file, _or_empty)
     """The private key last used to sign; None when there is none or it is gone."""
+    auditor_name = Setting(_text)
+    """Who the auditor is, for the head of a report; empty at first."""
     language = Setting(_text)
     """Code of the chosen language, for instance ``de``; empty follows the system."""
     text_percent = Setting(_text_percent)

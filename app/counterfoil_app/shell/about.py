@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QLabel, QV
 
 from counterfoil import __version__
 from counterfoil_app.looks import icons
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.shell.versions import versions, versions_text
 from counterfoil_app.views.parts import Field, FieldGrid, label
 
@@ -22,7 +23,7 @@ class AboutDialog(QDialog):
         self.setWindowTitle(self.tr("About Counterfoil"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         logo = QLabel()
-        logo.setPixmap(icons.pixmap("counterfoil", "#000000", LOGO_PIXELS, self.devicePixelRatioF()))
+        logo.setPixmap(icons.pixmap("counterfoil", "#000000", scaled(LOGO_PIXELS), self.devicePixelRatioF()))
         logo.setAlignment(Qt.AlignmentFlag.AlignTop)
         title = label(f"Counterfoil {__version__}", "title")
         font = title.font()
@@ -30,13 +31,16 @@ class AboutDialog(QDialog):
         title.setFont(font)
         purpose = label(self.tr("Find out whether the training you ordered is the training that happened."))
         licence = label(self.tr("Free software under the Apache License 2.0, without any warranty."), "muted")
+        fonts = label(
+            self.tr("Fonts: Inter and JetBrains Mono, changed, under the SIL Open Font License 1.1."), "muted"
+        )
         self.versions = FieldGrid()
         self.versions.show_fields([Field(name, version) for name, version in versions()])
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self.copy = self.buttons.addButton(self.tr("&Copy versions"), QDialogButtonBox.ButtonRole.ActionRole)
         words = QVBoxLayout()
         words.setSpacing(6)
-        for widget in (title, purpose, licence):
+        for widget in (title, purpose, licence, fonts):
             words.addWidget(widget)
         head = QHBoxLayout()
         head.setSpacing(16)

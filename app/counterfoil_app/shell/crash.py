@@ -12,23 +12,26 @@ import traceback
 from types import TracebackType
 
 from PySide6.QtCore import QMessageLogContext, QObject, Qt, QtMsgType, Signal, qInstallMessageHandler
-from PySide6.QtGui import QFontDatabase, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
-    QStyle,
     QVBoxLayout,
     QWidget,
 )
 
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks import icons
+from counterfoil_app.looks.fonts import fixed_font, scaled
+from counterfoil_app.looks.theme import tokens_in_use
 from counterfoil_app.shell.versions import versions_text
 from counterfoil_app.views.parts import label
 
+ICON_PIXELS = 32
 QT_KINDS = {
     QtMsgType.QtWarningMsg: "warning",
     QtMsgType.QtCriticalMsg: "critical",
@@ -102,8 +105,8 @@ class ExceptionDialog(QDialog):
         self.setSizeGripEnabled(True)
         self._failures: list[Failure] = []
         icon = QLabel()
-        pixels = self.style().pixelMetric(QStyle.PixelMetric.PM_MessageBoxIconSize)
-        icon.setPixmap(self.style().standardIcon(QStyle.StandardPixmap.SP_MessageBoxCritical).pixmap(pixels))
+        bad = tokens_in_use().bad
+        icon.setPixmap(icons.pixmap("error", bad, scaled(ICON_PIXELS), self.devicePixelRatioF()))
         icon.setAccessibleName(self.tr("Error"))
         title = label(self.tr("Counterfoil itself made a mistake."), "title")
         self.sentence = label()
@@ -118,7 +121,7 @@ class ExceptionDialog(QDialog):
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)
         self.details.setAccessibleName(self.tr("Details to copy"))
-        self.details.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.details.setFont(fixed_font())
         self.details.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self.copy = self.buttons.addButton(self.tr("&Copy details"), QDialogButtonBox.ButtonRole.ActionRole)

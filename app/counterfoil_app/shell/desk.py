@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
 from itertools import pairwise
 
-from PySide6.QtCore import QByteArray, QSize, Qt
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
+from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QDockWidget,
+    QFrame,
+    QMainWindow,
+    QScrollArea,
+    QTabBar,
+    QTabWidget,
+    QWidget,
+)
 
-LAYOUT_VERSION = 3
+from counterfoil_app.looks.fonts import scaled
+
+LAYOUT_VERSION = 4
 """Number of the set of views: a layout that was kept with another set is not restored."""
-OVERVIEW_CHARACTERS = 66
-OVERVIEW_SHARE = 0.31
-"""Share of the window's width that the overview has at first, unless its text needs more."""
+OVERVIEW_PIXELS = 380
 LARGEST_OVERVIEW_SHARE = 0.42
-ROOM_FOR_TWO = 64
-"""Height of a window, in lines of text, from which two views lie above each other at first."""
+"""Width of the overview at first, and the share of the window's width that it has at most."""
+BESIDE_PIXELS, ABOVE_PIXELS = 1900, 1280
+"""Width of a window from which the plots lie beside the steps at first, and height from which they lie above them."""
+SMALLEST = QSize(160, 90)
+"""Room for a dock below which it does not shrink; its view scrolls."""
 
 
 def make_dock(name: str, title: str, view: QWidget) -> QDockWidget:
@@ -23,8 +37,36 @@ def make_dock(name: str, title: str, view: QWidget) -> QDockWidget:
     dock = QDockWidget(title)
     dock.setObjectName(name)
     dock.setAccessibleName(title)
-    dock.setWidget(view)
+    dock.setWidget(Frame(view))
     return dock
+
+
+class Plots(Enum):
+    """Where the plots lie at first: behind the steps, above them, or beside them."""
+
+    BEHIND = "behind"
+    ABOVE = "above"
+    BESIDE = "beside"
+
+
+class Frame(QScrollArea):
+    """What is around a view in its dock: a window too small for the view scrolls it, and is not held open by it."""
+
+    def __init__(self, view: QWidget) -> None:
+        super().__init__()
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidget(view)
+        self._view = view
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Little."""
+        return SMALLEST
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """What the view wants."""
+        return self._view.sizeHint()
 
 
 class Desk(QMainWindow):
@@ -41,9 +83,23 @@ class Desk(QMainWindow):
         self._window = window
         self.setWindowFlags(Qt.WindowType.Widget)
         self.setDockNestingEnabled(True)
+        # A tab that is dragged out of its bar takes its view along.
+        self.setDockOptions(self.dockOptions() | QMainWindow.DockOption.GroupedDragging)
         self.docks = {name: make_dock(name, title, view) for name, (title, view) in views.items()}
+        self._untitled = {dock: QWidget(dock) for dock in self.docks.values()}
+        self._dress_later = QTimer(self)
+        self._dress_later.setSingleShot(True)
+        self._dress_later.timeout.connect(self._dress)
+        for dock in self.docks.values():
+            for moved in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
+                moved.connect(self._dress_soon)
         self._arrange()
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Give the views their titles."""
+        super().showEvent(event)
+        self._dress_soon()
 
     def save(self) -> QByteArray:
         """The layout as it is now, for :meth:`lay_out_as_left`."""
@@ -59,12 +115,14 @@ class Desk(QMainWindow):
         """Arrange the docks for the size of the window."""
         self._arrange()
         docks, width = self.docks, self._window.width()
-        # Larger text needs a wider overview, but never more than its part of the window.
-        wanted = max(int(OVERVIEW_SHARE * width), self._window.fontMetrics().averageCharWidth() * OVERVIEW_CHARACTERS)
-        overview = min(wanted, int(LARGEST_OVERVIEW_SHARE * width))
-        widths = [overview, width - overview]
-        self.resizeDocks([docks["overview"], docks["steps"]], widths, Qt.Orientation.Horizontal)
-        if self._has_room_for_two:
+        overview = min(scaled(OVERVIEW_PIXELS), int(LARGEST_OVERVIEW_SHARE * width))
+        rest = width - overview
+        if self._plots is Plots.BESIDE:
+            shown = [docks["overview"], docks["steps"], docks["divergence"]]
+            self.resizeDocks(shown, [overview, rest // 2, rest - rest // 2], Qt.Orientation.Horizontal)
+        else:
+            self.resizeDocks([docks["overview"], docks["steps"]], [overview, rest], Qt.Orientation.Horizontal)
+        if self._plots is Plots.ABOVE:
             self.resizeDocks([docks["divergence"], docks["steps"]], [1, 1], Qt.Orientation.Vertical)
         docks["steps"].raise_()
 
@@ -76,17 +134,94 @@ class Desk(QMainWindow):
         self.lay_out()
 
     @property
-    def _has_room_for_two(self) -> bool:
-        return self._window.height() >= ROOM_FOR_TWO * self._window.fontMetrics().height()
+    def _plots(self) -> Plots:
+        """Where the plots lie at first."""
+        if self._window.width() >= scaled(BESIDE_PIXELS):
+            return Plots.BESIDE
+        return Plots.ABOVE if self._window.height() >= scaled(ABOVE_PIXELS) else Plots.BEHIND
 
     def _arrange(self) -> None:
-        """The overview beside all other views: behind each other, or where there is room, plots above the rest."""
+        """The overview beside all other views: behind each other, or where there is room, the plots beside the rest."""
         left, right = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+        # On their way to their tabs the docks lie below each other: a small window must not grow for that.
+        layout = self.layout()
+        assert layout is not None
+        layout.setEnabled(False)
         for name, dock in self.docks.items():
             self.addDockWidget(left if name == "overview" else right, dock)
         others = [dock for name, dock in self.docks.items() if name != "overview"]
-        if self._has_room_for_two:
-            others.remove(self.docks["divergence"])
-            self.splitDockWidget(self.docks["divergence"], others[0], Qt.Orientation.Vertical)
+        divergence = self.docks["divergence"]
+        if self._plots is not Plots.BEHIND:
+            others.remove(divergence)
+        if self._plots is Plots.BESIDE:
+            self.splitDockWidget(others[0], divergence, Qt.Orientation.Horizontal)
+        elif self._plots is Plots.ABOVE:
+            self.splitDockWidget(divergence, others[0], Qt.Orientation.Vertical)
         for one, other in pairwise(others):
             self.tabifyDockWidget(one, other)
+        layout.setEnabled(True)
+
+    # The views by keyboard
+
+    def show_view(self, name: str) -> None:
+        """Bring a view to the front, opened if it was closed, and give it the keyboard; it is never hidden by this."""
+        dock = self.docks[name]
+        dock.show()
+        dock.raise_()
+        focus_dock(dock)
+
+    def turn(self, direction: int) -> None:
+        """Bring the next (1) or the previous (-1) of the open views to the front, and give it the keyboard."""
+        names = [name for name, dock in self.docks.items() if not _is_closed(dock)]
+        if names:
+            now = self._current()
+            place = names.index(now) if now in names else -1 if direction > 0 else 0
+            self.show_view(names[(place + direction) % len(names)])
+
+    def close_view(self) -> None:
+        """Close the view that has the keyboard."""
+        name = self._current()
+        if name is not None:
+            self.docks[name].close()
+
+    def _current(self) -> str | None:
+        """The view that has the keyboard, or whose tab has it."""
+        around = QApplication.focusWidget()
+        while around is not None and not isinstance(around, QDockWidget):
+            if isinstance(around, QTabBar):
+                title = around.tabText(around.currentIndex())
+                return next((name for name, dock in self.docks.items() if dock.windowTitle() == title), None)
+            around = around.parentWidget()
+        return around.objectName() if around is not None and around.objectName() in self.docks else None
+
+    # Titles and tabs
+
+    def _dress_soon(self) -> None:
+        if self.isVisible():  # a window that closes hides its docks
+            self._dress_later.start()
+
+    def _dress(self) -> None:
+        """A view behind tabs has its title on its tab alone; and a row of tabs can be reached by the Tab key."""
+        for dock, nothing in self._untitled.items():
+            others = [other for other in self.tabifiedDockWidgets(dock) if not _is_closed(other)]
+            wanted = nothing if others and not dock.isFloating() else None
+            if dock.titleBarWidget() is not wanted:
+                dock.setTitleBarWidget(wanted)  # type: ignore[arg-type]  # the stubs know no None, which is Qt's own title
+        for bar in self.findChildren(QTabBar):
+            bar.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            bar.setAccessibleName(self.tr("Views"))
+            bar.setUsesScrollButtons(True)
+
+
+def _is_closed(dock: QDockWidget) -> bool:
+    return not dock.toggleViewAction().isChecked()
+
+
+def focus_dock(dock: QDockWidget) -> None:
+    """Give the keyboard to the first control of a dock that takes it by the Tab key."""
+    inside = dock.widget()
+    for part in (inside, *inside.findChildren(QWidget)):
+        takes = bool(part.focusPolicy() & Qt.FocusPolicy.TabFocus)
+        if takes and part.isVisibleTo(dock) and part.isEnabled():
+            part.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            return

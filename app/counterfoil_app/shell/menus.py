@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QMenu
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QMainWindow, QMenu
 
 from counterfoil_app.engine import strangers
 from counterfoil_app.looks.engine_words import translated
@@ -36,21 +36,18 @@ class Menus(QObject):
         self._session = session
         self._bar = window.menuBar()
 
-    def fill(
-        self, plots: Sequence[QAction], steps: Sequence[QAction], docks: Sequence[QDockWidget], queue: QDockWidget
-    ) -> None:
+    def fill(self, plots: Sequence[QAction], steps: Sequence[QAction], views: Sequence[str]) -> None:
         """Make all menus.
 
         Args:
             plots: What the plots can be exported as.
             steps: Where one can go in the step table.
-            docks: The views, whose keys are Ctrl+1, Ctrl+2, ...
-            queue: The queue's dock.
+            views: The actions that show the views.
         """
         self._fill_file_menu(plots)
         self._fill_replay_menu()
         self._bar.addMenu(self.tr("&Steps")).addActions(list(steps))
-        self._fill_view_menu(docks, queue)
+        self._fill_view_menu(views)
         help_menu = self._bar.addMenu(self.tr("&Help"))
         self._add(help_menu, "help", "shortcuts", "", "copy_log", "", "about")
         self.show_devices()
@@ -78,13 +75,22 @@ class Menus(QObject):
         self._add(menu.addMenu(self.tr("&Queue")), "add_to_queue", "start_queue", "stop_queue")
         self.device_menu = menu.addMenu(self.tr("&Device"))
 
-    def _fill_view_menu(self, docks: Sequence[QDockWidget], queue: QDockWidget) -> None:
+    def _fill_view_menu(self, views: Sequence[str]) -> None:
         menu = self._bar.addMenu(self.tr("&View"))
-        for key, dock in [*enumerate(docks, start=1), (0, queue)]:
-            action = dock.toggleViewAction()
-            action.setShortcut(QKeySequence(f"Ctrl+{key}"))
-            menu.addAction(action)
-        self._add(menu, "", "layout", "undo_layout", "redo_layout", "")
+        self._add(
+            menu,
+            *views,
+            "show_queue",
+            "",
+            "next_view",
+            "previous_view",
+            "close_view",
+            "",
+            "layout",
+            "undo_layout",
+            "redo_layout",
+            "",
+        )
         themes = menu.addMenu(self.tr("&Theme"))
         group = QActionGroup(self)
         names = {

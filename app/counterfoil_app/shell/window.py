@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -16,7 +16,7 @@ from PySide6.QtGui import (
     QKeySequence,
     QShowEvent,
 )
-from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import name_of
@@ -25,20 +25,26 @@ from counterfoil_app.looks import icons
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.address_book import open_address_book
 from counterfoil_app.model.bundle_queue import BundleQueue
+from counterfoil_app.model.hearing import Hearing
 from counterfoil_app.model.history import History, Past
+from counterfoil_app.model.journal import Kind
+from counterfoil_app.model.known_orders import FILE_NAME, KnownOrders
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings, ThemeChoice
 from counterfoil_app.shell.actions import ActionTable, Face, Row
 from counterfoil_app.shell.commands import Commands
-from counterfoil_app.shell.desk import Desk, make_dock
-from counterfoil_app.shell.files import Files, dropped_files
+from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
+from counterfoil_app.shell.dropping import Dropping, dropped_files
+from counterfoil_app.shell.files import Files
 from counterfoil_app.shell.menus import Menus
 from counterfoil_app.shell.shell import Shell
 from counterfoil_app.verdict.desk import VerdictDesk
+from counterfoil_app.views.capsule import CapsuleDialog
 from counterfoil_app.views.dialogs import ask_to_stop, show_failure
 from counterfoil_app.views.dispute import DisputeView
 from counterfoil_app.views.divergence import DivergenceView
+from counterfoil_app.views.drop_hint import DropHint
 from counterfoil_app.views.header import HeaderActions, HeaderView
 from counterfoil_app.views.merkle import MerkleView
 from counterfoil_app.views.overview import OverviewView
@@ -50,9 +56,22 @@ from counterfoil_app.views.steps import StepsView
 from counterfoil_app.views.strip import StepStrip
 from counterfoil_app.views.welcome import WelcomeView
 
-FIRST_SIZE = (1366, 768)
+LEAST_FIRST_SIZE = QSize(1366, 768)
+SHARE_OF_SCREEN = 0.8
+FRAME = QSize(16, 40)
+"""Room for the frame and the title that a desktop puts around a window, before it is known."""
 QUEUE_WIDTH = 270
 MESSAGE_MILLISECONDS = 15_000
+
+
+def first_size(room: QSize) -> QSize:
+    """How large the window opens: a good part of a large screen, and never more than fits with its frame.
+
+    Args:
+        room: The screen without task bars.
+    """
+    wanted = (room * SHARE_OF_SCREEN).expandedTo(LEAST_FIRST_SIZE)
+    return wanted.boundedTo(room - FRAME)
 
 
 class MainWindow(QMainWindow):
@@ -75,6 +94,17 @@ class MainWindow(QMainWindow):
         self.history = History(engine, self.session.submit, settings.config_folder / "results", self)
         self.history.follow(self.session)
         self.files = Files(self.session, self.queue, self.verdicts, settings, self)
+        self.session.orders = KnownOrders(settings.config_folder / FILE_NAME)
+        self.dropping = Dropping(
+            self.session,
+            self.queue,
+            self.files,
+            self.verdicts,
+            self.session.orders,
+            settings,
+            self.open_capsule,
+            self,
+        )
         self._closing = False
         self._laid_out = False
         self._raised_dispute = False
@@ -89,14 +119,17 @@ class MainWindow(QMainWindow):
         self._put_together()
         self.menus = Menus(self.commands, self.session, self)
         self.menus.fill(
-            self.divergence.export_actions(), self.steps.actions_for_menu(), list(self.docks.values()), self.queue_dock
+            self.divergence.export_actions(), self.steps.actions_for_menu(), [f"show_{name}" for name in self.docks]
         )
         self._connect()
-        self.resize(*FIRST_SIZE)
+        self.resize(first_size(self.screen().availableSize()))
         if not settings.geometry.isEmpty():
             self.restoreGeometry(settings.geometry)
         self.shell.watch_layout(self.desk, self.docks)
         self._show_theme()
+        self.drop_hint = DropHint(self)
+        for child in self.findChildren(QWidget):
+            child.setAcceptDrops(False)  # a line of text would take the name of a file that is dropped on it
         self._show_page()
         self._refresh()
 
@@ -110,9 +143,57 @@ class MainWindow(QMainWindow):
                 self._clear_recent,
                 enabled=lambda _session: bool(self._recent),
             ),
+            *self._rows_of_views(),
             Row("layout", Face(self.tr("&Restore layout")), lambda: self.desk.restore()),
             Row("quit", Face(self.tr("&Quit")), self.close, QKeySequence.StandardKey.Quit),
         ]
+
+    def _rows_of_views(self) -> list[Row]:
+        def is_open(session: Session) -> bool:
+            return session.summary is not None
+
+        titles = {
+            "overview": self.tr("&Overview"),
+            "steps": self.tr("&Steps"),
+            "divergence": self.tr("&Divergence"),
+            "merkle": self.tr("&Merkle"),
+            "dispute": self.tr("Dis&pute"),
+            "log": self.tr("&Log"),
+        }
+        return [
+            *(
+                Row(f"show_{name}", Face(title), partial(self._show_view, name), f"Ctrl+{key}", enabled=is_open)
+                for key, (name, title) in enumerate(titles.items(), start=1)
+            ),
+            Row("show_queue", Face(self.tr("&Queue")), self._show_queue, "Ctrl+0"),
+            Row("next_view", Face(self.tr("&Next view")), lambda: self.desk.turn(1), "Ctrl+Tab", enabled=is_open),
+            Row(
+                "previous_view",
+                Face(self.tr("Pre&vious view")),
+                lambda: self.desk.turn(-1),
+                "Ctrl+Shift+Tab",
+                enabled=is_open,
+            ),
+            Row(
+                "close_view",
+                Face(self.tr("&Close view"), tip=self.tr("Close the view that has the keyboard")),
+                self._close_view,
+                "Ctrl+W",
+            ),
+        ]
+
+    def _show_view(self, name: str) -> None:
+        self.desk.show_view(name)
+
+    def _show_queue(self) -> None:
+        self.queue_dock.show()
+        focus_dock(self.queue_dock)
+
+    def _close_view(self) -> None:
+        if self.queue_dock.isAncestorOf(QApplication.focusWidget() or self):
+            self.queue_dock.close()
+        else:
+            self.desk.close_view()
 
     def _make_views(self) -> None:
         session, theme, commands = self.session, self.theme, self.commands
@@ -176,6 +257,10 @@ class MainWindow(QMainWindow):
         session.exports.finished.connect(self._exported)
         session.failed.connect(self._failed)
         session.misnamed.connect(self._misnamed)
+        session.compared.connect(self.dropping.note_order)
+        self.files.chosen.connect(self.open_files)
+        self.dropping.placed.connect(self._placed)
+        self.dropping.failed.connect(self._failed)
         session.other_order.connect(self.files.open_with_order)
         self.history.failed.connect(self._failed)
         session.idle.connect(self._close_when_idle)
@@ -183,6 +268,7 @@ class MainWindow(QMainWindow):
         self.files.opening.connect(self._forget_dispute)
         self.files.queued.connect(self.queue_dock.show)
         self.overview.trainer_key.failed.connect(self._failed)
+        self.steps.dispute_wanted.connect(partial(self._show_view, "dispute"))
         self.welcome.recent_chosen.connect(self.open_bundle)
         self.welcome.sample_cancelled.connect(shell.samples.cancel)
         self.header.device.activated.connect(self._device_chosen)
@@ -202,8 +288,18 @@ class MainWindow(QMainWindow):
         self.files.open_bundle(path, order)
 
     def open_files(self, paths: Sequence[Path]) -> None:
-        """Open what was dropped or picked: a verdict to be read, one bundle, or several to be queued."""
-        self.files.open_files(paths)
+        """Use what was dropped or picked for what it is: runs, orders, verdicts, keys, capsules, data."""
+        self.dropping.place(paths)
+
+    def open_capsule(self, path: Path, order: Path | None = None) -> None:
+        """Show a dispute capsule, which can be adjudicated here."""
+        hearing = Hearing(self.session, path, self)
+        hearing.order = order
+        dialog = CapsuleDialog(hearing, self.theme, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        hearing.setParent(dialog)
+        dialog.order_wanted.connect(partial(self.files.choose_order_of, dialog.use_order))
+        dialog.open()
 
     def plan_replay(self) -> None:
         """Ask how much of the run is replayed."""
@@ -228,22 +324,29 @@ class MainWindow(QMainWindow):
             self.files.leave_result(self.tr("Show without signing"), show)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
-        """Take files."""
+        """Take files, and say so."""
         if dropped_files(event.mimeData()):
             event.acceptProposedAction()
             self.welcome.show_hot(True)
+            self.drop_hint.show_for(len(dropped_files(event.mimeData())))
 
     def dragLeaveEvent(self, _event: QDragLeaveEvent) -> None:  # noqa: N802 - Qt's name
         """Forget the drag."""
         self.welcome.show_hot(False)
+        self.drop_hint.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
-        """Open the dropped files."""
+        """Use the dropped files for what they are."""
         self.welcome.show_hot(False)
+        self.drop_hint.hide()
         paths = dropped_files(event.mimeData())
         if paths:
             event.acceptProposedAction()
             self.open_files(paths)
+
+    def _placed(self, sentence: str) -> None:
+        self.shell.journal.note(Kind.NOTE, sentence)
+        self.statusBar().showMessage(sentence, MESSAGE_MILLISECONDS)
 
     # Showing
 

@@ -12,14 +12,15 @@ import pyqtgraph as pg
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
+from counterfoil_app.looks.fonts import TEXT
 from counterfoil_app.views.axes import NumberAxis, StepAxis
 
 Floats = npt.NDArray[np.float64]
 SCALE = 3
-"""Pixels per point: 216 dots per inch on paper."""
-MARGINS = (58.0, 10.0, 12.0, 30.0)
-"""Left, top, right and bottom, in points, for the numbers along the axes."""
-TEXT_POINTS = 8.25
+"""Pixels of the picture per pixel on paper, of which an inch has 96."""
+MARGINS = (76.0, 12.0, 18.0, 46.0)
+"""Left, top, right and bottom, for the numbers along the axes and their names."""
+TEXT_PIXELS = 11
 PAPER, INK = "#ffffff", "#1b1f24"
 GRID_ALPHA = 0.15
 MOST_GAPS = 100
@@ -46,18 +47,21 @@ class Series:
     dots: bool = False
 
 
-def draw(series: Sequence[Series], width: float, height: float, mark: float | None, x_title: str) -> QImage:
+def draw(
+    series: Sequence[Series], width: float, height: float, mark: float | None, x_title: str, y_title: str = ""
+) -> QImage:
     """Draw curves over a common x axis; in the main thread, and with a QApplication.
 
     Args:
         series: The curves; those without a finite value are left out.
-        width: Width in points.
-        height: Height in points.
+        width: Width in pixels on paper.
+        height: Height in pixels on paper.
         mark: Where to draw a dashed vertical line; None for none.
         x_title: What the x axis counts.
+        y_title: What the y axis shows.
 
     Returns:
-        The picture, :data:`SCALE` pixels per point.
+        The picture, :data:`SCALE` pixels for each of them.
     """
     image = QImage(round(width * SCALE), round(height * SCALE), QImage.Format.Format_RGB32)
     image.fill(QColor(PAPER))
@@ -68,16 +72,16 @@ def draw(series: Sequence[Series], width: float, height: float, mark: float | No
     canvas = pg.GraphicsLayoutWidget()
     canvas.setBackground(PAPER)
     canvas.setAntialiasing(True)
-    plot = _make_plot(canvas, x_title)
+    plot = _make_plot(canvas, x_title, y_title)
     _set_range(plot, shown)
     canvas.resize(image.size())
     canvas.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     canvas.show()  # lays it out
     for one, finite in shown:
         style = (
-            {"pen": None, "symbol": "o", "symbolSize": 2.6 * SCALE, "symbolPen": None, "symbolBrush": one.colour}
+            {"pen": None, "symbol": "o", "symbolSize": 3.5 * SCALE, "symbolPen": None, "symbolBrush": one.colour}
             if one.dots
-            else {"pen": _pen(one.colour, 1.1)}
+            else {"pen": _pen(one.colour, 1.5)}
         )
         for part in stretches(one.x[finite]):
             add_curve(plot, one.x[finite][part], one.y[finite][part], **style)
@@ -125,11 +129,11 @@ def add_curve(plot: pg.PlotItem, x: Floats, y: Floats, **style: object) -> pg.Pl
     return curve
 
 
-def _pen(colour: str, points: float, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> object:
-    return pg.mkPen(colour, width=points * SCALE, style=style)
+def _pen(colour: str, width: float, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> object:
+    return pg.mkPen(colour, width=width * SCALE, style=style)
 
 
-def _make_plot(canvas: pg.GraphicsLayoutWidget, x_title: str) -> pg.PlotItem:
+def _make_plot(canvas: pg.GraphicsLayoutWidget, x_title: str, y_title: str) -> pg.PlotItem:
     """A plot whose frame has :data:`MARGINS`."""
     left, top, right, bottom = (round(margin * SCALE) for margin in MARGINS)
     canvas.ci.layout.setContentsMargins(0, top, right, 0)
@@ -139,8 +143,8 @@ def _make_plot(canvas: pg.GraphicsLayoutWidget, x_title: str) -> pg.PlotItem:
     plot.layout.setSpacing(0)
     plot.hideButtons()
     plot.getViewBox().setBorder(_pen(INK, 0.7))
-    font = QFont()
-    font.setPixelSize(round(TEXT_POINTS * SCALE))
+    font = QFont(TEXT)
+    font.setPixelSize(round(TEXT_PIXELS * SCALE))
     for side in ("left", "bottom"):
         axis = plot.getAxis(side)
         axis.setPen(_pen(INK, 0.5))
@@ -150,7 +154,9 @@ def _make_plot(canvas: pg.GraphicsLayoutWidget, x_title: str) -> pg.PlotItem:
         axis.setStyle(hideOverlappingLabels=right)  # what reaches into the margins is shown, what would be cut is not
     plot.getAxis("left").setWidth(left)
     plot.getAxis("bottom").setHeight(bottom)
-    plot.setLabel("bottom", x_title, color=INK, **{"font-size": f"{round(TEXT_POINTS * SCALE)}px"})
+    if y_title:
+        plot.setLabel("left", y_title, color=INK, **{"font-size": f"{round(TEXT_PIXELS * SCALE)}px"})
+    plot.setLabel("bottom", x_title, color=INK, **{"font-size": f"{round(TEXT_PIXELS * SCALE)}px"})
     # Axes of their own draw the grid: one with a grid hides the numbers at its ends.
     for side in ("top", "right"):
         plot.showAxis(side)

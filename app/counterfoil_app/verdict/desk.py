@@ -59,6 +59,7 @@ class VerdictDesk(QObject):
         target = beside(path, ".verdict.json", ".report.pdf", ".steps.csv")
         signed_at = now()
         dialog = SigningDialog(report, signed_at, key, self._settings.config_folder, target, self._theme, self._window)
+        dialog.case.auditor.setText(self._settings.auditor_name)
         self._show(dialog)
         dialog.wanted.connect(partial(self._sign, dialog, report))
         self._ask(dialog, lambda engine: engine.preview(report, signed_at), partial(self._previewed, dialog))
@@ -85,6 +86,7 @@ class VerdictDesk(QObject):
             return
         request = dialog.request()
         self._key_in_use = request.private_key
+        self._settings.auditor_name = request.case.auditor
         done = partial(self._signed, dialog)
         self._session.export_verdict(partial(export_verdict, request=request), done)
 
@@ -108,6 +110,12 @@ class VerdictDesk(QObject):
         viewer.bundle_chosen.connect(partial(self._take_bundle, viewer))
         self._check(viewer)
         return viewer
+
+    def try_key(self, key: Path) -> None:
+        """Check the verdicts that are open, and were not checked yet, with another key."""
+        for dialog in self._open:
+            if isinstance(dialog, VerdictViewer) and not dialog.checked:
+                self._take_key(dialog, key)
 
     def _check(self, viewer: VerdictViewer) -> None:
         path, bundle = viewer.path, viewer.bundle

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from counterfoil import Passphrase, start_signer, write_whole
+from counterfoil import Digest, Passphrase, start_signer, write_whole
 from counterfoil.errors import KeyFileError, TargetExistsError
 from counterfoil.sentence import joined, say
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.model.finished import VerdictMaterial
 from counterfoil_app.verdict import passphrases
+from counterfoil_app.verdict.case import NO_CASE, Case
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_app.verdict.report_process import print_report
 
@@ -37,6 +39,7 @@ class SigningRequest:
         remember: Remember the passphrase in the system's key ring.
         statement: What was shown, and is signed byte for byte; None lets the engine make it.
         replace: Whether files that lie there already may be replaced.
+        case: What the head of the report says.
     """
 
     private_key: Path
@@ -49,6 +52,7 @@ class SigningRequest:
     remember: bool = False
     statement: bytes | None = field(default=None, repr=False)
     replace: bool = False
+    case: Case = NO_CASE
 
     @property
     def in_the_way(self) -> tuple[Path, ...]:
@@ -83,14 +87,33 @@ def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRe
         envelope = signer.sign(statement)
     write_whole(request.target, envelope, what=say("the verdict"), replace=request.replace)
     if request.report is not None:
-        curves = Curves.of(material.steps)
-        page = Contents(plain(material.report), plain(material.summary), curves, envelope, name_of(request.target))
+        page = _page(material, envelope, request)
         write_whole(request.report, print_report(page), what=say("the report"), replace=request.replace)
     if request.table is not None:
         engine.write_steps(material.steps, request.table)
     if request.remember and request.passphrase is not None:
         passphrases.remember(request.private_key, request.passphrase)
     return request.target
+
+
+def _page(material: VerdictMaterial, envelope: bytes, request: SigningRequest) -> Contents:
+    """What the report is made from; an order file that is gone by now has no hash in it."""
+    order_file = None
+    if material.order is not None:
+        with suppress(OSError):
+            order_file = Digest.of_file(material.order)
+    return Contents(
+        plain(material.report),
+        plain(material.summary),
+        Curves.of(material.steps),
+        envelope,
+        name_of(request.target),
+        case=request.case,
+        order_name=name_of(material.order),
+        order_file=order_file,
+        begun=material.begun,
+        ended=material.ended,
+    )
 
 
 def _make_folder(folder: Path) -> None:

@@ -1,4 +1,7 @@
-"""The report to print: what a signed verdict says, for people, with how to check it (PDF, A4)."""
+"""What the report says: a signed verdict for a board or a court, with how it was found and how to check it.
+
+:mod:`report_pages` lays it out and prints it.
+"""
 
 from __future__ import annotations
 
@@ -7,35 +10,21 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from html import escape
 
 import numpy as np
-from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QRectF, QSizeF, Qt, QUrl
-from PySide6.QtGui import (
-    QAbstractTextDocumentLayout,
-    QColor,
-    QFont,
-    QImage,
-    QPageLayout,
-    QPageSize,
-    QPainter,
-    QPalette,
-    QPdfWriter,
-    QTextDocument,
-)
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import QImage
 
-from counterfoil import AuditReport, BundleSummary, Dispute, Finding, Outcome, StepTable, __version__
+from counterfoil import AuditReport, BundleSummary, Digest, Dispute, Finding, Outcome, StepTable
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import LIGHT
 from counterfoil_app.verdict import chart
+from counterfoil_app.verdict.case import NO_CASE, Case
 from counterfoil_app.verdict.chart import Floats, Series
 
-MARGIN_MILLIMETRES = 17.0
-POINTS_PER_INCH = 72
-TEXT_POINTS = 9.0
-FOOTER_POINTS = 18.0
-CHART_HEIGHT = 165.0
 TENSORS = 12
 """Most differing tensors that the report lists."""
 ELEMENTS = 6
@@ -84,6 +73,11 @@ class Contents:
         curves: What the charts show.
         envelope: The signed verdict (DSSE, JSON).
         verdict_name: File name of the signed verdict.
+        case: Number and parties.
+        order_name: File name of the client's order; empty when none was given.
+        order_file: SHA-256 of that file; None when it could not be read.
+        begun: When the replay began; None when that is not known.
+        ended: When it ended.
     """
 
     report: AuditReport
@@ -91,6 +85,11 @@ class Contents:
     curves: Curves
     envelope: bytes
     verdict_name: str
+    case: Case = NO_CASE
+    order_name: str = ""
+    order_file: Digest | None = None
+    begun: datetime | None = None
+    ended: datetime | None = None
 
     @property
     def statement(self) -> dict[str, object]:
@@ -104,100 +103,22 @@ class Contents:
         return str(json.loads(self.envelope)["signatures"][0]["keyid"])
 
 
-def make_pdf(contents: Contents) -> bytes:
-    """Return the report as PDF; raises MemoryError when Qt cannot draw it."""
-    buffer = QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    writer = QPdfWriter(buffer)
-    writer.setTitle(_tr("Audit report: {0}").format(contents.report.bundle_name))
-    writer.setCreator(f"Counterfoil {__version__}")
-    layout = QPageLayout(
-        QPageSize(QPageSize.PageSizeId.A4),
-        QPageLayout.Orientation.Portrait,
-        QMarginsF(*[MARGIN_MILLIMETRES] * 4),
-        QPageLayout.Unit.Millimeter,
-    )
-    writer.setPageLayout(layout)
-    writer.setResolution(POINTS_PER_INCH * 10)
-    area = layout.paintRect(QPageLayout.Unit.Point)
-    document = make_document(contents, area.width(), area.height() - FOOTER_POINTS)
-    painter = QPainter()
-    if not painter.begin(writer):
-        raise MemoryError("the report cannot be begun")
-    painter.scale(writer.resolution() / POINTS_PER_INCH, writer.resolution() / POINTS_PER_INCH)
-    for number in range(document.pageCount()):
-        if number and not writer.newPage():
-            painter.end()
-            raise MemoryError("the report has no room for another page")
-        _draw_page(painter, document, number, contents)
-    if not painter.end():
-        raise MemoryError("the report cannot be finished")
-    return bytes(buffer.data().data())
+@dataclass(frozen=True)
+class Section:
+    """A part of the report.
+
+    Attributes:
+        title: Its heading; empty for the first, which has a title of its own.
+        body: What it says, as HTML.
+        whole: Whether it never goes over two pages.
+    """
+
+    title: str
+    body: str
+    whole: bool = False
 
 
-def page_images(contents: Contents, dots_per_inch: int = 110) -> list[QImage]:
-    """Draw the pages of the report as pictures, with the same layout as on paper but no margins."""
-    size = QPageSize(QPageSize.PageSizeId.A4).sizePoints()
-    margin = MARGIN_MILLIMETRES / 25.4 * POINTS_PER_INCH
-    width, height = size.width() - 2 * margin, size.height() - 2 * margin
-    document = make_document(contents, width, height - FOOTER_POINTS)
-    pictures = []
-    scale = dots_per_inch / POINTS_PER_INCH
-    for number in range(document.pageCount()):
-        image = QImage(round(width * scale), round(height * scale), QImage.Format.Format_RGB32)
-        image.fill(QColor("#ffffff"))
-        painter = QPainter(image)
-        painter.scale(scale, scale)
-        _draw_page(painter, document, number, contents)
-        painter.end()
-        pictures.append(image)
-    return pictures
-
-
-def _draw_page(painter: QPainter, document: QTextDocument, number: int, contents: Contents) -> None:
-    width, height = document.pageSize().width(), document.pageSize().height()
-    painter.save()
-    painter.translate(0, -number * height)
-    context = QAbstractTextDocumentLayout.PaintContext()
-    context.clip = QRectF(0, number * height, width, height)
-    context.palette.setColor(QPalette.ColorRole.Text, QColor(LIGHT.text))
-    painter.setClipRect(context.clip)
-    document.documentLayout().draw(painter, context)
-    painter.restore()
-    painter.save()
-    font = _font()
-    font.setPixelSize(7)
-    painter.setFont(font)
-    painter.setPen(QColor(LIGHT.muted))
-    line = QRectF(0, height + 6, width, FOOTER_POINTS - 6)
-    page = _tr("Page {0} of {1}").format(number + 1, document.pageCount())
-    about = _tr("{0}: {1}").format(contents.report.bundle_name, contents.report.headline)
-    painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, about)
-    painter.drawText(line, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, page)
-    painter.restore()
-
-
-def _font() -> QFont:
-    font = QFont()
-    font.setPixelSize(round(TEXT_POINTS))  # the document is laid out in points, whatever the screen's resolution is
-    return font
-
-
-def make_document(contents: Contents, width: float, height: float) -> QTextDocument:
-    """Lay the report out on pages of a size in points."""
-    document = QTextDocument()
-    document.setDocumentMargin(0)
-    document.setDefaultFont(_font())
-    document.setDefaultStyleSheet(_STYLE)
-    pictures = charts(contents, width)
-    for number, (_, image) in enumerate(pictures):
-        document.addResource(QTextDocument.ResourceType.ImageResource.value, QUrl(f"chart:{number}"), image)
-    document.setPageSize(QSizeF(width, height))
-    document.setHtml(_html(contents, [name for name, _ in pictures], round(width)))
-    return document
-
-
-def charts(contents: Contents, width: float) -> list[tuple[str, QImage]]:
+def charts(contents: Contents, width: float, height: float) -> list[tuple[str, QImage]]:
     """Draw the report's charts, each with its caption."""
     curves = contents.curves
     if not len(curves.steps):
@@ -213,46 +134,54 @@ def charts(contents: Contents, width: float) -> list[tuple[str, QImage]]:
     return [
         (
             _tr("Loss of each replayed step: the line is the trainer's, the dots are the replay's.") + dashed,
-            chart.draw(loss, width, CHART_HEIGHT, mark, step),
+            chart.draw(loss, width, height, mark, step, _tr("loss")),
         ),
         (
             _tr("Corrections: logged roundings in which this machine took the trainer's direction.") + dashed,
-            chart.draw(corrections, width, CHART_HEIGHT, mark, step),
+            chart.draw(corrections, width, height, mark, step, _tr("corrections")),
         ),
     ]
 
 
-_STYLE = f"""
-h1 {{ font-size: 17px; margin: 0 0 2px 0; }}
-h2 {{ font-size: 12px; margin: 14px 0 4px 0; }}
-p {{ margin: 2px 0 4px 0; }}
-td {{ padding: 2px 8px 2px 0; }}
-.name, .muted {{ color: {LIGHT.muted}; }}
-.hash {{ font-family: monospace; font-size: 7.5px; }}
-.box {{ padding: 8px 12px; }}
-.outcome {{ font-size: 20px; font-weight: bold; }}
-"""
+def sections(contents: Contents, captions: Sequence[str], width: int, height: int) -> list[Section]:
+    """The parts of the report, in their order.
 
-
-def _html(contents: Contents, captions: Sequence[str], width: int) -> str:
-    parts = [*_summary(contents, width), _heading(_tr("Checks"), new_page=True)]
-    parts.append(_checks(contents.report, width))
-    if contents.report.dispute is not None:
-        parts += _dispute(contents.report.dispute, width)
+    Args:
+        contents: What it is made from.
+        captions: Those of the charts, which the document knows as ``chart:0`` and so on.
+        width: Width of the page in pixels.
+        height: Height of a chart.
+    """
+    report = contents.report
+    parts = [
+        Section("", _head(contents, width), whole=True),
+        Section(_tr("What was audited"), _table(_facts(contents), width)),
+        Section(_tr("What the outcome means"), f"<p>{escape(meaning(report))}</p>", whole=True),
+        Section(_tr("Method"), "".join(f"<p>{number}. {escape(line)}</p>" for number, line in _method()), whole=True),
+        Section(_tr("Checks"), _checks(report, width)),
+    ]
+    if report.dispute is not None:
+        parts += _dispute(report.dispute, width)
     if captions:
-        # Two charts fill half a page: after a dispute they would leave their heading behind.
-        parts.append(_heading(_tr("The replay"), new_page=contents.report.dispute is not None))
-        for number, caption in enumerate(captions):
-            parts.append(f'<p><img src="chart:{number}" width="{width}" height="{CHART_HEIGHT:.0f}"></p>')
-            parts.append(f'<p class="muted">{escape(caption)}</p>')
-    parts += _environments(contents.report, width)
-    parts += _how_to_verify(contents)
-    return "".join(parts)
+        body = "".join(
+            f'<p><img src="chart:{number}" width="{width}" height="{height}"></p><p class="muted">{escape(caption)}</p>'
+            for number, caption in enumerate(captions)
+        )
+        parts.append(Section(_tr("The replay"), body, whole=True))
+    parts += _environments(report, width)
+    parts.append(Section(_tr("Signature"), _table(_signature(contents), width), whole=True))
+    parts.append(Section(_tr("How to verify this report"), _how_to_verify(contents), whole=True))
+    parts.append(Section(_tr("Glossary"), _table([(word, escape(said)) for word, said in _glossary()], width)))
+    return parts
 
 
-def _heading(title: str, *, new_page: bool = False) -> str:
-    style = ' style="page-break-before: always"' if new_page else ""
-    return f"<h2{style}>{escape(title)}</h2>"
+def joined(parts: Iterable[Section], new_pages: frozenset[int] = frozenset()) -> str:
+    """The HTML of sections; those of some numbers begin a page."""
+    pieces = []
+    for number, part in enumerate(parts):
+        style = ' style="page-break-before: always"' if number in new_pages else ""
+        pieces.append((f"<h2{style}>{escape(part.title)}</h2>" if part.title else "") + part.body)
+    return "".join(pieces)
 
 
 def _table(rows: Iterable[tuple[str, str]], width: int) -> str:
@@ -277,53 +206,126 @@ def _hash(digest: str) -> str:
     return f'<span class="hash">{escape(digest)}</span>'
 
 
-def _summary(contents: Contents, width: int) -> list[str]:
-    report, summary = contents.report, contents.summary
+def _head(contents: Contents, width: int) -> str:
+    """Title, case and parties, and the outcome."""
+    report, case = contents.report, contents.case
     tone = words.outcome(report.outcome, report.sample).tone
+    none = _tr("not named")
+    parties = [
+        (_tr("Case number"), case.number),
+        (_tr("Client"), case.client),
+        (_tr("Trainer"), case.trainer),
+        (_tr("Auditor"), case.auditor),
+    ]
     box = (
-        f'<table width="{width}" cellspacing="0" cellpadding="9" style="margin-top: 8px; margin-bottom: 8px">'
-        f'<tr><td width="5" bgcolor="{LIGHT.tone(tone)}"></td>'
+        f'<table width="{width}" cellspacing="0" style="margin-top: 14px">'
+        f'<tr><td width="6" bgcolor="{LIGHT.tone(tone)}"></td>'
         f'<td class="box" bgcolor="{LIGHT.tint(tone)}"><span class="outcome" style="color: {LIGHT.tone(tone)}">'
         f"{escape(report.headline)}</span><br>{_in_words(contents)}{escape(translated(report.reason))}</td></tr></table>"
     )
+    question = _tr("Is the training that was ordered the training that happened?")
+    return (
+        f"<h1>{escape(_tr('Audit report'))}</h1>"
+        f'<p class="muted">{escape(question)}</p>'
+        f"{_table([(name, escape(value or none)) for name, value in parties], width)}{box}"
+    )
+
+
+def _facts(contents: Contents) -> list[tuple[str, str]]:
+    """What was audited: names and values, the values as HTML."""
+    report, summary = contents.report, contents.summary
     source = {
         "client": _tr("compared with the client's own order file"),
         "bundle": _tr("taken from the bundle itself; not compared with the client's own file"),
     }[report.order_source]
     none = escape(_tr("could not be read"))
     facts = [
-        (_tr("Bundle"), escape(report.bundle_name)),
-        (_tr("SHA-256 of the file"), _hash(report.bundle_digest.hex) if report.bundle_digest else none),
         (_tr("Job"), escape(report.title) or none),
+        (_tr("File of the run"), escape(report.bundle_name)),
+        (_tr("its SHA-256"), _hash(report.bundle_digest.hex) if report.bundle_digest else none),
         (_tr("Order"), escape(source)),
+    ]
+    if contents.order_name:
+        facts += [
+            (_tr("File of the order"), escape(contents.order_name)),
+            (_tr("its SHA-256"), _hash(contents.order_file.hex) if contents.order_file else none),
+        ]
+    facts += [
         (_tr("Order digest"), _hash(report.order_digest.hex) if report.order_digest else none),
         (_tr("Run root"), _hash(report.run_root.hex) if report.run_root else none),
         (_tr("Trainer's key"), _hash(report.trainer_key) if report.trainer_key else none),
-        (_tr("Steps"), escape(_steps(report))),
-        (_tr("Time of the replay"), escape(text.duration(report.seconds))),
-        (_tr("Rounding log"), escape(_log(report))),
     ]
     if summary is not None:
-        facts.insert(3, (_tr("Recipe"), escape(f"{summary.order.recipe}; {summary.order.optimizer}")))
-        facts.insert(4, (_tr("Precision"), escape(summary.order.precision)))
+        facts += [
+            (_tr("Recipe"), escape(f"{summary.order.recipe}; {summary.order.optimizer}")),
+            (_tr("Precision"), escape(words.precision(summary.order.precision))),
+        ]
+    facts.append((_tr("Steps"), escape(_steps(report))))
+    if contents.begun is not None and contents.ended is not None:
+        facts.append((_tr("Replay begun"), escape(_moment(contents.begun))))
+        facts.append((_tr("Replay ended"), escape(_moment(contents.ended))))
+    facts.append((_tr("Time of the replay"), escape(text.duration(report.seconds))))
+    if report.exact_bits is None:
+        facts.append((_tr("Rounding log"), escape(_log(report))))
+    return facts
+
+
+def _moment(when: datetime) -> str:
+    return text.moment(f"{when.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}")
+
+
+def _signature(contents: Contents) -> list[tuple[str, str]]:
     predicate = contents.statement["predicate"]
     assert isinstance(predicate, dict)
-    signature = [
-        (_tr("Signed at"), escape(str(predicate["timeVerified"]))),
+    return [
+        (_tr("Signed at"), escape(text.moment(str(predicate["timeVerified"])))),
         (_tr("Auditor's key"), _hash(contents.key_id)),
         (_tr("Signed verdict"), escape(contents.verdict_name)),
+        (_tr("its SHA-256"), _hash(Digest.of(contents.envelope).hex)),
     ]
+
+
+def _method() -> list[tuple[int, str]]:
+    """How it was found, in five sentences with their numbers."""
+    sentences = (
+        _tr(
+            "The order fixes the whole training: the model, the data and their sequence, the initial state, and "
+            "every operation of a step with its rounding."
+        ),
+        _tr(
+            "The trainer carried the order out and signed one hash, the run root, to which every state, every "
+            "loss and every rounding decision of the run is bound."
+        ),
+        _tr(
+            "The auditor first checked the file against the order and the trainer's signature, and then this "
+            "machine with known answers."
+        ),
+        _tr(
+            "Then the auditor carried the chosen steps out again, operation by operation, and compared each "
+            "step's hash with the trainer's: equal hashes mean equal results, down to the last bit."
+        ),
+        _tr(
+            "A step that came out different was carried out once more with every sum in another order, and its "
+            "first different operation was computed exactly: the trainer is accused only of what no sound machine"
+            " gives."
+        ),
+    )
+    return list(enumerate(sentences, start=1))
+
+
+def _glossary() -> list[tuple[str, str]]:
+    """The words of the report and what they mean."""
     return [
-        f"<h1>{escape(_tr('Audit report'))}</h1>",
-        f'<p class="muted">{escape(_tr("Is the training that was ordered the training that happened?"))}</p>',
-        box,
-        _heading(_tr("What was audited")),
-        _table(facts, width),
-        _heading(_tr("What the outcome means")),
-        f"<p>{escape(meaning(report))}</p>",
-        _heading(_tr("Signature")),
-        _table(signature, width),
-        f'<p class="muted">{escape(_tr("This page is for reading. What counts is the signed verdict in the file named above: it can be checked by anybody who has the public key of the auditor."))}</p>',  # noqa: E501
+        (_tr("Order"), _tr("what the client wants trained, as a file that leaves nothing open")),
+        (_tr("Run, bundle"), _tr("the file in which the trainer hands over what the training gave")),
+        (_tr("Step"), _tr("one small change of the model, made from one portion of the data")),
+        (_tr("State"), _tr("all numbers of the model and its optimizer after a step")),
+        (_tr("SHA-256, hash, digest"), _tr("64 digits that name a content: another content has others")),
+        (_tr("Leaf"), _tr("the hash of all that a step gave")),
+        (_tr("Run root"), _tr("one hash over the leaves of all steps, in a Merkle tree; the trainer signed it")),
+        (_tr("Rounding log"), _tr("the trainer's note of those roundings in which sound machines may differ")),
+        (_tr("Fingerprint"), _tr("a short check value of what one operation of a step gave")),
+        (_tr("Verdict"), _tr("what the auditor found, as a signed file; this report is made from it")),
     ]
 
 
@@ -394,7 +396,7 @@ def _checks(report: AuditReport, width: int) -> str:
     return f'<table width="{width}" cellspacing="0">{"".join(lines)}</table>'
 
 
-def _dispute(dispute: Dispute, width: int) -> list[str]:
+def _dispute(dispute: Dispute, width: int) -> list[Section]:
     operator = dispute.operator
     facts = [
         (_tr("First different step"), escape(text.count(dispute.step))),
@@ -410,11 +412,10 @@ def _dispute(dispute: Dispute, width: int) -> list[str]:
     if operator is not None:
         place = _tr("{0}, number {1} of {2}").format(operator.where, operator.number, operator.total)
         facts.insert(2, (_tr("First different operator"), escape(place)))
-    parts = [_heading(_tr("Dispute")), _table(facts, width), f"<p>{escape(words.dispute_meaning(dispute))}</p>"]
+    found = Section(_tr("Dispute"), f"<p>{escape(words.dispute_meaning(dispute))}</p>{_table(facts, width)}")
+    parts = [found]
     if dispute.tensors:
-        parts.append(
-            f"<p>{escape(_tr('State tensors that differ at step {0}, largest difference first:').format(dispute.compared_at))}</p>"  # noqa: E501
-        )
+        title = _tr("State tensors that differ at step {0}, largest difference first").format(dispute.compared_at)
         head = (_tr("tensor"), _tr("largest difference"), _tr("ulps"), _tr("elements"), _tr("trainer"), _tr("replay"))
         lines = (
             (
@@ -427,48 +428,47 @@ def _dispute(dispute: Dispute, width: int) -> list[str]:
             )
             for item in dispute.tensors[:TENSORS]
         )
-        parts.append(_columns(head, lines, width))
+        body = _columns(head, lines, width)
         if len(dispute.tensors) > TENSORS:
             more = _tr("and {0} more").format(text.count(len(dispute.tensors) - TENSORS))
-            parts.append(f'<p class="muted">{escape(more)}</p>')
+            body += f'<p class="muted">{escape(more)}</p>'
+        parts.append(Section(title, body, whole=True))
     if dispute.finding is not None:
-        parts += _finding(dispute.finding, width)
+        parts.append(_finding(dispute.finding, width))
     return parts
 
 
-def _finding(finding: Finding, width: int) -> list[str]:
+def _finding(finding: Finding, width: int) -> Section:
     """What is proven, with the elements that say most."""
-    parts = [_heading(_tr("Finding")), f"<p>{escape(translated(finding.sentence))}</p>"]
+    body = f"<p>{escape(translated(finding.sentence))}</p>"
     if finding.elements:
-        head: tuple[str, ...] = (_tr("element"), _tr("exact value"), _tr("replay"), _tr("trainer"))
-        head += () if finding.defined else (_tr("error, in bounds"),)
+        head = (_tr("element"), _tr("exact value"), _tr("replay"), _tr("trainer"), _tr("error, in bounds"))
         lines = (
             (
                 text.index(item.index),
-                item.exact,
-                repr(item.replay),
-                _tr("not known") if item.trainer is None else repr(item.trainer),
-                *(() if finding.defined else (f"{item.error:.2g}",)),
+                text.digits(item.exact),
+                text.digits(repr(item.replay)),
+                _tr("not known") if item.trainer is None else text.digits(repr(item.trainer)),
+                text.digits(f"{item.error:.2g}"),
             )
             for item in finding.elements[:ELEMENTS]
         )
-        parts.append(f"<p>{escape(words.finding_extent(finding))}</p>")
-        parts.append(_columns(head, lines, width))
-    return parts
+        body += f"<p>{escape(words.finding_extent(finding))}</p>{_columns(head, lines, width)}"
+    return Section(_tr("Finding"), body, whole=True)
 
 
-def _environments(report: AuditReport, width: int) -> list[str]:
-    parts = []
-    for title, pairs in (
-        (_tr("The auditor's machine"), report.environment),
-        (_tr("The trainer's machine, as the trainer signed it"), report.trainer_environment),
-    ):
-        if pairs:
-            parts += [_heading(title), _table([(name, escape(value)) for name, value in pairs], width)]
-    return parts
+def _environments(report: AuditReport, width: int) -> list[Section]:
+    return [
+        Section(title, _table([(words.environment(name), escape(value)) for name, value in pairs], width), whole=True)
+        for title, pairs in (
+            (_tr("The auditor's machine"), report.environment),
+            (_tr("The trainer's machine, as the trainer signed it"), report.trainer_environment),
+        )
+        if pairs
+    ]
 
 
-def _how_to_verify(contents: Contents) -> list[str]:
+def _how_to_verify(contents: Contents) -> str:
     command = f"counterfoil verify {contents.verdict_name} --key auditor.pub.pem --bundle {contents.report.bundle_name}"
     lines = [
         _tr("You need the signed verdict, the bundle, and the auditor's public key from a source that you trust."),
@@ -478,9 +478,11 @@ def _how_to_verify(contents: Contents) -> list[str]:
         "Without Counterfoil: the verdict is a DSSE envelope with an Ed25519 signature around an in-toto statement; "
         "OpenSSL 3 can check it, as the page on the verdict in Counterfoil's documentation shows."
     )
-    return [
-        _heading(_tr("How to verify this report")),
-        *(f"<p>{escape(line)}</p>" for line in lines),
-        f'<p class="hash">{escape(command)}</p>',
-        f"<p>{escape(other)}</p>",
-    ]
+    reading = _tr(
+        "This document is for reading. What counts is the signed verdict in the file named above: it can be checked by "
+        "anybody who has the public key of the auditor."
+    )
+    return (
+        "".join(f"<p>{escape(line)}</p>" for line in (reading, *lines))
+        + f'<p class="hash">{escape(command)}</p><p>{escape(other)}</p>'
+    )

@@ -15,8 +15,10 @@ from PySide6.QtCore import QLocale
 from counterfoil.sentence import say
 from counterfoil_app.desktop import startup
 from counterfoil_app.engine.worker import Failure, ReportedError
+from counterfoil_app.looks.fonts import install_fonts, text_font
 from counterfoil_app.looks.language import LANGUAGES, SOURCE_LANGUAGE, Translations
-from counterfoil_app.verdict.report_document import Contents, make_pdf
+from counterfoil_app.verdict.report_document import Contents
+from counterfoil_app.verdict.report_pages import make_pdf
 
 
 def print_report(contents: Contents) -> bytes:
@@ -59,7 +61,8 @@ def _print(contents: Contents, language: str, answer: Connection) -> None:
     translations = Translations()  # must outlive the report
     try:
         translations.install(language if language in LANGUAGES else SOURCE_LANGUAGE)
-        startup.check_fonts()
+        install_fonts()
+        application.setFont(text_font())
         result = make_pdf(contents)
     except Exception as error:  # the window shows every failure
         result = Failure.of(error)

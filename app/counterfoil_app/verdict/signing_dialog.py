@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -30,8 +29,10 @@ from counterfoil import AuditReport
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons, text, words
-from counterfoil_app.looks.engine_words import failure_text
+from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.verdict.case import CaseFields
 from counterfoil_app.verdict.export import SigningRequest
 from counterfoil_app.views.dialogs import ask_to_replace
 from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle
@@ -96,6 +97,7 @@ class SigningDialog(QDialog):
         self._beside = label("", "muted")
         self.hint = label("", "hint")
         self.statement = QPlainTextEdit()
+        self.case = CaseFields()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.ok.setText(self.tr("Sign and save"))
@@ -118,11 +120,11 @@ class SigningDialog(QDialog):
         look = words.outcome(self._report.outcome, self._report.sample)
         icon = QLabel()
         colour = self._theme.tokens.tone(look.tone)
-        icon.setPixmap(icons.pixmap(look.icon, colour, ICON_PIXELS, self.devicePixelRatioF()))
+        icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
         icon.setAccessibleName(look.word)
         self.what = label(
             self.tr("You sign that you replayed {0} and found: {1}. {2}").format(
-                self._report.bundle_name, look.word, self._report.reason
+                self._report.bundle_name, look.word, translated(self._report.reason)
             )
         )
         row = QHBoxLayout()
@@ -139,11 +141,12 @@ class SigningDialog(QDialog):
         readable.column.addStretch(1)
         self.statement.setReadOnly(True)
         self.statement.setAccessibleName(self.tr("The statement as JSON"))
-        self.statement.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.statement.setFont(fixed_font())
         self.statement.setPlaceholderText(self.tr("The statement is being prepared."))
         tabs = QTabWidget()
         tabs.addTab(readable, self.tr("What is signed, in &words"))
         tabs.addTab(self.statement, self.tr("The same as &JSON"))
+        tabs.addTab(self.case, self.tr("C&ase and parties"))
         return tabs
 
     def _fields(self) -> list[Field]:
@@ -161,7 +164,7 @@ class SigningDialog(QDialog):
         )
         fields = [
             Field(self.tr("Outcome"), report.headline),
-            Field(self.tr("Reason"), report.reason),
+            Field(self.tr("Reason"), translated(report.reason)),
             Field(self.tr("Time"), self._signed_at.strftime("%Y-%m-%d %H:%M:%S UTC")),
             Field(self.tr("Bundle"), report.bundle_name),
             digest_field(self.tr("SHA-256"), report.bundle_digest, unread),
@@ -172,13 +175,13 @@ class SigningDialog(QDialog):
             Field(self.tr("Steps"), steps),
         ]
         if report.sample is not None and not report.sample.whole:
-            fields.append(Field(self.tr("Sample"), report.sample.describe()))
+            fields.append(Field(self.tr("Sample"), translated(report.sample.describe())))
         if report.dispute is not None:
             fields.append(Field(self.tr("Disputed step"), text.count(report.dispute.step)))
         for check in report.checks:
             state = words.check(check).word
-            fields.append(Field(words.check_title(check.number), f"{state}. {check.detail}".strip()))
-        fields += [Field(name, value) for name, value in report.environment]
+            fields.append(Field(words.check_title(check.number), f"{state}. {translated(check.detail)}".strip()))
+        fields += [Field(words.environment(name), value) for name, value in report.environment]
         return fields
 
     def _questions(self) -> QGridLayout:
@@ -310,6 +313,7 @@ class SigningDialog(QDialog):
             table=self._companion("steps.csv") if self.table.isChecked() else None,
             remember=self.remember.isChecked() and self.remember.isEnabled() and passphrase is not None,
             statement=self._signed,
+            case=self.case.case(),
             replace=bool(self._agreed) and set(self._agreed) >= set(self._files_in_the_way()),
         )
 

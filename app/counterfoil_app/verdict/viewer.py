@@ -12,7 +12,8 @@ from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons, text, words
-from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle
@@ -31,6 +32,7 @@ class VerdictViewer(QDialog):
     Attributes:
         path: The verdict.
         bundle: The bundle that it is compared with, once one was chosen.
+        checked: Whether its signature was found to hold.
         key_file: The public key that it is checked with, once one was chosen; the keys known so far before.
     """
 
@@ -42,6 +44,7 @@ class VerdictViewer(QDialog):
         self.setWindowTitle(self.tr("Verdict: {0}").format(name_of(path)))
         self.resize(*SIZE)
         self.path = path
+        self.checked = False
         self.bundle: Path | None = None
         self.key_file: Path | None = None
         self._theme = theme
@@ -85,6 +88,7 @@ class VerdictViewer(QDialog):
     def show_reading(self, reading: VerdictReading) -> None:
         """Show what the file turned out to be."""
         verdict = reading.verdict
+        self.checked = verdict is not None
         if verdict is None:
             self._show_unknown_key(reading.key_ids)
             return
@@ -114,7 +118,7 @@ class VerdictViewer(QDialog):
         """Say why the file is no verdict that counts."""
         self._show(
             Look(self.tr("This verdict does not count"), "failed", Tone.BAD),
-            f"{failure.sentence} {failure.remedy}".strip(),
+            failure_text(failure),
         )
         self.page.hide()
         self.about_bundle.hide()
@@ -148,7 +152,7 @@ class VerdictViewer(QDialog):
         # What does not count must not look like a verdict in which a line is red.
         restyle(self, "tone", Tone.BAD.value if look.tone is Tone.BAD and look.icon == "failed" else "")
         colour = self._theme.tokens.tone(look.tone)
-        self.icon.setPixmap(icons.pixmap(look.icon, colour, ICON_PIXELS, self.devicePixelRatioF()))
+        self.icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
         self.icon.setAccessibleName(look.word)
         self.headline.setText(look.word)
         self.sentence.setText(sentence)

@@ -13,13 +13,19 @@ from counterfoil_app.looks import text
 from counterfoil_app.model.thinning import RowGroup
 
 NAME_CHARACTERS = 33
-LEAST_ROW = 13
-"""Pixels between two names."""
+SHARE_OF_NAMES = 0.3
+"""Share of the plots' width that names have at most."""
 
 
-def name_width(font: QFont) -> int:
-    """Width of the axes on the left, in pixels."""
-    return int(NAME_CHARACTERS * QFontMetrics(font).averageCharWidth()) + 8
+def name_width(font: QFont, room: int) -> int:
+    """Width of the axes on the left, in pixels, of ``room`` pixels for all."""
+    wanted = int(NAME_CHARACTERS * QFontMetrics(font).averageCharWidth()) + 8
+    return min(wanted, int(SHARE_OF_NAMES * room)) if room > 0 else wanted
+
+
+def least_row(font: QFont) -> int:
+    """Pixels between two names below each other, which have no room of a line of text."""
+    return int(0.75 * QFontMetrics(font).height())
 
 
 class TitleItem(pg.LabelItem):  # type: ignore[misc]  # pyqtgraph has no types
@@ -80,13 +86,13 @@ class NameAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
         inside = self.mapRectFromParent(self.geometry())  # the bounding rectangle is larger
         height = inside.height()
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        texts = []
+        texts, row = [], least_row(self.style["tickFont"] or self.font())
         above = -math.inf
         ((_spacing, values),) = self.tickValues(low, high, height)
         for value, name in zip(values, self.tickStrings(values, 1.0, 1.0), strict=True):
             middle = inside.top() + ((value - low) / (high - low) * height if high > low else 0.0)
-            if middle - above >= LEAST_ROW - 1:  # a name that would lie over the one above is left out
-                texts.append((QRectF(0, middle - LEAST_ROW, self.width() - 8, 2 * LEAST_ROW), flags, name))
+            if middle - above >= row - 1:  # a name that would lie over the one above is left out
+                texts.append((QRectF(0, middle - row, self.width() - 8, 2 * row), flags, name))
                 above = middle
         return axis, ticks, texts
 
@@ -101,7 +107,7 @@ class CountAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
         """0 and the powers of ten, as many as there is room for."""
         values = [0.0, *(math.log10(1 + 10**power) for power in range(13))]
         shown = [value for value in values if low <= value <= high]
-        every = max(1, math.ceil(len(shown) * LEAST_ROW / max(1.0, size)))
+        every = max(1, math.ceil(len(shown) * least_row(self.style["tickFont"] or self.font()) / max(1.0, size)))
         return [(1.0, shown[::every])]
 
     def tickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:  # noqa: N802
@@ -118,6 +124,8 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
 
     def tickStrings(self, values: Sequence[float], _scale: float, spacing: float) -> list[str]:  # noqa: N802
         """The numbers; what is next to nothing between two ticks is 0."""
+        if self.logMode:
+            return [text.number(10**value) for value in values]
         return [text.number(0.0 if abs(value) < 1e-9 * spacing else value) for value in values]
 
 

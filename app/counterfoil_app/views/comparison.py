@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication
 
 from counterfoil import BundleSummary
-from counterfoil_app.looks import text
+from counterfoil_app.looks import text, words
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def compared_fields(bundle: BundleSummary, client: BundleSummary | None) -> list
         (_tr("Title"), ordered.title, held.title, False),
         (_tr("Rows per step"), text.count(ordered.batch_size), text.count(held.batch_size), False),
         (_tr("Optimizer"), ordered.optimizer, held.optimizer, False),
-        (_tr("Precision"), ordered.precision, held.precision, False),
+        (_tr("Precision"), *_precisions(ordered.precision, held.precision), False),
         (_tr("Seed"), str(ordered.seed), str(held.seed), False),
         (_tr("Program"), ordered.program_digest.hex, held.program_digest.hex, True),
         (_tr("Data"), ordered.data_root.hex, held.data_root.hex, True),
@@ -77,3 +77,11 @@ def compared_fields(bundle: BundleSummary, client: BundleSummary | None) -> list
         for name, left, right, digest in pairs
     ]
     return lines
+
+
+def _precisions(ordered: str, held: str) -> tuple[str, str]:
+    """Both profiles in few words; in all where only the margins differ."""
+    short = words.precision(ordered), words.precision(held)
+    if ordered != held and short[0] == short[1]:
+        return words.precision(ordered, exactly=True), words.precision(held, exactly=True)
+    return short

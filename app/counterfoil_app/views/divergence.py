@@ -12,19 +12,20 @@ from pathlib import Path
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QCoreApplication, QPointF, Qt, QTimer
-from PySide6.QtGui import QAction, QColor, QFont, QFontMetrics, QKeyEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPointF, Qt, QTimer
+from PySide6.QtGui import QAction, QActionGroup, QColor, QFont, QFontMetrics, QKeyEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from counterfoil import StepMatch
-from counterfoil_app.engine.strangers import beside
+from counterfoil_app.engine.strangers import beside, name_of
 from counterfoil_app.looks import text, words
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.divergence_table import Floats
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.thinning import RowGroup, group_rows, thin_to_view
 from counterfoil_app.views import colours, plot_export
-from counterfoil_app.views.axes import LEAST_ROW, CountAxis, NameAxis, StepAxis, TitleItem, name_width
+from counterfoil_app.views.axes import CountAxis, NameAxis, NumberAxis, StepAxis, TitleItem, least_row, name_width
 from counterfoil_app.views.parts import label
 from counterfoil_app.views.plot_export import PlotNumbers
 
@@ -39,6 +40,12 @@ BAR_CHARACTERS = 10
 """Width of the colour scale itself, and of its labels in average characters."""
 LEAST_HEIGHT = 54
 """Least height of a plot in pixels."""
+CURVE_PIXELS = 1.5
+BEHIND = -10.0
+"""Where the markers lie: behind the curves, so that none hides a spike; but above the heat map, which is a ground."""
+SMOOTHED_STEPS = (1, 5, 25, 100)
+FAINT = 90
+"""Opacity, of 255, of a curve under its smoothed one."""
 CLOSEST_STEPS = 8
 """Fewest steps in view."""
 
@@ -51,13 +58,14 @@ class Markers:
     """The selected step, the disputed step and the crosshair in one plot."""
 
     def __init__(self, plot: pg.PlotItem, *, labelled: bool) -> None:
-        options = {"position": 0.8, "movable": False}
+        options = {"position": 0.92, "movable": False}
         self.disputed = pg.InfiniteLine(angle=90, label=_tr("disputed") if labelled else None, labelOpts=options)
         self.selected = pg.InfiniteLine(angle=90)
         self.crosshair = pg.InfiniteLine(angle=90)
         for line in (self.disputed, self.selected, self.crosshair):
             line.setVisible(False)
             plot.addItem(line, ignoreBounds=True)
+            line.setZValue(BEHIND)
 
     def place(self, line: pg.InfiniteLine, step: float | None) -> None:
         """Move a line; None hides it."""
@@ -104,34 +112,42 @@ class DivergenceView(QWidget):
         self._layout.setVerticalSpacing(0)
         self.names = NameAxis()
         self.heat = self._plot(0, self.names)
-        self.loss = self._plot(1, None)
+        self.loss = self._plot(1, NumberAxis())
         self.log = self._plot(2, CountAxis())
         self.plots = (self.heat, self.loss, self.log)
         self._make_bar()
         for place, stretch in enumerate((5, 3, 3)):
             self._layout.setRowStretchFactor(2 * place + 1, stretch)
-            self._layout.setRowMinimumHeight(2 * place + 1, LEAST_HEIGHT)
+            self._layout.setRowMinimumHeight(2 * place + 1, scaled(LEAST_HEIGHT))
         self.image = pg.ImageItem(axisOrder="row-major")
         self.heat.addItem(self.image)
+        self.image.setZValue(2 * BEHIND)
+        self.equal = pg.TextItem(anchor=(0.5, 0.5))
+        self.heat.addItem(self.equal, ignoreBounds=True)
         self.heat.invertY()
         # The trainer's curve is drawn first and solid: where both agree, the replay's dashes lie on it.
         self.trainer_loss = self._curve(self.loss)
         self.replay_loss = self._curve(self.loss)
+        self.trainer_smooth = self._curve(self.loss)
+        self.replay_smooth = self._curve(self.loss)
         self.log_bytes = self._curve(self.log)
         self.corrections = self._curve(self.log)
         self.suspicious = pg.ScatterPlotItem(symbol="t", size=10)
         self.log.addItem(self.suspicious)
         self.markers = [Markers(plot, labelled=plot is self.loss) for plot in self.plots]
-        self.readout = label("")
-        self.whole = QPushButton(self.tr("Whole run"))
+        self.readout = label("", wrap=False)
+        self.readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.whole = QPushButton(self.tr("Reset zoom"))
         self.whole.setToolTip(self.tr("Show all steps (Home); the wheel zooms, dragging moves"))
         self.whole.clicked.connect(self.show_whole)
         self._make_exports()
+        self._make_axes()
         bar = QHBoxLayout()
         bar.setContentsMargins(10, 4, 10, 2)
         bar.setSpacing(8)
         bar.addWidget(self.readout, 1)
         bar.addWidget(self.whole)
+        bar.addWidget(self.axes)
         bar.addWidget(self.export)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -142,6 +158,7 @@ class DivergenceView(QWidget):
         self._stale.setSingleShot(True)
         self._stale.setInterval(REDRAW_MILLISECONDS)
         self._stale.timeout.connect(self.redraw)
+        self.canvas.viewport().installEventFilter(self)
         self._moves = pg.SignalProxy(self.canvas.scene().sigMouseMoved, rateLimit=60, slot=self._pointed)
         self.canvas.scene().sigMouseClicked.connect(self._clicked)
         self.heat.getViewBox().sigXRangeChanged.connect(self._later)
@@ -158,10 +175,10 @@ class DivergenceView(QWidget):
 
     # Making
 
-    def _plot(self, place: int, axis: pg.AxisItem | None) -> pg.PlotItem:
+    def _plot(self, place: int, axis: pg.AxisItem) -> pg.PlotItem:
         self._titles.append(TitleItem())
         self.canvas.addItem(self._titles[-1], row=2 * place, col=0)
-        axes = {"bottom": StepAxis()} if axis is None else {"left": axis, "bottom": StepAxis()}
+        axes = {"left": axis, "bottom": StepAxis()}
         plot = self.canvas.addPlot(row=2 * place + 1, col=0, axisItems=axes, enableMenu=False)
         plot.hideButtons()
         plot.setMouseEnabled(x=True, y=False)
@@ -171,7 +188,7 @@ class DivergenceView(QWidget):
         return plot
 
     def _curve(self, plot: pg.PlotItem) -> pg.PlotCurveItem:
-        curve = pg.PlotCurveItem(connect="finite")
+        curve = pg.PlotCurveItem(connect="finite", antialias=True)
         plot.addItem(curve)
         return curve
 
@@ -201,6 +218,40 @@ class DivergenceView(QWidget):
         menu.addActions(self.export_actions())
         self.export.setMenu(menu)
 
+    def _make_axes(self) -> None:
+        def choice(name: str, group: QActionGroup | None, *, checked: bool = False) -> QAction:
+            made = QAction(name, self)
+            made.setCheckable(True)
+            made.setChecked(checked)
+            if group is not None:
+                group.addAction(made)
+            made.toggled.connect(self._axes_chosen)
+            return made
+
+        self.logarithmic = choice(self.tr("&Logarithmic"), None)
+        self.difference = choice(self.tr("&Difference, replay minus trainer"), None)
+        group = QActionGroup(self)
+        self.smoothing = {
+            steps: choice(
+                self.tr("&Not smoothed") if steps == 1 else self.tr("Mean of &{0} steps").format(steps),
+                group,
+                checked=steps == 1,
+            )
+            for steps in SMOOTHED_STEPS
+        }
+        self.axes = QPushButton(self.tr("Loss axis"))
+        menu = QMenu(self.axes)
+        menu.addActions([self.logarithmic, self.difference])
+        menu.addSeparator()
+        menu.addActions(list(self.smoothing.values()))
+        self.axes.setMenu(menu)
+
+    def _axes_chosen(self) -> None:
+        self.loss.getAxis("left").setLogMode(self.logarithmic.isChecked())
+        self.loss.enableAutoRange(axis="y")
+        self._colour()
+        self.redraw()
+
     def export_actions(self) -> list[QAction]:
         """What the window's menu offers of this view."""
         return [self.png_action, self.svg_action, self.csv_action]
@@ -223,8 +274,7 @@ class DivergenceView(QWidget):
         data = self._session.step_data
         first, last = self.view_range()
         thin = partial(thin_to_view, first=first, last=last, places=self._places)
-        self.trainer_loss.setData(*thin(data.trainer_loss))
-        self.replay_loss.setData(*thin(data.replay_loss))
+        self._draw_loss(data.trainer_loss, data.replay_loss, thin)
         log_bytes, corrections = data.log_bytes, data.corrections
         self.log_bytes.setData(*_counted(thin(log_bytes)))
         self.corrections.setData(*_counted(thin(corrections)))
@@ -236,6 +286,21 @@ class DivergenceView(QWidget):
         self._draw_heat(first, last)
         self._show_readout(None)
 
+    def _draw_loss(self, trainer: Floats, replay: Floats, thin: Callable[[Floats], tuple[Floats, Floats]]) -> None:
+        """Draw the loss as the axis was chosen; smoothed curves lie on those they were made from."""
+        over = next(steps for steps, chosen in self.smoothing.items() if chosen.isChecked())
+        apart, levels = self.difference.isChecked(), self.logarithmic.isChecked()
+        if apart:
+            trainer, replay = np.full_like(trainer, np.nan), replay - trainer
+        for values, curve, smooth in (
+            (trainer, self.trainer_loss, self.trainer_smooth),
+            (replay, self.replay_loss, self.replay_smooth),
+        ):
+            curve.setData(*_level(thin(values), levels))
+            smooth.setVisible(over > 1)
+            if over > 1:
+                smooth.setData(*_level(thin(moving_mean(values, over)), levels))
+
     def _draw_heat(self, first: int, last: int) -> None:
         self._name_heat()
         table, summary = self._session.divergence, self._session.summary
@@ -245,6 +310,7 @@ class DivergenceView(QWidget):
             self.image.clear()
             self.names.show_names(())
             self.heat.setYRange(0, 1, padding=0)
+            self.equal.setVisible(False)
             self._draw_bar()
             return
         image = table.image(first, last, self._places // CELL_PIXELS, summary.order.checkpoint_every)
@@ -253,13 +319,16 @@ class DivergenceView(QWidget):
         self.image.setRect(first - 0.5, 0, last - first + 1, len(self._rows))
         self.heat.setYRange(0, len(self._rows), padding=0)
         self.names.show_names(self._labels(height))
+        self.equal.setVisible(table.differing() == 0)
+        self.equal.setText(self._differing())
+        self.equal.setPos((first + last) / 2, len(self._rows) / 2)
         self._draw_bar()
 
     def _labels(self, height: float) -> list[RowGroup]:
         """The names that have room beside the rows, in units of rows."""
         begins = {group.begin: place for place, group in enumerate(self._rows)}
         begins[len(self._session.divergence.names)] = len(self._rows)
-        groups = group_rows(self._session.divergence.names, max(1, int(height / LEAST_ROW)))
+        groups = group_rows(self._session.divergence.names, max(1, int(height / least_row(self._small))))
         return [
             RowGroup(group.label, begins[group.begin], begins[group.end])
             for group in groups
@@ -281,7 +350,7 @@ class DivergenceView(QWidget):
         self.bar.setXRange(0, 1, padding=0)
         self.bar.setYRange(0, 100, padding=0)
         decades = scale.high - scale.low
-        room = max(1, int(self.bar.getViewBox().height() * 0.72 / 16))
+        room = max(1, int(self.bar.getViewBox().height() * 0.72 / (1.25 * least_row(self._small))) - 1)
         every = max(1, math.ceil(decades / room))
         powers = [
             (14 + 72 * (power - scale.low) / decades, f"1e{power}") for power in range(scale.low, scale.high + 1, every)
@@ -328,8 +397,9 @@ class DivergenceView(QWidget):
     def _colour(self) -> None:
         tokens = self._theme.tokens
         self.canvas.setBackground(tokens.surface)
-        small = QFont(self.font())
-        small.setPointSizeF(small.pointSizeF() * 0.9)
+        small = self._small
+        self.equal.setColor(tokens.ok)
+        self.equal.setFont(self.font())
         for plot in (*self.plots, self.bar):
             for side in ("left", "bottom", "right"):
                 axis = plot.getAxis(side)
@@ -343,22 +413,32 @@ class DivergenceView(QWidget):
         self.bar.getAxis("right").setWidth(labels)
         self._layout.setColumnFixedWidth(1, BAR_PIXELS + labels)
         for plot in (*self.plots, self.bar):
-            plot.getAxis("bottom").setHeight(metrics.height() + 6 if plot is self.log else 4)
-        for plot in self.plots:
-            plot.getAxis("left").setWidth(name_width(small))
+            plot.getAxis("bottom").setHeight(2 * metrics.height() + 8 if plot is self.log else 4)
+        style = {"color": tokens.muted, "font-size": f"{small.pointSizeF():.1f}pt"}
+        self.loss.getAxis("left").setLabel(_tr("Loss"), **style)
+        self.log.getAxis("left").setLabel(_tr("Number"), **style)
+        self.log.getAxis("bottom").setLabel(_tr("Step"), **style)
+        self._set_widths()
         for plot in (self.loss, self.log):
             plot.showGrid(x=True, y=True, alpha=0.16)
-        self.trainer_loss.setPen(pg.mkPen(tokens.trainer, width=1))
-        self.replay_loss.setPen(pg.mkPen(tokens.replay, width=1, style=Qt.PenStyle.DashLine))
-        self.log_bytes.setPen(pg.mkPen(tokens.trainer, width=1))
-        self.corrections.setPen(pg.mkPen(tokens.replay, width=1))
+        dashed_line = Qt.PenStyle.SolidLine if self.difference.isChecked() else Qt.PenStyle.DashLine
+        smoothed = not self.smoothing[1].isChecked()
+        self.trainer_loss.setPen(_pen(tokens.trainer, faint=smoothed))
+        self.replay_loss.setPen(_pen(tokens.replay, dashed_line, faint=smoothed))
+        self.trainer_smooth.setPen(_pen(tokens.trainer))
+        self.replay_smooth.setPen(_pen(tokens.replay, dashed_line))
+        self.log_bytes.setPen(pg.mkPen(tokens.trainer, width=CURVE_PIXELS))
+        self.corrections.setPen(pg.mkPen(tokens.replay, width=CURVE_PIXELS))
         self.suspicious.setPen(None)
         self.suspicious.setBrush(tokens.bad)
         for markers in self.markers:
             markers.colour(self._theme)
         solid, dashed, sign = "\u2501", "\u254d\u254d", "\u25bc"
         self._name_heat()
-        self._title(1, _tr("Loss"), (tokens.trainer, solid, _tr("trainer")), (tokens.replay, dashed, _tr("replay")))
+        if self.difference.isChecked():
+            self._title(1, _tr("Loss"), (tokens.replay, solid, _tr("replay minus trainer")))
+        else:
+            self._title(1, _tr("Loss"), (tokens.trainer, solid, _tr("trainer")), (tokens.replay, dashed, _tr("replay")))
         self._title(
             2,
             _tr("Rounding log per step"),
@@ -369,9 +449,41 @@ class DivergenceView(QWidget):
         self._later()
 
     def _name_heat(self) -> None:
-        nothing = "" if len(self._session.divergence) else _tr("nothing compared yet")
         title = _tr("Largest difference of each state tensor at the stored states")
-        self._title(0, title, *([(self._theme.tokens.muted, "\u2013", nothing)] if nothing else []))
+        self._title(0, title, (self._theme.tokens.muted, "\u2013", self._differing()))
+
+    def _differing(self) -> str:
+        table = self._session.divergence
+        if not len(table):
+            return _tr("nothing compared yet")
+        return _tr("{0} of {1} tensors differ").format(text.count(table.differing()), text.count(len(table.names)))
+
+    @property
+    def _small(self) -> QFont:
+        """The font along the axes."""
+        small = QFont(self.font())
+        small.setPointSizeF(small.pointSizeF() * 0.9)
+        return small
+
+    def _set_widths(self) -> None:
+        for plot in self.plots:
+            plot.getAxis("left").setWidth(name_width(self._small, self.canvas.width()))
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        """The crosshair leaves with the mouse; names take their share of the width."""
+        if event.type() is QEvent.Type.Leave:
+            self._moves.block = True  # what is still on its way would bring it back
+            self._moves.flush()
+            self._moves.block = False
+            self._hide_crosshair()
+        elif event.type() is QEvent.Type.Resize:
+            self._set_widths()
+        return False
+
+    def _hide_crosshair(self) -> None:
+        for markers in self.markers:
+            markers.place(markers.crosshair, None)
+        self._show_readout(None)
 
     def _title(self, place: int, title: str, *entries: tuple[str, str, str]) -> None:
         parts = [f'<span style="color:{colour}">{mark}</span>&nbsp;{word}' for colour, mark, word in entries]
@@ -469,6 +581,16 @@ class DivergenceView(QWidget):
 
     # Exporting
 
+    def _export_title(self) -> str:
+        """What a picture says by itself: the file, the outcome, and which steps it shows."""
+        session = self._session
+        parts = [name_of(session.path)]
+        if session.report is not None:
+            parts.append(words.outcome(session.report.outcome, session.report.sample).word)
+        first, last = self.view_range()
+        parts.append(self.tr("steps {0} to {1}").format(text.count(first), text.count(last)))
+        return "  \u00b7  ".join(parts)
+
     def _export(self, kind: str) -> None:
         path = self._session.path
         if path is None:
@@ -481,17 +603,46 @@ class DivergenceView(QWidget):
     def write(self, kind: str, target: Path) -> None:
         """Write the plots; ``kind`` is ``png``, ``svg`` or ``csv``."""
         self.redraw()
-        background = self._theme.tokens.surface
+        self._hide_crosshair()
+        sheet = plot_export.Sheet(self._export_title(), self.font(), self._theme.tokens)
         if kind == "png":
-            self._session.exports.contents(
-                target, partial(plot_export.png, plot_export.draw_image(self.canvas, background))
-            )
+            self._session.exports.contents(target, partial(plot_export.png, plot_export.draw_image(self.canvas, sheet)))
         elif kind == "svg":
-            drawing = plot_export.svg(self.canvas, background, self.tr("Divergence"))
+            drawing = plot_export.svg(self.canvas, sheet)
             self._session.exports.contents(target, lambda: drawing)
         else:
             numbers = PlotNumbers(self._session.step_data.snapshot(), self._session.divergence.copy())
             self._session.exports.contents(target, partial(plot_export.numbers_csv, numbers))
+
+
+def moving_mean(values: Floats, over: int) -> Floats:
+    """Return the mean of the steps around each, float64 ``[steps]``, of those that have a value; a gap stays one.
+
+    Args:
+        values: float64 ``[steps]``; not a number where there is none.
+        over: How many steps, at the ends fewer.
+    """
+    known = np.isfinite(values)
+    ends = np.minimum(np.arange(len(values)) + over // 2 + 1, len(values))
+    begins = np.maximum(np.arange(len(values)) - (over - 1) // 2, 0)
+    sums, counts = (np.concatenate([[0.0], np.cumsum(column)]) for column in (np.where(known, values, 0.0), known))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = (sums[ends] - sums[begins]) / (counts[ends] - counts[begins])
+    return np.where(known, means, np.nan)
+
+
+def _level(series: tuple[Floats, Floats], logarithmic: bool) -> tuple[Floats, Floats]:
+    """As log10 of the size where the axis is logarithmic; 0 has no place on it."""
+    if not logarithmic:
+        return series
+    sizes = np.abs(series[1])
+    return series[0], np.log10(sizes, out=np.full_like(sizes, np.nan), where=sizes > 0)
+
+
+def _pen(colour: str, style: Qt.PenStyle = Qt.PenStyle.SolidLine, *, faint: bool = False) -> object:
+    drawn = QColor(colour)
+    drawn.setAlpha(FAINT if faint else 255)
+    return pg.mkPen(drawn, width=CURVE_PIXELS, style=style)
 
 
 def _counted(series: tuple[Floats, Floats]) -> tuple[Floats, Floats]:

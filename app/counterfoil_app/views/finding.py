@@ -49,11 +49,11 @@ class FindingView(QWidget):
     def _columns(self) -> list[Column[DisputedElement]]:
         return [
             Column(self.tr("Element"), lambda item: text.index(item.index), 13),
-            Column(self.tr("Exact value"), lambda item: item.exact, 34, numeric=True),
+            Column(self.tr("Exact value"), lambda item: text.digits(item.exact), 34, numeric=True),
             Column(self.tr("Replay"), lambda item: _decimal(item.replay), 23, numeric=True),
             Column(self.tr("Trainer"), self._trainer, 23, numeric=True),
-            Column(self.tr("Error, in bounds"), lambda item: f"{item.error:.2g}", 15, numeric=True),
-            Column(self.tr("To the midpoint"), lambda item: f"{item.midpoint:.3g}", 14, numeric=True),
+            Column(self.tr("Error, in bounds"), lambda item: text.digits(f"{item.error:.2g}"), 15, numeric=True),
+            Column(self.tr("To the midpoint"), lambda item: text.digits(f"{item.midpoint:.3g}"), 14, numeric=True),
             Column(self.tr("Exact, nearest float64"), lambda item: item.exact_nearest.hex(), 24, fixed=True),
             Column(self.tr("Before rounding"), lambda item: item.computed.hex(), 24, fixed=True),
             Column(self.tr("Replay, hexadecimal"), lambda item: item.replay.hex(), 24, fixed=True),
@@ -69,4 +69,4 @@ class FindingView(QWidget):
 
 def _decimal(value: float) -> str:
     """The shortest decimal text that reads back to the same number: neighbouring grid points must not look equal."""
-    return repr(value)
+    return text.digits(repr(value))

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from counterfoil import SegmentRequest
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.open_bundle import Phase
@@ -60,10 +61,11 @@ class ActionButton(QPushButton):
 
     def _refresh(self) -> None:
         if self.shown is not None:
-            self.setText(self.shown.text())
+            name = self.shown.text().replace("&", "")  # its letter belongs to the menu, where it would stand twice
+            self.setText(name)
+            self.setAccessibleName(name)
             self.setToolTip(self.shown.toolTip())
             self.setEnabled(self.shown.isEnabled())
-            self.setAccessibleName(self.shown.text().replace("&", ""))
 
     def _trigger(self) -> None:
         if self.shown is not None:
@@ -80,7 +82,7 @@ class HeaderView(QFrame):
         self._theme = theme
         self._actions = actions
         self.icon = QLabel()
-        self.icon.setFixedSize(ICON_PIXELS, ICON_PIXELS)
+        self.icon.setFixedSize(scaled(ICON_PIXELS), scaled(ICON_PIXELS))
         self.outcome = label(wrap=False)
         self.outcome.setObjectName("outcome")
         font = self.outcome.font()
@@ -88,9 +90,8 @@ class HeaderView(QFrame):
         self.outcome.setFont(font)
         self.sentence = label()
         self.sentence.setMinimumWidth(200)
-        self.progress = QProgressBar()
-        self.progress.setRange(0, 1000)
-        self.progress.setAccessibleName(self.tr("Progress of the replay"))
+        # Numbers alone: the strip below is the picture of the same progress.
+        self.progress = label("", "muted")
         self.device = QComboBox()
         self.device.setAccessibleName(self.tr("Device of the replay"))
         self.device.setToolTip(self.tr("The device on which the replay runs"))
@@ -107,11 +108,11 @@ class HeaderView(QFrame):
         grid.setContentsMargins(14, 10, 14, 10)
         grid.setHorizontalSpacing(14)
         grid.setVerticalSpacing(3)
-        grid.addWidget(self.icon, 0, 0, 2, 1)
+        grid.addWidget(self.icon, 0, 0, 3, 1)
         grid.addWidget(self.outcome, 0, 1)
         grid.addWidget(self.sentence, 1, 1)
-        grid.addLayout(self._right, 0, 2, 2, 1)
-        grid.addWidget(self.progress, 3, 0, 1, 3)
+        grid.addLayout(self._right, 0, 2, 3, 1)
+        grid.addWidget(self.progress, 2, 1)
         grid.setColumnStretch(1, 1)
         self.device.activated.connect(self._choose_device)
         session.phase_changed.connect(self.refresh)
@@ -130,12 +131,12 @@ class HeaderView(QFrame):
 
     def _place_buttons(self) -> None:
         """Beside the sentence, or below it when large text leaves the sentence too little width."""
-        left = self.width() - self._right.sizeHint().width() - ICON_PIXELS
+        left = self.width() - self._right.sizeHint().width() - scaled(ICON_PIXELS)
         below = left < SENTENCE_CHARACTERS * self.fontMetrics().averageCharWidth()
         if below != self._below:
             self._below = below
             self._grid.removeItem(self._right)
-            row, column, rows, columns = (2, 1, 1, 2) if below else (0, 2, 2, 1)
+            row, column, rows, columns = (3, 1, 1, 2) if below else (0, 2, 3, 1)
             self._grid.addLayout(self._right, row, column, rows, columns)
 
     def show_devices(self) -> None:
@@ -155,7 +156,8 @@ class HeaderView(QFrame):
         """Show where the session stands."""
         look, sentence = self._headline(), self._sentence()
         tokens = self._theme.tokens
-        self.icon.setPixmap(icons.pixmap(look.icon, tokens.tone(look.tone), ICON_PIXELS, self.devicePixelRatioF()))
+        size, ratio = scaled(ICON_PIXELS), self.devicePixelRatioF()
+        self.icon.setPixmap(icons.pixmap(look.icon, tokens.tone(look.tone), size, ratio))
         self.icon.setAccessibleName(look.word)
         self.outcome.setText(look.word)
         self.sentence.setText(sentence)
@@ -255,7 +257,6 @@ class HeaderView(QFrame):
         if not session.running:
             return
         progress = session.progress
-        self.progress.setValue(int(1000 * progress.done / progress.total) if progress.total else 0)
         parts = [self.tr("{0} of {1} steps").format(text.count(progress.replayed), text.count(progress.total))]
         if progress.done > progress.replayed:
             percent = int(100 * (progress.done - progress.replayed))
@@ -263,7 +264,7 @@ class HeaderView(QFrame):
         if progress.rate is not None and progress.seconds_left is not None:
             parts.append(text.rate(progress.rate))
             parts.append(self.tr("{0} left").format(text.duration(progress.seconds_left)))
-        self.progress.setFormat("   \u00b7   ".join(parts))
+        self.progress.setText("   \u00b7   ".join(parts))
 
     def _next_actions(self) -> tuple[QAction | None, QAction | None]:
         actions, session = self._actions, self._session

@@ -8,12 +8,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from counterfoil import BundleSummary, Check, CheckNumber, CheckState
+from counterfoil import BundleSummary
 from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.model.address_book import AddressBook
 from counterfoil_app.model.session import Session
+from counterfoil_app.views.checks import ChecksList
 from counterfoil_app.views.comparison import ComparedField, compared_fields
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import (
@@ -30,31 +32,6 @@ from counterfoil_app.views.parts import (
 from counterfoil_app.views.trainer_key import TrainerKeyPanel
 
 ICON_PIXELS = 16
-
-
-class CheckRow:
-    """The widgets of one check in the grid of all."""
-
-    def __init__(self, number: CheckNumber, grid: QGridLayout) -> None:
-        self.icon = QLabel()
-        self.icon.setFixedWidth(ICON_PIXELS + 4)
-        self.title = caption(words.check_title(number))
-        self.detail = label("", "muted")
-        row = 2 * int(number)
-        grid.addWidget(self.icon, row, 0, Qt.AlignmentFlag.AlignTop)
-        grid.addWidget(self.title, row, 1)
-        grid.addWidget(self.detail, row + 1, 1)
-
-    def show_check(self, check: Check, theme: Theme, ratio: float) -> None:
-        """Show where the check stands, in a word, an icon and a sentence."""
-        look = words.check(check)
-        self.icon.setPixmap(icons.pixmap(look.icon, theme.tokens.tone(look.tone), ICON_PIXELS, ratio))
-        self.icon.setAccessibleName(look.word)
-        self.icon.setToolTip(look.word)
-        word = look.word[:1].upper() + look.word[1:]
-        quiet = check.state is CheckState.PENDING and not check.detail
-        self.detail.setText("" if quiet else f"{word}. {translated(check.detail)}".strip())
-        self.detail.setVisible(not quiet)
 
 
 class ComparisonGrid(QWidget):
@@ -93,8 +70,9 @@ class ComparisonGrid(QWidget):
     def _mark(self, field: ComparedField) -> QLabel:
         look = words.equality(bool(field.same))
         mark = QLabel()
+        mark.setFixedHeight(self.fontMetrics().height())
         colour = self._theme.tokens.tone(look.tone)
-        mark.setPixmap(icons.pixmap(look.icon, colour, ICON_PIXELS, self.devicePixelRatioF()))
+        mark.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
         mark.setAccessibleName(look.word)
         mark.setToolTip(look.word)
         return mark
@@ -129,13 +107,8 @@ class OverviewView(Page):
         restyle(self.sentence, "tone", Tone.INFO.value)
         self.column.addWidget(self.sentence)
         self.column.addWidget(caption(self.tr("Checks"), "section"))
-        checks = QWidget()
-        grid = QGridLayout(checks)
-        grid.setContentsMargins(0, 2, 0, 2)
-        grid.setVerticalSpacing(1)
-        grid.setColumnStretch(1, 1)
-        self.check_rows = {number: CheckRow(number, grid) for number in list(CheckNumber)}
-        self.column.addWidget(checks)
+        self.checks = ChecksList(session, theme)
+        self.column.addWidget(self.checks)
         self.column.addWidget(caption(self.tr("Ordered against run"), "section"))
         self.comparison = ComparisonGrid(theme)
         self.column.addWidget(self.comparison)
@@ -154,23 +127,16 @@ class OverviewView(Page):
         for draw in (self._show_comparison, self._show_sections):
             session.bundle_changed.connect(partial(session.turns.soon, draw))
         session.phase_changed.connect(self._show_sentence)
-        session.checks_changed.connect(self._show_checks)
-        theme.changed.connect(self._show_checks)
         theme.changed.connect(self._show_comparison)
         self._show_sentence()
         self._show_comparison()
         self._show_sections()
-        self._show_checks()
 
     def _section(self, title: str) -> FieldGrid:
         self.column.addWidget(caption(title, "section"))
         grid = FieldGrid()
         self.column.addWidget(grid)
         return grid
-
-    def _show_checks(self) -> None:
-        for number, row in self.check_rows.items():
-            row.show_check(self._session.checks[number], self._theme, self.devicePixelRatioF())
 
     def _show_sections(self) -> None:
         summary, failure = self._session.summary, self._session.failure
@@ -211,7 +177,7 @@ class OverviewView(Page):
             Field(self.tr("Title"), order.title),
             Field(self.tr("Rows per step"), text.count(order.batch_size)),
             Field(self.tr("Optimizer"), order.optimizer),
-            Field(self.tr("Precision"), order.precision),
+            Field(self.tr("Precision"), words.precision(order.precision)),
             Field(self.tr("Seed"), str(order.seed)),
             Field(self.tr("Program"), order.program_digest.hex, exact=True),
             Field(self.tr("Data"), order.data_root.hex, exact=True),
@@ -226,6 +192,7 @@ class OverviewView(Page):
             Field(self.tr("Rounded"), text.count(order.rounded_operators) if order.operators else unread),
             Field(self.tr("A step takes"), unread if taken is None else text.step(taken.bytes, taken.flops)),
             Field(self.tr("Margins"), self._margins(summary) or unread),
+            Field(self.tr("Precision, exactly"), words.precision(order.precision, exactly=True)),
             Field(
                 self.tr("State"),
                 self.tr("{0} parameters; {1} state tensors, {2}").format(
@@ -264,7 +231,7 @@ class OverviewView(Page):
     def _environment_fields(self, summary: BundleSummary) -> list[Field]:
         if summary.run is None:
             return [Field(self.tr("Not known"), self.tr("This order has not been run."))]
-        return [Field(name, value) for name, value in summary.run.environment]
+        return [Field(words.environment(name), value) for name, value in summary.run.environment]
 
     def _data_fields(self, summary: BundleSummary) -> list[Field]:
         fields = []

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication, QResizeEvent
+from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from counterfoil import Digest
 from counterfoil_app.looks import icons
+from counterfoil_app.looks.fonts import fixed_font, scaled
 
 
 def caption(text: str = "", role: str = "", *, wrap: bool = True, parent: QWidget | None = None) -> QLabel:
@@ -48,18 +48,6 @@ def restyle(widget: QWidget, name: str, value: object) -> None:
         widget.setProperty(name, value)
         widget.style().unpolish(widget)
         widget.style().polish(widget)
-
-
-def fixed_font() -> QFont:
-    """The system's font of fixed width, as large as the other text."""
-    return QFont(_fixed_font(QGuiApplication.font().pointSizeF()))  # a copy: whoever asked may change its size
-
-
-@cache
-def _fixed_font(points: float) -> QFont:
-    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-    font.setPointSizeF(points)
-    return font
 
 
 class ElidedLabel(QLabel):
@@ -111,7 +99,7 @@ class CopyButton(QToolButton):
         self.setAccessibleName(name)
         self.setToolTip(name)
         self.setAutoRaise(True)
-        self.setIconSize(QSize(14, 14))
+        self.setIconSize(QSize(scaled(14), scaled(14)))
         self.clicked.connect(self._copy)
         self._draw()
 

@@ -62,9 +62,9 @@ class PlanDialog(QDialog):
         self.sample = QRadioButton(self.tr("A &random sample"))
         self.listed = QRadioButton(self.tr("These &segments"))
         self.confidence = QComboBox()
-        self.confidence.setAccessibleName(self.tr("Probability of finding a bad run"))
+        self.confidence.setAccessibleName(self.tr("Chance to find a bad run"))
         for confidence in CONFIDENCES:
-            self.confidence.addItem(f"{100 * confidence:g} %", confidence)
+            self.confidence.addItem(f"{text.number(100 * confidence)} %", confidence)
         self.bad = QDoubleSpinBox()
         self.bad.setAccessibleName(self.tr("Share of bad segments"))
         self.bad.setRange(0.1, 100.0)
@@ -124,7 +124,7 @@ class PlanDialog(QDialog):
         row.setSpacing(8)
         row.addWidget(label(self.tr("that finds a run with"), wrap=False))
         row.addWidget(self.bad)
-        row.addWidget(label(self.tr("of bad segments, with a probability of"), wrap=False))
+        row.addWidget(label(self.tr("of bad segments, with a chance of"), wrap=False))
         row.addWidget(self.confidence)
         row.addStretch(1)
         grid.addWidget(self.whole, 0, 0)
@@ -218,7 +218,7 @@ class PlanDialog(QDialog):
     def _choose_confidence(self, confidence: float) -> None:
         position = self.confidence.findData(confidence)
         if position < 0:
-            self.confidence.addItem(f"{100 * confidence:g} %", confidence)
+            self.confidence.addItem(f"{text.number(100 * confidence)} %", confidence)
             position = self.confidence.count() - 1
         self.confidence.setCurrentIndex(position)
 
@@ -264,7 +264,12 @@ class PlanDialog(QDialog):
 
     def _show_plan(self) -> None:
         plans = self._plans
-        heads = [self.tr("Finds it with"), self.tr("Segments"), self.tr("Steps"), self.tr("Passes with")]
+        heads = [
+            self.tr("Chance to find\na bad run"),
+            self.tr("Segments"),
+            self.tr("Steps"),
+            self.tr("Chance that\na bad run passes"),
+        ]
         self.table.blockSignals(True)
         self.table.setColumnCount(len(heads) + len(plans))
         self.table.setHorizontalHeaderLabels([*heads, *(self.tr("Time on {0}").format(name) for name in plans)])
@@ -273,10 +278,10 @@ class PlanDialog(QDialog):
         for place, row in enumerate(rows):
             whole = row.confidence == 1.0
             cells = [
-                self.tr("100 % (whole run)") if whole else f"{100 * row.confidence:g} %",
+                self.tr("100 % (whole run)") if whole else f"{text.number(100 * row.confidence)} %",
                 text.count(row.segments),
                 text.count(row.steps),
-                "0" if whole else text.number(row.passing),
+                f"{text.number(0.0 if whole else 100 * row.passing)} %",
                 *(text.duration(plan.rows[place].seconds) for plan in plans.values()),
             ]
             for position, cell in enumerate(cells):
@@ -286,7 +291,9 @@ class PlanDialog(QDialog):
                 self.table.setItem(place, position, item)
         header = self.table.horizontalHeader()
         for position in range(self.table.columnCount()):
-            header.setSectionResizeMode(position, QHeaderView.ResizeMode.Stretch)
+            wordy = position in (0, 3)
+            mode = QHeaderView.ResizeMode.ResizeToContents if wordy else QHeaderView.ResizeMode.Stretch
+            header.setSectionResizeMode(position, mode)
             title = self.table.horizontalHeaderItem(position)
             if title is not None:
                 title.setTextAlignment(NUMBER if position else TEXT)

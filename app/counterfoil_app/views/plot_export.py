@@ -7,27 +7,69 @@ import io
 import math
 from dataclasses import dataclass
 
-from PySide6.QtCore import QBuffer, QIODevice, QRectF
-from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QGraphicsView
 
+from counterfoil_app.looks.theme import Tokens
 from counterfoil_app.model.divergence_table import DivergenceTable
 from counterfoil_app.model.step_data import StepData, StepState
 
 PICTURE_SCALE = 2
 """Pixels of a picture for each on the screen."""
 DOTS_PER_INCH = 96
+MARGIN = 6
 
 
-def draw_image(view: QGraphicsView, background: str) -> QImage:
-    """Draw what a view shows, at twice its size; in the window's thread."""
-    size = view.viewport().size() * PICTURE_SCALE
-    image = QImage(size, QImage.Format.Format_RGB32)
-    image.fill(QColor(background))
+@dataclass(frozen=True)
+class Sheet:
+    """What a plot is drawn on.
+
+    Attributes:
+        title: Stands above it.
+        font: Of the title.
+        tokens: The colours.
+    """
+
+    title: str
+    font: QFont
+    tokens: Tokens
+
+    @property
+    def band(self) -> int:
+        """Height of the title in pixels."""
+        return QFontMetrics(self._bold).height() + 2 * MARGIN
+
+    @property
+    def _bold(self) -> QFont:
+        bold = QFont(self.font)
+        bold.setBold(True)
+        return bold
+
+    def size(self, view: QGraphicsView) -> QSize:
+        """Room for the title and what a view shows, in pixels of the screen."""
+        return view.viewport().size() + QSize(0, self.band)
+
+    def draw(self, painter: QPainter, view: QGraphicsView) -> None:
+        """Draw the title, and below it what a view shows; in the window's thread."""
+        seen = view.viewport().rect()
+        painter.fillRect(QRectF(0, 0, seen.width(), seen.height() + self.band), QColor(self.tokens.surface))
+        painter.setFont(self._bold)
+        painter.setPen(QColor(self.tokens.text))
+        where = QRectF(2 * MARGIN, 0, seen.width() - 4 * MARGIN, self.band)
+        shown = QFontMetrics(self._bold).elidedText(self.title, Qt.TextElideMode.ElideMiddle, int(where.width()))
+        painter.drawText(where, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+        view.render(painter, QRectF(0, self.band, seen.width(), seen.height()), seen)
+
+
+def draw_image(view: QGraphicsView, sheet: Sheet) -> QImage:
+    """Draw what a view shows under its title, at twice its size; in the window's thread."""
+    image = QImage(sheet.size(view) * PICTURE_SCALE, QImage.Format.Format_RGB32)
     painter = QPainter(image)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    view.render(painter, QRectF(image.rect()), view.viewport().rect())
+    painter.scale(PICTURE_SCALE, PICTURE_SCALE)
+    sheet.draw(painter, view)
     painter.end()
     return image
 
@@ -40,20 +82,19 @@ def png(image: QImage) -> bytes:
     return bytes(buffer.data().data())
 
 
-def svg(view: QGraphicsView, background: str, title: str) -> bytes:
-    """Return what a view shows as SVG; in the window's thread."""
+def svg(view: QGraphicsView, sheet: Sheet) -> bytes:
+    """Return what a view shows under its title as SVG; in the window's thread."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    rectangle = view.viewport().rect()
+    size = sheet.size(view)
     generator = QSvgGenerator()
     generator.setOutputDevice(buffer)
-    generator.setSize(rectangle.size())
-    generator.setViewBox(rectangle)
+    generator.setSize(size)
+    generator.setViewBox(QRect(QPoint(0, 0), size))
     generator.setResolution(DOTS_PER_INCH)
-    generator.setTitle(title)
+    generator.setTitle(sheet.title)
     painter = QPainter(generator)
-    painter.fillRect(rectangle, QColor(background))
-    view.render(painter, QRectF(rectangle), rectangle)
+    sheet.draw(painter, view)
     painter.end()
     return bytes(buffer.data().data())
 

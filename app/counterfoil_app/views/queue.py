@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import icons, words
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.bundle_queue import BundleQueue, Entry, EntryState
@@ -48,15 +49,15 @@ class QueueView(QWidget):
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setIconSize(QSize(ICON_PIXELS, ICON_PIXELS))
+        self.table.setIconSize(QSize(scaled(ICON_PIXELS), scaled(ICON_PIXELS)))
         self.table.setShowGrid(False)
         self.table.setTabKeyNavigation(False)
         self.table.verticalHeader().hide()
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        self.open_button = QPushButton(self.tr("Sh&ow"))
-        self.remove_button = QPushButton(self.tr("Re&move"))
+        self.open_button = QPushButton(self.tr("Show"))
+        self.remove_button = QPushButton(self.tr("Remove"))
         buttons = QHBoxLayout()
         buttons.setSpacing(6)
         for action in actions:

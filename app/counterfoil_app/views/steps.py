@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QCoreApplication, QModelIndex, QPoint, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QHBoxLayout,
+    QLineEdit,
     QMenu,
-    QSizePolicy,
     QSpinBox,
     QTableView,
     QVBoxLayout,
@@ -23,12 +23,14 @@ from PySide6.QtWidgets import (
 
 from counterfoil import StepMatch, StepRow
 from counterfoil_app.looks import text, words
+from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.session import Session
-from counterfoil_app.model.step_data import StepFilter, StepState
-from counterfoil_app.views.parts import label
-from counterfoil_app.views.tables import AnyIndex, Column, RecordTable, table_view
+from counterfoil_app.model.step_data import StepData, StepFilter, StepState
+from counterfoil_app.model.step_search import NotUnderstood, search
+from counterfoil_app.views.parts import label, restyle
+from counterfoil_app.views.tables import AnyIndex, Column, FrozenColumn, RecordTable, copy_rows, table_view
 
 REFILTER_MILLISECONDS = 250
 """A filtered table follows the replay four times a second."""
@@ -106,8 +108,40 @@ def step_columns() -> list[Column[StepLine]]:
         ),
         Column(_tr("Log entries"), lambda line: text.count(line.log_entries), 9, numeric=True),
         Column(_tr("Log bytes"), lambda line: text.count(line.log_bytes), 9, numeric=True),
-        Column(_tr("Seconds"), lambda line: f"{line.row.seconds:.3f}" if line.row else "", 8, numeric=True),
+        Column(
+            _tr("Seconds"), lambda line: text.digits(f"{line.row.seconds:.3f}") if line.row else "", 8, numeric=True
+        ),
     ]
+
+
+def _leaf_key(name: str) -> Callable[[StepData], npt.NDArray[np.float64]]:
+    def key(data: StepData) -> npt.NDArray[np.float64]:
+        leaves = np.ascontiguousarray(data.table.column(name)[:, :8]).view(">u8").reshape(-1)
+        places = np.unique(leaves, return_inverse=True)[1].astype(np.float64)
+        return np.where(data.table.has_row, places, np.nan)
+
+    return key
+
+
+def _number_key(name: str) -> Callable[[StepData], npt.NDArray[np.float64]]:
+    return lambda data: np.where(data.table.has_row, data.table.column(name).astype(np.float64), np.nan)
+
+
+SORT_KEYS: tuple[Callable[[StepData], npt.NDArray[np.float64]], ...] = (
+    lambda data: np.arange(data.count, dtype=np.float64),
+    lambda data: data.states.astype(np.float64),
+    _leaf_key("trainer_leaf"),
+    _leaf_key("replay_leaf"),
+    lambda data: data.trainer_loss,
+    lambda data: data.replay_loss,
+    _number_key("corrections"),
+    _number_key("contradictions"),
+    _number_key("omissions"),
+    lambda data: data.table.column("log_entries").astype(np.float64),
+    lambda data: data.table.column("log_bytes").astype(np.float64),
+    _number_key("seconds"),
+)
+"""What each column is sorted by: float64 ``[steps]``, not a number where nothing is known."""
 
 
 class StepTable(RecordTable[StepLine]):
@@ -121,6 +155,8 @@ class StepTable(RecordTable[StepLine]):
         self._session = session
         self._filter = StepFilter.ALL
         self._count = 0
+        self._wanted = ""
+        self._sorted = (-1, Qt.SortOrder.AscendingOrder)
         self._shown: npt.NDArray[np.intp] | None = None
         """Positions of the shown steps; None while all are shown."""
         self._later = QTimer(self)
@@ -142,6 +178,23 @@ class StepTable(RecordTable[StepLine]):
             self._filter = wanted
             self._replace()
 
+    def search(self, wanted: str) -> None:
+        """Show those steps only that are meant.
+
+        Raises:
+            NotUnderstood: Nothing is meant; all stays as it is.
+        """
+        search(self._session.step_data, wanted)
+        if wanted.strip() != self._wanted:
+            self._wanted = wanted.strip()
+            self._replace()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column; -1 is the order of the steps."""
+        if (column, order) != self._sorted:
+            self._sorted = (column, order)
+            self._replace()
+
     def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's signature
         """Number of shown steps."""
         return 0 if parent.isValid() else self._count if self._shown is None else len(self._shown)
@@ -154,8 +207,8 @@ class StepTable(RecordTable[StepLine]):
         """The row of a step; None when it is not shown."""
         if self._shown is None:
             return step - 1 if 1 <= step <= self._count else None
-        row = int(np.searchsorted(self._shown, step - 1))
-        return row if row < len(self._shown) and self._shown[row] == step - 1 else None
+        found = np.flatnonzero(self._shown == step - 1)
+        return int(found[0]) if len(found) else None
 
     def record(self, row: int) -> StepLine | None:
         """The line of a row."""
@@ -177,7 +230,7 @@ class StepTable(RecordTable[StepLine]):
         self._later.stop()
         if self._shown is None:
             return
-        found = self._session.step_data.select(self._filter)
+        found = self._select()
         old = len(self._shown)
         if len(found) == old and np.array_equal(found, self._shown):
             return
@@ -191,8 +244,22 @@ class StepTable(RecordTable[StepLine]):
     def _replace(self) -> None:
         self.beginResetModel()
         self._count = self._session.step_data.count
-        self._shown = None if self._filter is StepFilter.ALL else self._session.step_data.select(self._filter)
+        plain = self._filter is StepFilter.ALL and not self._wanted and self._sorted[0] < 0
+        self._shown = None if plain else self._select()
         self.endResetModel()
+
+    def _select(self) -> npt.NDArray[np.intp]:
+        """The positions of the steps to show, in their order."""
+        data = self._session.step_data
+        shown = data.select(self._filter)
+        shown = shown[search(data, self._wanted)[shown]]
+        column, order = self._sorted
+        if column < 0:
+            return shown
+        keys = SORT_KEYS[column](data)[shown]
+        down = order is Qt.SortOrder.DescendingOrder
+        # What is not known stands at the end either way.
+        return shown[np.argsort(-keys if down else keys, kind="stable")]
 
     def _sample_chosen(self) -> None:
         if self._shown is None:
@@ -209,13 +276,23 @@ class StepTable(RecordTable[StepLine]):
 
 
 class StepsView(QWidget):
-    """The step table with its filter, a box to jump to a step, and actions for the menu."""
+    """The step table with its filter and search, a box to jump to a step, and actions for the menu."""
+
+    dispute_wanted = Signal()
+    """Enter was pressed, or a double click made, on a mismatch."""
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self.model = StepTable(session, theme, self)
         self.table: QTableView = table_view(self.model, self.tr("Steps"), self)
+        self.table.setSelectionMode(QTableView.SelectionMode.ExtendedSelection)
+        header = self.table.horizontalHeader()
+        header.setSortIndicatorClearable(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self.table.setSortingEnabled(True)
+        self.frozen = FrozenColumn(self.table)
+        self.table.activated.connect(self._activated)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._show_menu)
         self.show_only = QComboBox()
@@ -229,40 +306,55 @@ class StepsView(QWidget):
         ):
             self.show_only.addItem(name)
         self.show_only.currentIndexChanged.connect(self._filter_chosen)
+        self.wanted = QLineEdit()
+        self.wanted.setClearButtonEnabled(True)
+        self.wanted.setPlaceholderText(self.tr("Search: 10-20, hash, loss > 1"))
+        self.wanted.setAccessibleName(self.tr("Search steps by number, hash or condition"))
+        self.wanted.setToolTip(
+            self.tr(
+                "Steps (10-20, 37), the beginning of a hash (#3eeb), or a condition (loss > 1 and corrections == 0)"
+            )
+        )
+        self.wanted.setMinimumWidth(self.fontMetrics().averageCharWidth() * 14)
+        self.wanted.textChanged.connect(self._search)
         self.jump = QSpinBox()
         self.jump.setAccessibleName(self.tr("Go to step"))
         self.jump.setToolTip(self.tr("Go to this step (Enter)"))
         self.jump.setPrefix(self.tr("Step") + " ")
         self.jump.setGroupSeparatorShown(True)
         self.jump.setKeyboardTracking(False)
-        self.jump.setMinimumWidth(self.fontMetrics().averageCharWidth() * 20)
+        self.jump.setMinimumWidth(self.fontMetrics().averageCharWidth() * 17)
         self.jump.valueChanged.connect(self._jumped)
         self.follow = QCheckBox(self.tr("Follow the replay"))
         self.follow.setChecked(True)
-        self.counts = label()
-        self.counts.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.problem = label("", "notice")
+        restyle(self.problem, "tone", Tone.WARN.value)
+        self.problem.hide()
         self.empty = label("", "muted")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         bar = QHBoxLayout()
         bar.setContentsMargins(10, 4, 10, 4)
         bar.setSpacing(10)
         bar.addWidget(self.show_only)
+        bar.addWidget(self.wanted, 2)
         bar.addWidget(self.jump)
-        bar.addWidget(self.counts, 1)
+        bar.addStretch(1)
         bar.addWidget(self.follow)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(bar)
+        column.addWidget(self.problem)
         column.addWidget(self.table, 1)
         column.addWidget(self.empty, 1)
         self._make_actions()
         self.table.selectionModel().currentRowChanged.connect(self._chosen)
-        self.model.modelReset.connect(self._show_counts)
-        self.model.rowsInserted.connect(self._show_counts)
+        self.model.modelReset.connect(self._show_rows)
+        self.model.modelReset.connect(self._select_again)
+        self.model.rowsInserted.connect(self._show_rows)
         session.rows_changed.connect(self._grown)
         session.bundle_changed.connect(self._reset)
-        session.sample_chosen.connect(self._show_counts)
+        session.sample_chosen.connect(self._show_rows)
         session.dispute_changed.connect(self._show_dispute)
         session.step_selected.connect(self.show_step)
         self._reset()
@@ -280,6 +372,8 @@ class StepsView(QWidget):
         self.copy_trainer_action = action(
             self.tr("Copy the &trainer's hash"), "Ctrl+Alt+C", lambda: self._copy(trainer=True)
         )
+        self.search_action = action(self.tr("&Search\u2026"), "Ctrl+F", self._focus_search)
+        self.copy_rows_action = action(self.tr("Copy the chosen &lines"), "Ctrl+Alt+R", lambda: copy_rows(self.table))
         self.copy_replay_action = action(
             self.tr("Copy the &replay's hash"), "Ctrl+Alt+Shift+C", lambda: self._copy(trainer=False)
         )
@@ -288,10 +382,12 @@ class StepsView(QWidget):
         """What the window's menu offers of this view."""
         return [
             self.go_action,
+            self.search_action,
             self.next_action,
             self.previous_action,
             self.copy_trainer_action,
             self.copy_replay_action,
+            self.copy_rows_action,
         ]
 
     def show_step(self, step: int) -> None:
@@ -313,25 +409,17 @@ class StepsView(QWidget):
         self.jump.blockSignals(True)
         self.jump.setRange(min(1, count), count)
         self.jump.blockSignals(False)
-        for widget in (self.jump, self.show_only, self.go_action):
+        for widget in (self.jump, self.show_only, self.wanted, self.go_action, self.search_action):
             widget.setEnabled(count > 0)
-        self._show_counts()
+        self._show_rows()
         self._refresh_actions()
 
     def _grown(self, _first: int, last: int) -> None:
-        self._show_counts()
+        self._show_rows()
         if self.follow.isChecked() and self._session.dispute is None and self.model.filter is StepFilter.ALL:
             self.table.scrollTo(self.model.index(last - 1, 0))
 
-    def _show_counts(self) -> None:
-        table = self._session.steps
-        self.counts.setText(
-            self.tr("Replayed: {0} of {1}   \u00b7   mismatches: {2}").format(
-                text.count(table.done), text.count(len(table)), text.count(table.mismatches)
-            )
-            if len(table)
-            else ""
-        )
+    def _show_rows(self) -> None:
         nothing = self.model.rowCount() == 0
         self.table.setVisible(not nothing)
         self.empty.setVisible(nothing)
@@ -342,6 +430,8 @@ class StepsView(QWidget):
     def _why_empty(self) -> str:
         if not self._session.step_data.count:
             return self.tr("There is no recorded step to show.")
+        if self.wanted.text().strip():
+            return self.tr("No step is meant by this search.")
         return {
             StepFilter.MISMATCHES: self.tr("No replayed step differs."),
             StepFilter.CORRECTIONS: self.tr("No replayed step needed a correction from the log."),
@@ -362,12 +452,38 @@ class StepsView(QWidget):
         if self._session.selected_step is not None:
             self.show_step(self._session.selected_step)
 
+    def _search(self, wanted: str) -> None:
+        """Show what is meant; what is not understood is said, and changes nothing."""
+        problem = ""
+        try:
+            self.model.search(wanted)
+        except NotUnderstood as error:
+            problem = translated(error.sentence)
+        restyle(self.wanted, "tone", "bad" if problem else "")
+        self.problem.setText(problem)
+        self.problem.setVisible(bool(problem))
+
+    def _focus_search(self) -> None:
+        self.wanted.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.wanted.selectAll()
+
+    def _select_again(self) -> None:
+        if self._session.selected_step is not None:
+            self.show_step(self._session.selected_step)
+
+    def _activated(self, index: QModelIndex) -> None:
+        """Enter on a mismatch: the dispute says more."""
+        state = self._session.step_data.state(self.model.step_of(index.row()))
+        if state is StepState.MISMATCH and self._session.dispute is not None:
+            self.dispute_wanted.emit()
+
     def _focus_jump(self) -> None:
         self.jump.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.jump.selectAll()
 
     def _jumped(self, step: int) -> None:
         if self.model.row_of(step) is None:
+            self.wanted.clear()
             self.show_only.setCurrentIndex(StepFilter.ALL)  # asked for by number: a filter may not hide it
         self._session.select_step(step)
         self.show_step(step)
@@ -399,7 +515,7 @@ class StepsView(QWidget):
     def _show_menu(self, place: QPoint) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addActions([self.copy_trainer_action, self.copy_replay_action])
+        menu.addActions([self.copy_trainer_action, self.copy_replay_action, self.copy_rows_action])
         menu.addSeparator()
         menu.addActions([self.next_action, self.previous_action])
         menu.popup(self.table.viewport().mapToGlobal(place))

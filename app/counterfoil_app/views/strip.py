@@ -7,12 +7,14 @@ from PySide6.QtGui import QBrush, QColor, QHelpEvent, QKeyEvent, QMouseEvent, QP
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from counterfoil_app.looks import text, words
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.step_data import StepState, Stretch, merge_equal, worst_per_place
 
 MARGIN = 12
 BAR_TOP = 9
+BAR_HEIGHT = 34
 LEAST_WIDTH = 2.0
 """Pixels of the narrowest stretch: one mismatch among a million steps is still seen."""
 JUMP = 100
@@ -44,8 +46,25 @@ class StepStrip(QWidget):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """As wide as there is room, a bar high."""
-        return QSize(400, 34)
+        """As wide as there is room, a bar and a line of text high."""
+        return QSize(400, self._bar_height + self._legend_height)
+
+    @property
+    def _bar_height(self) -> int:
+        return BAR_HEIGHT
+
+    @property
+    def _legend_height(self) -> int:
+        return self.fontMetrics().height()
+
+    def legend(self) -> list[tuple[StepState, str]]:
+        """The states that occur, those that matter most first, and how many steps are in each, in words."""
+        data = self._session.step_data
+        counts = data.counts(1, data.count)
+        return [
+            (state, self.tr("{0}: {1}").format(words.step_state(state).word, text.count(counts[state])))
+            for state in sorted(counts, reverse=True)
+        ]
 
     # Where a step lies
 
@@ -75,7 +94,7 @@ class StepStrip(QWidget):
 
     def _rectangle(self, item: Stretch, width: float) -> QRectF:
         wide = max(LEAST_WIDTH, (item.last - item.first + 1) * width)
-        return QRectF(MARGIN + (item.first - 1) * width, BAR_TOP, wide, self.height() - BAR_TOP - 9)
+        return QRectF(MARGIN + (item.first - 1) * width, BAR_TOP, wide, self._bar_height - BAR_TOP - 9)
 
     # Drawing
 
@@ -91,20 +110,39 @@ class StepStrip(QWidget):
             else:
                 self._draw_quiet(painter, rectangle, state)
         for rectangle, _state in late:
-            tall = rectangle.adjusted(0, -4, 0, 4)
-            painter.fillRect(tall, QColor(tokens.bad))
-            self._notch(painter, tall.center().x(), 0.0, tokens.bad, down=True)
+            self._draw_bad(painter, rectangle)
+        self._draw_legend(painter)
         selected = self._session.selected_step
         if selected is not None:
             x = self.place_of(selected)
             painter.setPen(QPen(QColor(tokens.text), 1))
-            painter.drawLine(int(x), BAR_TOP - 4, int(x), self.height() - 6)
-            self._notch(painter, x, self.height() - 1.0, tokens.text, down=False)
+            painter.drawLine(int(x), BAR_TOP - 4, int(x), self._bar_height - 6)
+            self._notch(painter, x, self._bar_height - 1.0, tokens.text, down=False)
         if self.hasFocus():
             painter.setPen(QPen(QColor(tokens.accent), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.rect().adjusted(2, 2, -3, -3))
         painter.end()
+
+    def _draw_bad(self, painter: QPainter, rectangle: QRectF) -> None:
+        tall = rectangle.adjusted(0, -4, 0, 4)
+        painter.fillRect(tall, QColor(self._theme.tokens.bad))
+        self._notch(painter, tall.center().x(), tall.top() - 5, self._theme.tokens.bad, down=True)
+
+    def _draw_legend(self, painter: QPainter) -> None:
+        """Each state that occurs, as it is drawn above, with its name and number."""
+        metrics, height, left = self.fontMetrics(), self._legend_height, float(MARGIN)
+        side, top = scaled(10), self._bar_height
+        for state, said in self.legend():
+            swatch = QRectF(left, top + (height - side) / 2, 2 * side, side)
+            if state in (StepState.MISMATCH, StepState.SUSPICIOUS):
+                painter.fillRect(swatch, QColor(self._theme.tokens.bad))
+            else:
+                self._draw_quiet(painter, swatch, state)
+            painter.setPen(QColor(self._theme.tokens.muted))
+            left += 2 * side + 6
+            painter.drawText(QRectF(left, top, self.width(), height), int(Qt.AlignmentFlag.AlignVCenter), said)
+            left += metrics.horizontalAdvance(said) + 2 * side
 
     def _draw_quiet(self, painter: QPainter, rectangle: QRectF, state: StepState) -> None:
         tokens = self._theme.tokens

@@ -6,14 +6,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QGuiApplication, QKeySequence, QPalette, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
 
 from counterfoil_app.looks import icons
+from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
-from counterfoil_app.views.parts import fixed_font
 
 Record = TypeVar("Record")
 AnyIndex = QModelIndex | QPersistentModelIndex
@@ -25,6 +32,8 @@ _OF_THE_RECORD = frozenset((_TEXT, _ICON, _TIP, _BACKGROUND))
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
+SHARP = 2.0
+"""Pixels of a picture for each of a screen without enlargement: sharp on all."""
 MOST_LINES = 13
 """Lines of a table in a page that are seen at once; the rest is reached by scrolling in it."""
 
@@ -59,7 +68,7 @@ class RecordTable(QAbstractTableModel, Generic[Record]):
         super().__init__(parent)
         self.columns = tuple(columns)
         self._looks = tuple(column.look for column in self.columns if column.look is not None)
-        self._theme = theme
+        self.theme = theme
         self._fixed_font = fixed_font()
         self.records: Sequence[Record] = ()
         theme.changed.connect(self._repaint)
@@ -111,9 +120,9 @@ class RecordTable(QAbstractTableModel, Generic[Record]):
         if role == _TIP:
             return None if column.tip is None else column.tip(record)
         if role == _BACKGROUND:
-            return QColor(self._theme.tokens.bad_tint) if self._is_bad(record) else None
+            return QColor(self.theme.tokens.bad_tint) if self._is_bad(record) else None
         look = column.look(record) if column.look is not None else None
-        return None if look is None else icons.pixmap(look.icon, self._theme.tokens.tone(look.tone), 16)
+        return None if look is None else icons.pixmap(look.icon, self.theme.tokens.tone(look.tone), scaled(16), SHARP)
 
     def _is_bad(self, record: Record) -> bool:
         looks = (look(record) for look in self._looks)
@@ -124,10 +133,25 @@ class RecordTable(QAbstractTableModel, Generic[Record]):
             self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, self.columnCount() - 1))
 
 
+class LineDelegate(QStyledItemDelegate):
+    """Draws cells; a bad line that is selected still looks bad."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: AnyIndex) -> None:  # noqa: N802 - Qt's name
+        """Choose the colour of the selection."""
+        super().initStyleOption(option, index)
+        if index.data(_BACKGROUND) is not None:
+            option.palette.setColor(QPalette.ColorRole.Highlight, QColor(self._theme.tokens.bad_selected))
+
+
 def table_view(model: RecordTable[Record], name: str, parent: QWidget | None = None) -> QTableView:
-    """A view for a model: rows of one height, nothing measured per row, Ctrl+C copies the current cell."""
+    """A view for a model: rows of one height, nothing measured per row, Ctrl+C copies a cell or the chosen lines."""
     view = QTableView(parent)
     view.setModel(model)
+    view.setItemDelegate(LineDelegate(model.theme, view))
     view.setAccessibleName(name)
     view.setAlternatingRowColors(True)
     view.setWordWrap(False)
@@ -142,7 +166,7 @@ def table_view(model: RecordTable[Record], name: str, parent: QWidget | None = N
     bold = QFontMetrics(heavy)
     vertical = view.verticalHeader()
     vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    vertical.setDefaultSectionSize(metrics.height() + 8)
+    vertical.setDefaultSectionSize(metrics.height() + 4)
     vertical.hide()
     horizontal = view.horizontalHeader()
     horizontal.setHighlightSections(False)
@@ -152,8 +176,69 @@ def table_view(model: RecordTable[Record], name: str, parent: QWidget | None = N
     horizontal.setStretchLastSection(not model.columns[-1].numeric)  # far from its neighbours a number is not read
     shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), view)
     shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-    shortcut.activated.connect(lambda: _copy_cell(view))
+    shortcut.activated.connect(lambda: _copy(view))
     return view
+
+
+class FrozenColumn(QTableView):
+    """The first column of a table once more, above it: it stays in view while the others are scrolled sideways."""
+
+    def __init__(self, table: QTableView) -> None:
+        super().__init__(table)
+        self._table = table
+        self.setModel(table.model())
+        self.setSelectionModel(table.selectionModel())
+        self.setItemDelegate(table.itemDelegate())
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setFocusProxy(table)
+        self.setObjectName("frozen")
+        self.setAccessibleName(table.accessibleName())
+        self.setAlternatingRowColors(True)
+        self.setShowGrid(False)
+        self.setSelectionBehavior(table.selectionBehavior())
+        self.setSelectionMode(table.selectionMode())
+        for bars in (self.setHorizontalScrollBarPolicy, self.setVerticalScrollBarPolicy):
+            bars(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.verticalHeader().setDefaultSectionSize(table.verticalHeader().defaultSectionSize())
+        for column in range(1, table.model().columnCount()):
+            self.setColumnHidden(column, True)
+        theirs, ours = table.horizontalHeader(), self.horizontalHeader()
+        ours.setHighlightSections(False)
+        ours.setSectionsClickable(True)
+        ours.sectionClicked.connect(self._sort)
+        ours.sectionResized.connect(lambda column, _old, new: table.setColumnWidth(column, new))
+        theirs.sectionResized.connect(self._place)
+        theirs.sortIndicatorChanged.connect(self._show_order)
+        table.verticalScrollBar().valueChanged.connect(self.verticalScrollBar().setValue)
+        self.verticalScrollBar().valueChanged.connect(table.verticalScrollBar().setValue)
+        self.customContextMenuRequested.connect(table.customContextMenuRequested)
+        self.activated.connect(table.activated)
+        table.viewport().installEventFilter(self)
+        self._place()
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        """Be as high as the table's viewport."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Show):
+            self._place()
+        return False
+
+    def _place(self) -> None:
+        self.setColumnWidth(0, self._table.columnWidth(0))
+        header = self._table.horizontalHeader().height()
+        height = header + self._table.viewport().height()
+        self.setGeometry(0, 0, self._table.columnWidth(0), height)
+        self.horizontalHeader().setFixedHeight(header)
+
+    def _show_order(self, column: int, order: Qt.SortOrder) -> None:
+        self.horizontalHeader().setSortIndicator(column, order)
+        self.horizontalHeader().setSortIndicatorShown(column == 0)
+
+    def _sort(self, column: int) -> None:
+        header = self._table.horizontalHeader()
+        again = header.sortIndicatorSection() == column and header.sortIndicatorOrder() is Qt.SortOrder.AscendingOrder
+        header.setSortIndicator(column, Qt.SortOrder.DescendingOrder if again else Qt.SortOrder.AscendingOrder)
 
 
 def fit_height(view: QTableView) -> None:
@@ -164,8 +249,24 @@ def fit_height(view: QTableView) -> None:
     view.setFixedHeight(header + lines * view.verticalHeader().defaultSectionSize() + bar + 2)
 
 
-def _copy_cell(view: QTableView) -> None:
-    index = view.currentIndex()
+def copy_rows(view: QTableView) -> None:
+    """Copy the chosen lines with their headings, as a spreadsheet takes them; shortened values are copied whole."""
+    rows = sorted({index.row() for index in view.selectionModel().selectedRows()})
+    model, columns = view.model(), range(view.model().columnCount())
+    lines = [[str(model.headerData(column, Qt.Orientation.Horizontal)) for column in columns]]
+    lines += [[_whole(model.index(row, column)) for column in columns] for row in rows]
+    if rows:
+        QGuiApplication.clipboard().setText("\n".join("\t".join(line) for line in lines))
+
+
+def _copy(view: QTableView) -> None:
+    """Copy the current cell, or all chosen lines where there are several."""
+    if len(view.selectionModel().selectedRows()) > 1:
+        copy_rows(view)
+    elif value := _whole(view.currentIndex()):
+        QGuiApplication.clipboard().setText(value)
+
+
+def _whole(index: QModelIndex) -> str:
     value = index.data(_TIP) or index.data(_TEXT)
-    if value:
-        QGuiApplication.clipboard().setText(str(value))
+    return "" if value is None else str(value).replace("\t", " ")

@@ -20,9 +20,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene, QGraphicsView, QStyleOptionGraphicsItem, QWidget
 
 from counterfoil_app.looks import icons
+from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.looks.words import Look
-from counterfoil_app.views.parts import fixed_font
 
 NODE_CHARACTERS, NOTE_CHARACTERS = 35, 29
 """Widths of a box and of a note in average characters, so that larger text finds room."""
@@ -90,8 +90,8 @@ class BoxItem(QGraphicsItem):
         self._bold.setBold(True)
         self._fixed = fixed_font()
         self._fixed.setPointSizeF(font.pointSizeF() * 0.92)
-        self._line = QFontMetricsF(self._bold).height() + 2
-        self._fixed_line = QFontMetricsF(self._fixed).height() + 1
+        self._line = QFontMetricsF(self._bold).height()
+        self._fixed_line = QFontMetricsF(self._fixed).height()
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setToolTip("\n".join((box.title, box.look.word)))
@@ -143,11 +143,13 @@ class BoxItem(QGraphicsItem):
         painter.setPen(QColor(tokens.muted))
         painter.drawText(QRectF(left, y, width, self._line), int(RIGHT), box.badge)
         y += self._line
-        tone = tokens.muted if box.quiet else tokens.tone(box.look.tone)
-        painter.drawPixmap(QPointF(left, y + 1), icons.pixmap(box.look.icon, tone, 14, 2.0))
+        tone, mark = tokens.muted if box.quiet else tokens.tone(box.look.tone), scaled(14) + 6
+        painter.drawPixmap(
+            QPointF(left, y + (self._line - scaled(14)) / 2), icons.pixmap(box.look.icon, tone, scaled(14), 2.0)
+        )
         painter.setFont(self._font)
         painter.setPen(QColor(tone))
-        painter.drawText(QRectF(left + 20, y, width - 20, self._line), Qt.AlignmentFlag.AlignVCenter, box.look.word)
+        painter.drawText(QRectF(left + mark, y, width - mark, self._line), Qt.AlignmentFlag.AlignVCenter, box.look.word)
         y += self._line
         painter.setFont(self._fixed)
         painter.setPen(QColor(tokens.text))
@@ -220,7 +222,9 @@ class TreeScene(QGraphicsView):
 
     def _fit_width(self) -> None:
         if not self._zoomed and self._items:
-            wanted = self.viewport().width() / self.scene().sceneRect().width()
+            # With room for a scroll bar whether there is one or not: the fit decides that, and would never end.
+            room = self.width() - self.verticalScrollBar().sizeHint().width()
+            wanted = room / self.scene().sceneRect().width()
             factor = min(1.0, max(SMALLEST_FIT, wanted))
             if factor != self.transform().m11():
                 self.resetTransform()

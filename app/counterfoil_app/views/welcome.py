@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollA
 
 from counterfoil_app.engine import strangers
 from counterfoil_app.looks import icons
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.views.header import ActionButton
 from counterfoil_app.views.parts import caption, clear_layout, label, restyle
 
@@ -30,7 +31,7 @@ class WelcomeView(QWidget):
         self.drop.setObjectName("drop")
         self.drop.setFixedWidth(width)
         logo = QLabel()
-        logo.setPixmap(icons.pixmap("counterfoil", "#000000", LOGO_PIXELS, self.devicePixelRatioF()))
+        logo.setPixmap(icons.pixmap("counterfoil", "#000000", scaled(LOGO_PIXELS), self.devicePixelRatioF()))
         logo.setAlignment(Qt.AlignmentFlag.AlignCenter)
         title = label(self.tr("Is the training you ordered the training that happened?"), "title")
         font = title.font()

@@ -126,7 +126,7 @@ def conclude(
         return (
             Outcome.VERIFIED,
             say(
-                "{0} of {1} steps were replayed, and every one has the trainer's Merkle leaf bit for bit. {2}",
+                "{0} of {1} steps were replayed, and every one came out exactly as the trainer signed it. {2}",
                 tally.judged,
                 coverage.ordered,
                 coverage.partial.describe(),
@@ -135,7 +135,7 @@ def conclude(
         )
     return (
         Outcome.VERIFIED,
-        say("All {0} steps were replayed, and every one has the trainer's Merkle leaf bit for bit.", coverage.ordered),
+        say("All {0} steps were replayed, and every one came out exactly as the trainer signed it.", coverage.ordered),
         checks,
     )
 

@@ -100,11 +100,13 @@ class Precision:
 
     def describe(self) -> str:
         """The profile in words."""
-        grid = f"{self.compute} -> {self.significand_bits} significand bits, {self.guard_bits} guard bits"
+        grid = say("{0} -> {1} significand bits, {2} guard bits", self.compute, self.significand_bits, self.guard_bits)
         if self.proven:
-            return f"{grid}, proven margins"
-        own = f", {len(self.margins)} operator kinds calibrated" if self.margins else ""
-        return f"{grid}, margin 2^(E-{self.margin_bits}){own}"
+            return say("{0}, proven margins", grid)
+        if not self.margins:
+            return say("{0}, margin 2^(E-{1})", grid, self.margin_bits)
+        kinds = len(self.margins)
+        return say("{0}, margin 2^(E-{1}), {2} operator kinds calibrated", grid, self.margin_bits, kinds)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -161,7 +163,7 @@ class ExactPrecision:
 
     def describe(self) -> str:
         """The profile in words."""
-        return f"exact, operands of products of {self.bits} bits"
+        return say("exact, operands of products of {0} bits", self.bits)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""

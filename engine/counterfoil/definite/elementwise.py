@@ -23,7 +23,8 @@ def number(value: int | float, device: torch.device) -> Tensor:
 
     An integer that float64 cannot hold is rounded to odd first: the library rounds such ones twice.
     """
-    if isinstance(value, int) and (excess := value.bit_length() - _FLOAT64_BITS) > 0:
+    if isinstance(value, int) and value.bit_length() > _FLOAT64_BITS:
+        excess = value.bit_length() - _FLOAT64_BITS
         magnitude = abs(value) >> excess
         lost = magnitude << excess != abs(value)
         value = math.copysign(math.ldexp(magnitude | lost, excess), value)

@@ -16,6 +16,10 @@
             <translation>Finden Sie heraus, ob das Training, das Sie bestellt haben, auch das ist, das stattgefunden hat.</translation>
         </message>
         <message>
+            <source>Fonts: Inter and JetBrains Mono, changed, under the SIL Open Font License 1.1.</source>
+            <translation>Schriften: Inter und JetBrains Mono, geändert, unter der SIL Open Font License 1.1.</translation>
+        </message>
+        <message>
             <source>Free software under the Apache License 2.0, without any warranty.</source>
             <translation>Freie Software unter der Apache-Lizenz 2.0, ohne jede Gewährleistung.</translation>
         </message>
@@ -29,6 +33,151 @@
         <message>
             <source>This is an order that nobody has run.</source>
             <translation>Das ist ein Auftrag, den niemand ausgeführt hat.</translation>
+        </message>
+    </context>
+    <context>
+        <name>CapsuleDialog</name>
+        <message>
+            <source>&amp;Adjudicate</source>
+            <translation>&amp;Entscheiden</translation>
+        </message>
+        <message>
+            <source>&amp;Close</source>
+            <translation>&amp;Schließen</translation>
+        </message>
+        <message>
+            <source>&amp;Stop</source>
+            <translation>&amp;Abbrechen</translation>
+        </message>
+        <message>
+            <source>An accusation, not yet checked</source>
+            <translation>Ein Vorwurf, noch nicht geprüft</translation>
+        </message>
+        <message>
+            <source>An auditor says that a step of this run is not what was ordered. Replay the step here, and see who is right; neither side is trusted.</source>
+            <translation>Ein Prüfer sagt, dass ein Schritt dieses Laufs nicht der bestellte ist. Rechnen Sie den Schritt hier nach und sehen Sie, wer recht hat; keiner Seite wird vertraut.</translation>
+        </message>
+        <message>
+            <source>Being adjudicated</source>
+            <translation>Wird entschieden</translation>
+        </message>
+        <message>
+            <source>CONFIRMED: the auditor is right</source>
+            <translation>CONFIRMED: Der Prüfer hat recht</translation>
+        </message>
+        <message>
+            <source>Checks</source>
+            <translation>Prüfungen</translation>
+        </message>
+        <message>
+            <source>Compare with the client's &amp;order…</source>
+            <translation>Mit dem &amp;Auftrag des Auftraggebers vergleichen…</translation>
+        </message>
+        <message>
+            <source>Dispute capsule: {0}</source>
+            <translation>Streitfallkapsel: {0}</translation>
+        </message>
+        <message>
+            <source>Disputed</source>
+            <translation>Strittig</translation>
+        </message>
+        <message>
+            <source>File</source>
+            <translation>Datei</translation>
+        </message>
+        <message>
+            <source>It is compared with the order {0}.</source>
+            <translation>Sie wird mit dem Auftrag {0} verglichen.</translation>
+        </message>
+        <message>
+            <source>It is not compared with the client's own order: whether this step was ordered is not known.</source>
+            <translation>Sie wird nicht mit dem eigenen Auftrag des Auftraggebers verglichen: Ob dieser Schritt bestellt war, ist nicht bekannt.</translation>
+        </message>
+        <message>
+            <source>Job</source>
+            <translation>Aufgabe</translation>
+        </message>
+        <message>
+            <source>Not adjudicated</source>
+            <translation>Nicht entschieden</translation>
+        </message>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Progress of the replay</source>
+            <translation>Fortschritt der Nachrechnung</translation>
+        </message>
+        <message>
+            <source>REJECTED: the trainer is right</source>
+            <translation>REJECTED: Der Trainer hat recht</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>SHA-256</source>
+            <translation>SHA-256</translation>
+        </message>
+        <message>
+            <source>The disputed step is replayed.</source>
+            <translation>Der strittige Schritt wird nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>Trainer's key</source>
+            <translation>Schlüssel des Trainers</translation>
+        </message>
+        <message>
+            <source>What was found</source>
+            <translation>Was gefunden wurde</translation>
+        </message>
+        <message>
+            <source>could not be read</source>
+            <translation>konnte nicht gelesen werden</translation>
+        </message>
+        <message>
+            <source>step {0} of {1}, replayed from the state after step {2}</source>
+            <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
+        </message>
+    </context>
+    <context>
+        <name>CaseFields</name>
+        <message>
+            <source>Auditor</source>
+            <translation>Prüfer</translation>
+        </message>
+        <message>
+            <source>Case number</source>
+            <translation>Aktenzeichen</translation>
+        </message>
+        <message>
+            <source>Client</source>
+            <translation>Auftraggeber</translation>
+        </message>
+        <message>
+            <source>For the head of the report. The signed verdict does not hold it.</source>
+            <translation>Für den Kopf des Berichts. Im unterschriebenen Urteil steht es nicht.</translation>
+        </message>
+        <message>
+            <source>Trainer</source>
+            <translation>Beim Trainer</translation>
+        </message>
+    </context>
+    <context>
+        <name>ChecksList</name>
+        <message>
+            <source>Fold the passed checks</source>
+            <translation>Bestandene Prüfungen einklappen</translation>
+        </message>
+        <message>
+            <source>Show the passed checks</source>
+            <translation>Bestandene Prüfungen zeigen</translation>
+        </message>
+        <message>
+            <source>{0} of {1} passed</source>
+            <translation>{0} von {1} bestanden</translation>
         </message>
     </context>
     <context>
@@ -129,8 +278,16 @@
             <translation>Bündel zur Warteschlange hinzufügen</translation>
         </message>
         <message>
+            <source>All replays that came to a result, signed or not</source>
+            <translation>Alle Nachrechnungen mit einem Ergebnis, unterschrieben oder nicht</translation>
+        </message>
+        <message>
             <source>Check the signature of a verdict, and read it</source>
             <translation>Die Unterschrift eines Urteils prüfen und es lesen</translation>
+        </message>
+        <message>
+            <source>Choose another &amp;order…</source>
+            <translation>Anderen &amp;Auftrag wählen…</translation>
         </message>
         <message>
             <source>Choose how much of the run is replayed, and see what that costs and proves</source>
@@ -147,6 +304,10 @@
         <message>
             <source>Co&amp;mpare with order…</source>
             <translation>Mit dem &amp;Auftrag vergleichen…</translation>
+        </message>
+        <message>
+            <source>Co&amp;mpare with {0}</source>
+            <translation>&amp;Mit {0} vergleichen</translation>
         </message>
         <message>
             <source>Compare the open run with the client's own order file</source>
@@ -183,6 +344,10 @@
         <message>
             <source>Replay {0} on this machine and compare it</source>
             <translation>Auf diesem Rechner nachrechnen und vergleichen: {0}</translation>
+        </message>
+        <message>
+            <source>Res&amp;ults…</source>
+            <translation>Er&amp;gebnisse…</translation>
         </message>
         <message>
             <source>Run the checks and conclude REFUSED, so that a verdict can be signed</source>
@@ -228,6 +393,10 @@
             <source>Ta&amp;ke the order from the bundle</source>
             <translation>Auftrag aus dem Bündel ne&amp;hmen</translation>
         </message>
+        <message>
+            <source>The run names an order that you have used: {0}</source>
+            <translation>Der Lauf nennt einen Auftrag, den Sie schon verwendet haben: {0}</translation>
+        </message>
     </context>
     <context>
         <name>ComparisonGrid</name>
@@ -245,6 +414,13 @@
         <message>
             <source>Copy: {0}</source>
             <translation>Kopieren: {0}</translation>
+        </message>
+    </context>
+    <context>
+        <name>Desk</name>
+        <message>
+            <source>Views</source>
+            <translation>Ansichten</translation>
         </message>
     </context>
     <context>
@@ -352,6 +528,10 @@
         <message>
             <source>Step {0} is the first that differs ({1}).</source>
             <translation>Schritt {0} ist der erste, der abweicht ({1}).</translation>
+        </message>
+        <message>
+            <source>Technical details</source>
+            <translation>Technische Einzelheiten</translation>
         </message>
         <message>
             <source>Tensor</source>
@@ -465,6 +645,18 @@
     <context>
         <name>DivergenceView</name>
         <message>
+            <source>&amp;Difference, replay minus trainer</source>
+            <translation>&amp;Differenz, Nachrechnung minus Trainer</translation>
+        </message>
+        <message>
+            <source>&amp;Logarithmic</source>
+            <translation>&amp;Logarithmisch</translation>
+        </message>
+        <message>
+            <source>&amp;Not smoothed</source>
+            <translation>&amp;Nicht geglättet</translation>
+        </message>
+        <message>
             <source>&amp;Numbers of the plots (CSV)…</source>
             <translation>Zahlen der Diagramme (&amp;CSV)…</translation>
         </message>
@@ -485,6 +677,14 @@
             <translation>Pfeiltasten links und rechts wählen einen Schritt, Plus und Minus vergrößern und verkleinern, Pos1 zeigt den ganzen Lauf</translation>
         </message>
         <message>
+            <source>Loss axis</source>
+            <translation>Verlustachse</translation>
+        </message>
+        <message>
+            <source>Mean of &amp;{0} steps</source>
+            <translation>Mittel über &amp;{0} Schritte</translation>
+        </message>
+        <message>
             <source>Plots as dra&amp;wing (SVG)…</source>
             <translation>Diagramme als Zeichnung (&amp;SVG)…</translation>
         </message>
@@ -501,16 +701,16 @@
             <translation>Zeigen Sie auf einen Schritt, um seine Werte zu lesen; klicken Sie, um ihn in allen Ansichten zu wählen.</translation>
         </message>
         <message>
+            <source>Reset zoom</source>
+            <translation>Zoom zurücksetzen</translation>
+        </message>
+        <message>
             <source>Show all steps (Home); the wheel zooms, dragging moves</source>
             <translation>Alle Schritte zeigen (Pos1); das Mausrad vergrößert und verkleinert, Ziehen verschiebt</translation>
         </message>
         <message>
             <source>Step {0}</source>
             <translation>Schritt {0}</translation>
-        </message>
-        <message>
-            <source>Whole run</source>
-            <translation>Ganzer Lauf</translation>
         </message>
         <message>
             <source>log {0} bytes</source>
@@ -525,6 +725,10 @@
             <translation>Verlust {0} (Trainer), {1} (Nachrechnung)</translation>
         </message>
         <message>
+            <source>steps {0} to {1}</source>
+            <translation>Schritte {0} bis {1}</translation>
+        </message>
+        <message>
             <source>{0} corrections</source>
             <translation>{0} Korrekturen</translation>
         </message>
@@ -535,6 +739,72 @@
         <message>
             <source>{0}: {1} at step {2}</source>
             <translation>{0}: {1} in Schritt {2}</translation>
+        </message>
+    </context>
+    <context>
+        <name>DropHint</name>
+        <message>
+            <source>A run is opened, several are queued. An order is compared with the run, a verdict is read, a dispute capsule is adjudicated; data, tree heads and keys are used with what is open.</source>
+            <translation>Ein Lauf wird geöffnet, mehrere kommen in die Warteschlange. Ein Auftrag wird mit dem Lauf verglichen, ein Urteil gelesen, über eine Streitfallkapsel entschieden; Daten, Baumköpfe und Schlüssel gelten für das, was offen ist.</translation>
+        </message>
+        <message>
+            <source>Drop the file here</source>
+            <translation>Datei hier ablegen</translation>
+        </message>
+        <message>
+            <source>Drop the {0} files here</source>
+            <translation>{0} Dateien hier ablegen</translation>
+        </message>
+    </context>
+    <context>
+        <name>Dropping</name>
+        <message>
+            <source>Comparing with the order {0}.</source>
+            <translation>Wird mit dem Auftrag {0} verglichen.</translation>
+        </message>
+        <message>
+            <source>The tree heads in {0} are compared when the run is replayed.</source>
+            <translation>Die Baumköpfe in {0} werden verglichen, wenn der Lauf nachgerechnet wird.</translation>
+        </message>
+        <message>
+            <source>Verdicts are checked with {0} from now on.</source>
+            <translation>Urteile werden von nun an mit {0} geprüft.</translation>
+        </message>
+        <message>
+            <source>{0} holds data: open the run that needs it first.</source>
+            <translation>{0} enthält Daten: Öffnen Sie zuerst den Lauf, der sie braucht.</translation>
+        </message>
+        <message>
+            <source>{0} holds tree heads: open their run first.</source>
+            <translation>{0} enthält Baumköpfe: Öffnen Sie zuerst ihren Lauf.</translation>
+        </message>
+        <message>
+            <source>{0} holds weights: an audit needs none, the run holds every weight that was signed.</source>
+            <translation>{0} enthält Gewichte: Eine Prüfung braucht keine, der Lauf enthält jedes unterschriebene Gewicht.</translation>
+        </message>
+        <message>
+            <source>{0} is no file that Counterfoil reads.</source>
+            <translation>{0} ist keine Datei, die Counterfoil liest.</translation>
+        </message>
+        <message>
+            <source>{0} is offered when you sign.</source>
+            <translation>{0} wird angeboten, wenn Sie unterschreiben.</translation>
+        </message>
+        <message>
+            <source>{0} is remembered; compare with it after the replay.</source>
+            <translation>{0} ist gemerkt; vergleichen Sie nach der Nachrechnung damit.</translation>
+        </message>
+        <message>
+            <source>{0} is the data file.</source>
+            <translation>{0} ist die Datendatei.</translation>
+        </message>
+        <message>
+            <source>{0} is the order.</source>
+            <translation>{0} ist der Auftrag.</translation>
+        </message>
+        <message>
+            <source>{0} runs are queued.</source>
+            <translation>{0} Läufe sind in der Warteschlange.</translation>
         </message>
     </context>
     <context>
@@ -594,6 +864,10 @@
             <translation>Mit dem Auftrag des Auftraggebers vergleichen</translation>
         </message>
         <message>
+            <source>Compare without signing</source>
+            <translation>Ohne Unterschrift vergleichen</translation>
+        </message>
+        <message>
             <source>Counterfoil bundles (*.cfoil);;All files (*)</source>
             <translation>Counterfoil-Bündel (*.cfoil);;Alle Dateien (*)</translation>
         </message>
@@ -610,6 +884,10 @@
             <translation>Schritttabelle exportieren</translation>
         </message>
         <message>
+            <source>Go on without signing</source>
+            <translation>Ohne Unterschrift fortfahren</translation>
+        </message>
+        <message>
             <source>Open a run</source>
             <translation>Lauf öffnen</translation>
         </message>
@@ -618,12 +896,24 @@
             <translation>Urteil öffnen</translation>
         </message>
         <message>
+            <source>Open without signing</source>
+            <translation>Ohne Unterschrift öffnen</translation>
+        </message>
+        <message>
+            <source>Replay without signing</source>
+            <translation>Ohne Unterschrift nachrechnen</translation>
+        </message>
+        <message>
             <source>Save dispute capsule</source>
             <translation>Streitfallkapsel speichern</translation>
         </message>
         <message>
             <source>Stop it and open</source>
             <translation>Abbrechen und öffnen</translation>
+        </message>
+        <message>
+            <source>The result of {0} is not signed: {1}.</source>
+            <translation>Das Ergebnis von {0} ist nicht unterschrieben: {1}.</translation>
         </message>
         <message>
             <source>Verdicts (*.json);;All files (*)</source>
@@ -730,10 +1020,6 @@
         <message>
             <source>Paused</source>
             <translation>Angehalten</translation>
-        </message>
-        <message>
-            <source>Progress of the replay</source>
-            <translation>Fortschritt der Nachrechnung</translation>
         </message>
         <message>
             <source>REFUSED</source>
@@ -903,6 +1189,34 @@
             <translation>Zuletzt geöffnete &amp;vergessen</translation>
         </message>
         <message>
+            <source>&amp;Close view</source>
+            <translation>Ansicht s&amp;chließen</translation>
+        </message>
+        <message>
+            <source>&amp;Divergence</source>
+            <translation>&amp;Divergenz</translation>
+        </message>
+        <message>
+            <source>&amp;Log</source>
+            <translation>&amp;Protokoll</translation>
+        </message>
+        <message>
+            <source>&amp;Merkle</source>
+            <translation>&amp;Merkle-Baum</translation>
+        </message>
+        <message>
+            <source>&amp;Next view</source>
+            <translation>&amp;Nächste Ansicht</translation>
+        </message>
+        <message>
+            <source>&amp;Overview</source>
+            <translation>&amp;Übersicht</translation>
+        </message>
+        <message>
+            <source>&amp;Queue</source>
+            <translation>&amp;Warteschlange</translation>
+        </message>
+        <message>
             <source>&amp;Quit</source>
             <translation>&amp;Beenden</translation>
         </message>
@@ -911,8 +1225,24 @@
             <translation>Anordnung &amp;zurücksetzen</translation>
         </message>
         <message>
+            <source>&amp;Steps</source>
+            <translation>&amp;Schritte</translation>
+        </message>
+        <message>
             <source>A replay of {0} is running.</source>
             <translation>{0} wird gerade nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>Close the view that has the keyboard</source>
+            <translation>Schließt die Ansicht, die die Tastatur hat</translation>
+        </message>
+        <message>
+            <source>Close without signing</source>
+            <translation>Ohne Unterschrift schließen</translation>
+        </message>
+        <message>
+            <source>Dis&amp;pute</source>
+            <translation>Stre&amp;itfall</translation>
         </message>
         <message>
             <source>Dispute</source>
@@ -935,6 +1265,10 @@
             <translation>Übersicht</translation>
         </message>
         <message>
+            <source>Pre&amp;vious view</source>
+            <translation>V&amp;orige Ansicht</translation>
+        </message>
+        <message>
             <source>Queue</source>
             <translation>Warteschlange</translation>
         </message>
@@ -949,6 +1283,10 @@
         <message>
             <source>Recording the sample on this machine: the first step takes some seconds.</source>
             <translation>Das Beispiel wird auf diesem Rechner aufgezeichnet: Der erste Schritt dauert einige Sekunden.</translation>
+        </message>
+        <message>
+            <source>Show without signing</source>
+            <translation>Ohne Unterschrift zeigen</translation>
         </message>
         <message>
             <source>Steps</source>
@@ -1268,6 +1606,10 @@
             <translation>Genauigkeit</translation>
         </message>
         <message>
+            <source>Precision, exactly</source>
+            <translation>Genauigkeit, genau</translation>
+        </message>
+        <message>
             <source>Program</source>
             <translation>Programm</translation>
         </message>
@@ -1419,16 +1761,28 @@
             <translation>Programm über den &amp;Grenzen zulassen</translation>
         </message>
         <message>
+            <source>Chance that
+a bad run passes</source>
+            <translation>Chance, dass ein
+schlechter Lauf durchkommt</translation>
+        </message>
+        <message>
+            <source>Chance to find
+a bad run</source>
+            <translation>Chance, einen schlechten
+Lauf zu finden</translation>
+        </message>
+        <message>
+            <source>Chance to find a bad run</source>
+            <translation>Chance, einen schlechten Lauf zu finden</translation>
+        </message>
+        <message>
             <source>Device</source>
             <translation>Gerät</translation>
         </message>
         <message>
             <source>Device of the replay</source>
             <translation>Gerät der Nachrechnung</translation>
-        </message>
-        <message>
-            <source>Finds it with</source>
-            <translation>Findet ihn mit</translation>
         </message>
         <message>
             <source>Limits of operators, memory and computing keep a stranger's program from taking this machine.</source>
@@ -1443,16 +1797,8 @@
             <translation>Nummern der Segmente</translation>
         </message>
         <message>
-            <source>Passes with</source>
-            <translation>Kommt durch mit</translation>
-        </message>
-        <message>
             <source>Plan the replay</source>
             <translation>Nachrechnung planen</translation>
-        </message>
-        <message>
-            <source>Probability of finding a bad run</source>
-            <translation>Wahrscheinlichkeit, einen schlechten Lauf zu finden</translation>
         </message>
         <message>
             <source>Progress of the measurement</source>
@@ -1511,8 +1857,8 @@
             <translation>zum Beispiel 1,4,7-9</translation>
         </message>
         <message>
-            <source>of bad segments, with a probability of</source>
-            <translation>schlechten Segmenten mit der Wahrscheinlichkeit</translation>
+            <source>of bad segments, with a chance of</source>
+            <translation>schlechten Segmenten; Chance:</translation>
         </message>
         <message>
             <source>step {0} of {1}</source>
@@ -1661,12 +2007,12 @@
             <translation>Warteschlange der Bündel</translation>
         </message>
         <message>
-            <source>Re&amp;move</source>
-            <translation>&amp;Entfernen</translation>
+            <source>Remove</source>
+            <translation>Entfernen</translation>
         </message>
         <message>
-            <source>Sh&amp;ow</source>
-            <translation>An&amp;zeigen</translation>
+            <source>Show</source>
+            <translation>Anzeigen</translation>
         </message>
         <message>
             <source>The queue is at work; stop it, or wait until it is done.</source>
@@ -1687,6 +2033,61 @@
         <message>
             <source>{0} of {1} done. Replayed of each: {2}.</source>
             <translation>{0} von {1} fertig. Nachgerechnet wird von jedem: {2}.</translation>
+        </message>
+    </context>
+    <context>
+        <name>ResultsDialog</name>
+        <message>
+            <source>&amp;Close</source>
+            <translation>&amp;Schließen</translation>
+        </message>
+        <message>
+            <source>Ended</source>
+            <translation>Beendet</translation>
+        </message>
+        <message>
+            <source>Judged</source>
+            <translation>Beurteilt</translation>
+        </message>
+        <message>
+            <source>No replay has come to a result yet.</source>
+            <translation>Noch keine Nachrechnung hat ein Ergebnis.</translation>
+        </message>
+        <message>
+            <source>Outcome</source>
+            <translation>Ergebnis</translation>
+        </message>
+        <message>
+            <source>Re&amp;move…</source>
+            <translation>Ent&amp;fernen…</translation>
+        </message>
+        <message>
+            <source>Replays that came to a result: {0}, of which {1} are not signed. They are kept until you remove them.</source>
+            <translation>Nachrechnungen mit Ergebnis: {0}, davon nicht unterschrieben: {1}. Sie bleiben, bis Sie sie entfernen.</translation>
+        </message>
+        <message>
+            <source>Results</source>
+            <translation>Ergebnisse</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>Lauf</translation>
+        </message>
+        <message>
+            <source>Sh&amp;ow</source>
+            <translation>An&amp;zeigen</translation>
+        </message>
+        <message>
+            <source>Signed verdict</source>
+            <translation>Unterschriebenes Urteil</translation>
+        </message>
+        <message>
+            <source>not signed</source>
+            <translation>nicht unterschrieben</translation>
+        </message>
+        <message>
+            <source>{0} of {1} steps</source>
+            <translation>{0} von {1} Schritten</translation>
         </message>
     </context>
     <context>
@@ -1834,6 +2235,10 @@
     <context>
         <name>SigningDialog</name>
         <message>
+            <source>A private key does not belong beside the trainer's file: choose another folder.</source>
+            <translation>Ein privater Schlüssel gehört nicht neben die Datei des Trainers: Wählen Sie einen anderen Ordner.</translation>
+        </message>
+        <message>
             <source>A report to &amp;print (PDF)</source>
             <translation>Ein Bericht zum &amp;Drucken (PDF)</translation>
         </message>
@@ -1844,6 +2249,10 @@
         <message>
             <source>Bundle</source>
             <translation>Bündel</translation>
+        </message>
+        <message>
+            <source>C&amp;ase and parties</source>
+            <translation>&amp;Akte und Parteien</translation>
         </message>
         <message>
             <source>Choose the private key file</source>
@@ -1938,6 +2347,10 @@
             <translation>Mit meinem &amp;Schlüssel unterschreiben</translation>
         </message>
         <message>
+            <source>Signing…</source>
+            <translation>Wird unterschrieben…</translation>
+        </message>
+        <message>
             <source>Steps</source>
             <translation>Schritte</translation>
         </message>
@@ -2030,8 +2443,8 @@
             <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
         </message>
         <message>
-            <source>{0} ordered, {1} replayed, {2} different</source>
-            <translation>{0} bestellt, {1} nachgerechnet, {2} abweichend</translation>
+            <source>{0} ordered, {1} judged, {2} different</source>
+            <translation>{0} bestellt, {1} beurteilt, {2} abweichend</translation>
         </message>
     </context>
     <context>
@@ -2047,6 +2460,10 @@
         <message>
             <source>Step {0}: {1}</source>
             <translation>Schritt {0}: {1}</translation>
+        </message>
+        <message>
+            <source>{0}: {1}</source>
+            <translation>{0}: {1}</translation>
         </message>
     </context>
     <context>
@@ -2064,6 +2481,10 @@
             <translation>&amp;Vorige Abweichung</translation>
         </message>
         <message>
+            <source>&amp;Search…</source>
+            <translation>S&amp;uchen…</translation>
+        </message>
+        <message>
             <source>All steps</source>
             <translation>Alle Schritte</translation>
         </message>
@@ -2074,6 +2495,10 @@
         <message>
             <source>Copy the &amp;trainer's hash</source>
             <translation>Hash des &amp;Trainers kopieren</translation>
+        </message>
+        <message>
+            <source>Copy the chosen &amp;lines</source>
+            <translation>Gewählte Z&amp;eilen kopieren</translation>
         </message>
         <message>
             <source>Every step was replayed.</source>
@@ -2108,12 +2533,20 @@
             <translation>Kein nachgerechneter Schritt brauchte eine Korrektur aus dem Protokoll.</translation>
         </message>
         <message>
+            <source>No step is meant by this search.</source>
+            <translation>Kein Schritt ist mit dieser Suche gemeint.</translation>
+        </message>
+        <message>
             <source>Not replayed</source>
             <translation>Nicht nachgerechnet</translation>
         </message>
         <message>
-            <source>Replayed: {0} of {1}   ·   mismatches: {2}</source>
-            <translation>Nachgerechnet: {0} von {1}   ·   Abweichungen: {2}</translation>
+            <source>Search steps by number, hash or condition</source>
+            <translation>Schritte nach Nummer, Hash oder Bedingung suchen</translation>
+        </message>
+        <message>
+            <source>Search: 10-20, hash, loss &gt; 1</source>
+            <translation>Suche: 10-20, Hash, loss &gt; 1</translation>
         </message>
         <message>
             <source>Step</source>
@@ -2122,6 +2555,10 @@
         <message>
             <source>Steps</source>
             <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>Steps (10-20, 37), the beginning of a hash (#3eeb), or a condition (loss &gt; 1 and corrections == 0)</source>
+            <translation>Schritte (10-20, 37), der Anfang eines Hashes (#3eeb) oder eine Bedingung (loss &gt; 1 and corrections == 0)</translation>
         </message>
         <message>
             <source>Suspicious logs</source>
@@ -2226,6 +2663,10 @@
             <translation>Lassen Sie sich vom Prüfer dessen öffentlichen Schlüssel geben, und wählen Sie ihn. Bis dahin kann jeder das hier gemacht haben.</translation>
         </message>
         <message>
+            <source>It says nothing of {0}. Its signature holds, and it found: {1}, for a file called {2} with another SHA-256.</source>
+            <translation>Es sagt nichts über {0}. Seine Unterschrift ist gültig, und es stellt fest: {1}, für eine Datei namens {2} mit einem anderen SHA-256.</translation>
+        </message>
+        <message>
             <source>It speaks of a file called {0}. Compare it with your bundle: a name proves nothing.</source>
             <translation>Es spricht von einer Datei namens {0}. Vergleichen Sie es mit Ihrem Bündel: Ein Name beweist nichts.</translation>
         </message>
@@ -2294,6 +2735,14 @@
             <translation>Dieses Urteil zählt nicht</translation>
         </message>
         <message>
+            <source>This verdict is about another file</source>
+            <translation>Dieses Urteil betrifft eine andere Datei</translation>
+        </message>
+        <message>
+            <source>This verdict was not signed with that key</source>
+            <translation>Dieses Urteil wurde nicht mit diesem Schlüssel unterschrieben</translation>
+        </message>
+        <message>
             <source>Verdict: {0}</source>
             <translation>Urteil: {0}</translation>
         </message>
@@ -2318,8 +2767,12 @@
             <translation>{0} Der Schlüssel ist der aus der Datei {1}; dass er der des Prüfers ist, müssen Sie anderswoher wissen.</translation>
         </message>
         <message>
-            <source>{0} ordered, {1} replayed</source>
-            <translation>{0} bestellt, {1} nachgerechnet</translation>
+            <source>{0} holds another key than the one that the verdict names. If it is the auditor's key, somebody else made this verdict: do not rely on it.</source>
+            <translation>{0} enthält einen anderen Schlüssel als den, den das Urteil nennt. Ist es der des Prüfers, so hat jemand anderes dieses Urteil gemacht: Verlassen Sie sich nicht darauf.</translation>
+        </message>
+        <message>
+            <source>{0} ordered, {1} judged</source>
+            <translation>{0} bestellt, {1} beurteilt</translation>
         </message>
         <message>
             <source>{0}, as the auditor says</source>
@@ -2399,6 +2852,18 @@
     <context>
         <name>dialogs</name>
         <message>
+            <source>A verdict that was signed stays where it is.</source>
+            <translation>Ein unterschriebenes Urteil bleibt, wo es ist.</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>Abbrechen</translation>
+        </message>
+        <message>
+            <source>Choose another file…</source>
+            <translation>Andere Datei wählen…</translation>
+        </message>
+        <message>
             <source>Copy details</source>
             <translation>Einzelheiten kopieren</translation>
         </message>
@@ -2407,12 +2872,44 @@
             <translation>Counterfoil</translation>
         </message>
         <message>
+            <source>It stays among the results, and can be signed later.</source>
+            <translation>Es bleibt unter den Ergebnissen und kann später unterschrieben werden.</translation>
+        </message>
+        <message>
             <source>Keep replaying</source>
             <translation>Weiter nachrechnen</translation>
         </message>
         <message>
+            <source>Nothing was concluded from it.</source>
+            <translation>Daraus wurde nichts geschlossen.</translation>
+        </message>
+        <message>
+            <source>Remove</source>
+            <translation>Entfernen</translation>
+        </message>
+        <message>
+            <source>Remove this result of {0}?</source>
+            <translation>Dieses Ergebnis von {0} entfernen?</translation>
+        </message>
+        <message>
+            <source>Replace</source>
+            <translation>Ersetzen</translation>
+        </message>
+        <message>
+            <source>Replace {0}?</source>
+            <translation>{0} ersetzen?</translation>
+        </message>
+        <message>
+            <source>Sign…</source>
+            <translation>Unterschreiben…</translation>
+        </message>
+        <message>
             <source>What has been replayed so far does not make a verdict.</source>
             <translation>Was bisher nachgerechnet wurde, reicht nicht für ein Urteil.</translation>
+        </message>
+        <message>
+            <source>What is in it now will be lost.</source>
+            <translation>Was jetzt darin steht, geht verloren.</translation>
         </message>
     </context>
     <context>
@@ -2426,8 +2923,16 @@
             <translation>Verlust</translation>
         </message>
         <message>
+            <source>Number</source>
+            <translation>Anzahl</translation>
+        </message>
+        <message>
             <source>Rounding log per step</source>
             <translation>Rundungsprotokoll je Schritt</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>Schritt</translation>
         </message>
         <message>
             <source>bytes</source>
@@ -2462,8 +2967,16 @@
             <translation>Nachrechnung</translation>
         </message>
         <message>
+            <source>replay minus trainer</source>
+            <translation>Nachrechnung minus Trainer</translation>
+        </message>
+        <message>
             <source>trainer</source>
             <translation>vom Trainer</translation>
+        </message>
+        <message>
+            <source>{0} of {1} tensors differ</source>
+            <translation>{0} von {1} Tensoren weichen ab</translation>
         </message>
     </context>
     <context>
@@ -2499,6 +3012,14 @@
         <message>
             <source>A bad fraction is more than 0 and at most 1; {0} is not.</source>
             <translation>Ein schlechter Anteil ist größer als 0 und höchstens 1; {0} ist es nicht.</translation>
+        </message>
+        <message>
+            <source>A condition has at most {0} characters.</source>
+            <translation>Eine Bedingung hat höchstens {0} Zeichen.</translation>
+        </message>
+        <message>
+            <source>A condition knows comparisons, and, or, not, abs, + - * /, and nothing like {0}.</source>
+            <translation>Eine Bedingung kennt Vergleiche, and, or, not, abs, + - * / und nichts wie {0}.</translation>
         </message>
         <message>
             <source>A confidence lies between 0 and 1; {0} does not.</source>
@@ -2653,8 +3174,8 @@
             <translation>Alle {0} Schritte seit dem letzten festgelegten Zustand werden gebraucht: zu viele für eine Kapsel.</translation>
         </message>
         <message>
-            <source>All {0} steps were replayed, and every one has the trainer's Merkle leaf bit for bit.</source>
-            <translation>Alle {0} Schritte wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers.</translation>
+            <source>All {0} steps were replayed, and every one came out exactly as the trainer signed it.</source>
+            <translation>Alle {0} Schritte wurden nachgerechnet, und jeder kam genau so heraus, wie der Trainer ihn unterschrieben hat.</translation>
         </message>
         <message>
             <source>An argument of the program is nested too deeply.</source>
@@ -2705,10 +3226,6 @@
             <translation>Bitten Sie den Trainer noch einmal um die Datei.</translation>
         </message>
         <message>
-            <source>Ask the trainer for the run of this order.</source>
-            <translation>Bitten Sie den Trainer um den Lauf dieses Auftrags.</translation>
-        </message>
-        <message>
             <source>Ask the trainer for the run whose history it published.</source>
             <translation>Bitten Sie den Trainer um den Lauf, dessen Verlauf er veröffentlicht hat.</translation>
         </message>
@@ -2734,7 +3251,7 @@
         </message>
         <message>
             <source>At the operator {0}, whose inputs agree, {1} {2} elements were recomputed exactly, and this machine's values are right, to {3:.2g} of the error bound. The trainer's fingerprint belongs to other values, and no rounding on conforming hardware explains it.</source>
-            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, wurden von den Elementen {1} {2} exakt nachgerechnet, und die Werte dieses Rechners sind richtig, auf {3:.2g} der Fehlerschranke. Der Fingerabdruck des Trainers gehört zu anderen Werten, und keine Rundung auf normgerechter Hardware erklärt das.</translation>
+            <translation>Beim Operator {0}, dessen Eingaben übereinstimmen, wurden {1} Elemente exakt nachgerechnet, und die Werte dieses Rechners sind richtig, auf {3:.2g} der Fehlerschranke. Der Fingerabdruck des Trainers gehört zu anderen Werten, und keine Rundung auf normgerechter Hardware erklärt das.</translation>
         </message>
         <message>
             <source>At {0} operators of this step the trainer rounded values to the other side of a midpoint and left these decisions out of its log, which no conforming recorder does.</source>
@@ -2773,6 +3290,14 @@
             <translation>Wählen Sie einen anderen Ordner oder einen anderen Namen.</translation>
         </message>
         <message>
+            <source>Choose another folder.</source>
+            <translation>Wählen Sie einen anderen Ordner.</translation>
+        </message>
+        <message>
+            <source>Choose another name, or agree that it is replaced.</source>
+            <translation>Wählen Sie einen anderen Namen, oder stimmen Sie dem Ersetzen zu.</translation>
+        </message>
+        <message>
             <source>Choose another name.</source>
             <translation>Wählen Sie einen anderen Namen.</translation>
         </message>
@@ -2787,6 +3312,10 @@
         <message>
             <source>Choose one such as 0.99.</source>
             <translation>Wählen Sie etwa 0.99.</translation>
+        </message>
+        <message>
+            <source>Choose the order file that the client wrote and kept.</source>
+            <translation>Wählen Sie die Auftragsdatei, die der Auftraggeber geschrieben und aufbewahrt hat.</translation>
         </message>
         <message>
             <source>Chunk {0} of tensor {1} has the wrong length.</source>
@@ -2837,8 +3366,16 @@
             <translation>Jeder Schritt wurde nachgerechnet</translation>
         </message>
         <message>
+            <source>Everything after follows from it: the model that was delivered is not the one that was ordered.</source>
+            <translation>Alles danach folgt daraus: Das gelieferte Modell ist nicht das bestellte.</translation>
+        </message>
+        <message>
+            <source>Everything before is right.</source>
+            <translation>Alles davor stimmt.</translation>
+        </message>
+        <message>
             <source>Exact operands of {0} bits are not supported; {1} to {2} are.</source>
-            <translation>Exakte Operanden von {0} Bit werden nicht unterstützt; {1} bis {2} werden es.</translation>
+            <translation>Exakte Operanden von {0} Bit werden nicht unterstützt; {1} bis {2} schon.</translation>
         </message>
         <message>
             <source>Gave up after {0:.0f} seconds of waiting for {1}.</source>
@@ -2905,6 +3442,14 @@
             <translation>In einer Shell: {0}=3 counterfoil ... 3&lt; &lt;(Ihr Passwortprogramm)</translation>
         </message>
         <message>
+            <source>In several steps, the last of them step {0}, the trainer's rounding log is not complete.</source>
+            <translation>In mehreren Schritten, zuletzt in Schritt {0}, ist das Rundungsprotokoll des Trainers nicht vollständig.</translation>
+        </message>
+        <message>
+            <source>Install Counterfoil again.</source>
+            <translation>Installieren Sie Counterfoil neu.</translation>
+        </message>
+        <message>
             <source>Install a torch version that Counterfoil supports (2.11 to 2.13).</source>
             <translation>Installieren Sie eine Version von torch, die Counterfoil unterstützt (2.11 bis 2.13).</translation>
         </message>
@@ -2913,8 +3458,12 @@
             <translation>Installieren Sie sie; unter Debian und Ubuntu: apt-get install libxcb-cursor0</translation>
         </message>
         <message>
-            <source>Install one; on Debian and Ubuntu: apt-get install fonts-dejavu-core</source>
-            <translation>Installieren Sie eine; unter Debian und Ubuntu: apt-get install fonts-dejavu-core</translation>
+            <source>It is not proven that a sound machine cannot give the trainer's result, so nobody is accused.</source>
+            <translation>Es ist nicht bewiesen, dass keine einwandfreie Maschine das Ergebnis des Trainers liefern kann; deshalb wird niemand beschuldigt.</translation>
+        </message>
+        <message>
+            <source>It is the first step of the training.</source>
+            <translation>Es ist der erste Schritt des Trainings.</translation>
         </message>
         <message>
             <source>Keep the divisor away from zero, for instance with clamp(min=1).</source>
@@ -2969,12 +3518,44 @@
             <translation>Schaffen Sie dort Platz; bis dahin wird kein Schlüssel gemerkt.</translation>
         </message>
         <message>
+            <source>Make sure that the order file is the one that the client kept. If it is, ask the trainer for the run of this order.</source>
+            <translation>Vergewissern Sie sich, dass die Auftragsdatei die vom Auftraggeber aufbewahrte ist. Wenn ja, bitten Sie den Trainer um den Lauf zu diesem Auftrag.</translation>
+        </message>
+        <message>
             <source>Make the folder, or choose another.</source>
             <translation>Legen Sie den Ordner an, oder wählen Sie einen anderen.</translation>
         </message>
         <message>
             <source>Merkle trees of {0} and {1} leaves cannot be compared leaf by leaf.</source>
             <translation>Merkle-Bäume mit {0} und {1} Blättern lassen sich nicht Blatt für Blatt vergleichen.</translation>
+        </message>
+        <message>
+            <source>Most likely another learning rate was used, another update rule, or the weights were edited.</source>
+            <translation>Wahrscheinlich wurde eine andere Lernrate oder eine andere Änderungsregel verwendet, oder die Gewichte wurden bearbeitet.</translation>
+        </message>
+        <message>
+            <source>Most likely it computed with other values or other operations than were ordered.</source>
+            <translation>Wahrscheinlich rechnete es mit anderen Werten oder anderen Operationen als bestellt.</translation>
+        </message>
+        <message>
+            <source>Most likely the log was damaged, or written so that the step cannot be checked.</source>
+            <translation>Wahrscheinlich wurde das Protokoll beschädigt oder so geschrieben, dass der Schritt nicht geprüft werden kann.</translation>
+        </message>
+        <message>
+            <source>Most likely the result was changed after the step was computed.</source>
+            <translation>Wahrscheinlich wurde das Ergebnis geändert, nachdem der Schritt gerechnet war.</translation>
+        </message>
+        <message>
+            <source>Most likely the training data were changed, or other rows were trained on.</source>
+            <translation>Wahrscheinlich wurden die Trainingsdaten geändert, oder es wurde mit anderen Zeilen trainiert.</translation>
+        </message>
+        <message>
+            <source>Most likely this machine computes inexactly: it did not give its own result a second time.</source>
+            <translation>Wahrscheinlich rechnet diese Maschine ungenau: Sie lieferte ihr eigenes Ergebnis kein zweites Mal.</translation>
+        </message>
+        <message>
+            <source>Most likely values were rounded at will, to steer the training.</source>
+            <translation>Wahrscheinlich wurden Werte nach Belieben gerundet, um das Training zu lenken.</translation>
         </message>
         <message>
             <source>Most often the machine ran out of memory. Close other programs, and try again.</source>
@@ -3013,6 +3594,10 @@
             <translation>Kein veröffentlichter Baumkopf erfasst einen Schritt des Laufs: Alle, die angegeben wurden, gelten seinem Anfangszustand.</translation>
         </message>
         <message>
+            <source>Nothing follows for the model until the run has been replayed on another machine.</source>
+            <translation>Für das Modell folgt daraus nichts, bis der Lauf auf einer anderen Maschine nachgerechnet ist.</translation>
+        </message>
+        <message>
             <source>Nothing was computed. If you trust the order, and this machine has the memory and the time for it, allow large programs: with --allow-large on the command line, or in the plan of the window.</source>
             <translation>Nichts wurde berechnet. Wenn Sie dem Auftrag vertrauen und diese Maschine ihn tragen kann, lassen Sie große Programme zu: mit --allow-large auf der Kommandozeile oder im Plan des Fensters.</translation>
         </message>
@@ -3042,7 +3627,7 @@
         </message>
         <message>
             <source>Order the job anew with an exact profile, so that its operators are taken apart when it is captured.</source>
-            <translation>Bestellen Sie den Auftrag neu mit einem exakten Profil, damit seine Operatoren beim Erfassen zerlegt werden.</translation>
+            <translation>Bestellen Sie die Aufgabe neu mit einem exakten Profil, damit ihre Operatoren beim Erfassen zerlegt werden.</translation>
         </message>
         <message>
             <source>Passphrase of {0}: </source>
@@ -3121,6 +3706,10 @@
             <translation>Segmente werden nach Nummer, nach Anzahl oder nach Sicherheit gewählt; nur nach einem davon.</translation>
         </message>
         <message>
+            <source>Sign the verdict before you close the window.</source>
+            <translation>Unterschreiben Sie das Urteil, bevor Sie das Fenster schließen.</translation>
+        </message>
+        <message>
             <source>Signed by {0}, {1}.</source>
             <translation>Unterschrieben von {0}, {1}.</translation>
         </message>
@@ -3193,6 +3782,10 @@
             <translation>Schritt {0} ist nicht, was bestellt war: Vom Zustand aus nachgerechnet, auf den sich der Lauf selbst festlegt, ergibt er andere Werte, als der Trainer unterschrieben hat (in: {1}). Eine zweite Nachrechnung mit jeder Summe in anderer Reihenfolge und exakte Arithmetik bestätigen das Ergebnis dieses Rechners.</translation>
         </message>
         <message>
+            <source>Steps before it differ too.</source>
+            <translation>Auch Schritte davor weichen ab.</translation>
+        </message>
+        <message>
             <source>Stopped; nothing was concluded.</source>
             <translation>Angehalten; es wurde nichts geschlossen.</translation>
         </message>
@@ -3255,6 +3848,10 @@
         <message>
             <source>The arguments by name of an operator {0} of the program are not a record.</source>
             <translation>Die benannten Argumente eines Operators {0} des Programms sind kein Datensatz.</translation>
+        </message>
+        <message>
+            <source>The audit could not read the order of the file, so nothing can be compared.</source>
+            <translation>Die Prüfung konnte den Auftrag der Datei nicht lesen; deshalb kann nichts verglichen werden.</translation>
         </message>
         <message>
             <source>The audit was stopped after {0} of {1} steps; all of these match.</source>
@@ -3469,6 +4066,10 @@
             <translation>In der Datei fehlt {0}.</translation>
         </message>
         <message>
+            <source>The file was made for another order than the client's, so its contents are not compared.</source>
+            <translation>Die Datei wurde für einen anderen Auftrag als den des Auftraggebers gemacht; deshalb wird ihr Inhalt nicht verglichen.</translation>
+        </message>
+        <message>
             <source>The file was made for the order {0}; the client's order is {1}.</source>
             <translation>Die Datei wurde für den Auftrag {0} gemacht; der Auftrag des Auftraggebers ist {1}.</translation>
         </message>
@@ -3505,8 +4106,20 @@
             <translation>Der Ordner {0} lässt sich nicht anlegen: {1}.</translation>
         </message>
         <message>
+            <source>The folder {0} for results cannot be made: {1}.</source>
+            <translation>Der Ordner {0} für Ergebnisse kann nicht angelegt werden: {1}.</translation>
+        </message>
+        <message>
+            <source>The folder {0} for the key cannot be made: {1}.</source>
+            <translation>Der Ordner {0} für den Schlüssel kann nicht angelegt werden: {1}.</translation>
+        </message>
+        <message>
             <source>The folder {0} for the sample cannot be made: {1}.</source>
             <translation>Der Ordner {0} für das Beispiel lässt sich nicht anlegen: {1}.</translation>
+        </message>
+        <message>
+            <source>The gradients that the trainer computed at step {0} are not those of the ordered step.</source>
+            <translation>Die Gradienten, die der Trainer in Schritt {0} berechnete, sind nicht die des bestellten Schritts.</translation>
         </message>
         <message>
             <source>The group {0} has a link of a form that no bundle has.</source>
@@ -3679,6 +4292,10 @@
         <message>
             <source>The operator {0} has one defined result, the same on every machine, and this machine's is another, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
             <translation>Der Operator {0} hat ein festgelegtes Ergebnis, dasselbe auf jedem Rechner, und das dieses Rechners ist ein anderes; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+        </message>
+        <message>
+            <source>The operator {0} has the number {1}, which float32 cannot hold.</source>
+            <translation>Der Operator {0} hat die Zahl {1}, die float32 nicht fassen kann.</translation>
         </message>
         <message>
             <source>The operator {0} has {1} outputs, not {2}.</source>
@@ -3873,6 +4490,10 @@
             <translation>Der Bericht konnte nicht gedruckt werden: Sein Prozess endete mit dem Code {0}.</translation>
         </message>
         <message>
+            <source>The result {0} cannot be read.</source>
+            <translation>Das Ergebnis {0} kann nicht gelesen werden.</translation>
+        </message>
+        <message>
             <source>The root of the file is not a group.</source>
             <translation>Die Wurzel der Datei ist keine Gruppe.</translation>
         </message>
@@ -4061,6 +4682,10 @@
             <translation>Die Aussage nennt einen anderen öffentlichen Schlüssel als den, der sie unterschreiben würde.</translation>
         </message>
         <message>
+            <source>The steps before it that were replayed are right.</source>
+            <translation>Die nachgerechneten Schritte davor stimmen.</translation>
+        </message>
+        <message>
             <source>The stored state of step {0} differs from the state root of that step.</source>
             <translation>Der gespeicherte Zustand von Schritt {0} passt nicht zur Zustandswurzel dieses Schritts.</translation>
         </message>
@@ -4105,6 +4730,10 @@
             <translation>Der Trainer hat am {1} einen Baumkopf über {0} Blätter veröffentlicht; der Lauf hat nur {2}: Er wurde danach abgeschnitten.</translation>
         </message>
         <message>
+            <source>The trainer signed a rounding log for step {0} that nobody can read.</source>
+            <translation>Der Trainer unterschrieb für Schritt {0} ein Rundungsprotokoll, das niemand lesen kann.</translation>
+        </message>
+        <message>
             <source>The trainer signed a run of the order {0}, but the file holds the order {1}.</source>
             <translation>Der Trainer hat einen Lauf des Auftrags {0} unterschrieben, die Datei enthält aber den Auftrag {1}.</translation>
         </message>
@@ -4119,6 +4748,10 @@
         <message>
             <source>The trainer's step {0} is right: the replay has its Merkle leaf bit for bit, so there is nothing to dispute in it. Other steps of the run were not looked at.</source>
             <translation>Der Schritt {0} des Trainers ist richtig: Die Nachrechnung hat Bit für Bit sein Merkle-Blatt; an ihm ist nichts zu bestreiten. Andere Schritte des Laufs wurden nicht angesehen.</translation>
+        </message>
+        <message>
+            <source>The trainer's update of the weights at step {0} is not the ordered one.</source>
+            <translation>Die Änderung der Gewichte durch den Trainer in Schritt {0} ist nicht die bestellte.</translation>
         </message>
         <message>
             <source>The trainer's values at the operator {0} are right. This machine's are off the exact ones by up to {1:.3g} times the error bound, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
@@ -4158,7 +4791,7 @@
         </message>
         <message>
             <source>The verdict has an account of a log under an exact profile, which has none.</source>
-            <translation>Das Urteil enthält eine Abrechnung eines Protokolls unter einem exakten Profil, das keines hat.</translation>
+            <translation>Das Urteil rechnet über ein Protokoll ab, unter einem exakten Profil, das keines hat.</translation>
         </message>
         <message>
             <source>The verdict is about another file: its SHA-256 is {0}..., that of {1} is {2}....</source>
@@ -4241,8 +4874,8 @@
             <translation>Das Fenster kann nicht gezeigt werden, weil diese Sitzung keinen Bildschirm hat.</translation>
         </message>
         <message>
-            <source>The window cannot show any text, because no font is installed.</source>
-            <translation>Das Fenster kann keinen Text zeigen, weil keine Schrift installiert ist.</translation>
+            <source>The window cannot show any text, because its font {0} cannot be loaded.</source>
+            <translation>Das Fenster kann keinen Text zeigen, weil sich seine Schrift {0} nicht laden lässt.</translation>
         </message>
         <message>
             <source>The work was cancelled; nothing was concluded.</source>
@@ -4301,8 +4934,16 @@
             <translation>Die {0} Schritte haben die unterschriebene Laufwurzel {1}.</translation>
         </message>
         <message>
+            <source>The {0} that the trainer used at step {1} are not the ordered ones.</source>
+            <translation>Was der Trainer in Schritt {1} als {0} verwendete, ist nicht das Bestellte.</translation>
+        </message>
+        <message>
             <source>There are {0} bytes to sign; the signer takes {1}.</source>
             <translation>Zu unterschreiben sind {0} Bytes; der unterschreibende Prozess nimmt {1} an.</translation>
+        </message>
+        <message>
+            <source>There is no column {0}; there are {1}.</source>
+            <translation>Eine Spalte {0} gibt es nicht; es gibt {1}.</translation>
         </message>
         <message>
             <source>There is no consistency proof from {0} to {1} leaves.</source>
@@ -4322,7 +4963,7 @@
         </message>
         <message>
             <source>There is no rounding log: under an exact profile every result is defined by mathematics.</source>
-            <translation>Es gibt kein Rundungsprotokoll: Unter einem exakten Profil ist jedes Ergebnis durch Mathematik festgelegt.</translation>
+            <translation>Es gibt kein Rundungsprotokoll: Unter einem exakten Profil ist jedes Ergebnis durch die Mathematik festgelegt.</translation>
         </message>
         <message>
             <source>There is no terminal to ask for the passphrase on.</source>
@@ -4345,8 +4986,16 @@
             <translation>Das ist der ganze Lauf ({0}).</translation>
         </message>
         <message>
+            <source>This is a number; a condition compares it, for instance {0}.</source>
+            <translation>Das ist eine Zahl; eine Bedingung vergleicht sie, zum Beispiel {0}.</translation>
+        </message>
+        <message>
             <source>This is an order that nobody has run yet.</source>
             <translation>Das ist ein Auftrag, den noch niemand ausgeführt hat.</translation>
+        </message>
+        <message>
+            <source>This is neither a step, a hash, nor a condition such as {0}.</source>
+            <translation>Das ist weder ein Schritt noch ein Hash noch eine Bedingung wie {0}.</translation>
         </message>
         <message>
             <source>This is not a public key in PEM form.</source>
@@ -4406,19 +5055,19 @@
         </message>
         <message>
             <source>Under this profile every result is defined by mathematics, so of two different elements one is wrong. At the operator {0}, whose inputs agree, element {1} is {2}, computed in integers, as this machine has it; the trainer's fingerprint shows {3}.</source>
-            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik festgelegt, von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, ist Element {1}, in ganzen Zahlen berechnet, {2}, wie es dieser Rechner hat; der Fingerabdruck des Trainers zeigt {3}.</translation>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch die Mathematik festgelegt; von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, ist das Element {1}, in ganzen Zahlen berechnet, {2}, wie dieser Rechner es hat; der Fingerabdruck des Trainers zeigt {3}.</translation>
         </message>
         <message>
             <source>Under this profile every result is defined by mathematics, so of two different elements one is wrong. At the operator {0}, whose inputs agree, integer arithmetic gives the trainer's value and not this machine's: this machine's arithmetic is off. Replay the run on another machine.</source>
-            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik festgelegt, von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, ergibt die Rechnung in ganzen Zahlen den Wert des Trainers und nicht den dieses Rechners: Die Arithmetik dieses Rechners ist falsch. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch die Mathematik festgelegt; von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, ergibt die Rechnung in ganzen Zahlen den Wert des Trainers und nicht den dieses Rechners: Die Arithmetik dieses Rechners ist falsch. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>Under this profile every result is defined by mathematics, so of two different elements one is wrong. At the operator {0}, whose inputs agree, {1} {2} elements were computed in integers, and this machine's are these; the trainer's fingerprint belongs to others.</source>
-            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik festgelegt, von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, wurden von den Elementen {1} {2} in ganzen Zahlen berechnet, und dieser Rechner hat dieselben; der Fingerabdruck des Trainers gehört zu anderen.</translation>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch die Mathematik festgelegt; von zwei verschiedenen Elementen ist also eines falsch. Beim Operator {0}, dessen Eingaben übereinstimmen, wurden {1} {2} Elemente in ganzen Zahlen berechnet, und dieser Rechner hat eben diese; der Fingerabdruck des Trainers gehört zu anderen.</translation>
         </message>
         <message>
             <source>Under this profile every result is defined by mathematics. At the operator {0} integer arithmetic gives other elements than this machine, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
-            <translation>Unter diesem Profil ist jedes Ergebnis durch Mathematik festgelegt. Beim Operator {0} ergibt die Rechnung in ganzen Zahlen andere Elemente, als dieser Rechner hat; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+            <translation>Unter diesem Profil ist jedes Ergebnis durch die Mathematik festgelegt. Beim Operator {0} ergibt die Rechnung in ganzen Zahlen andere Elemente als dieser Rechner; was er rechnet, kann daher niemanden belasten. Rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
         </message>
         <message>
             <source>Until then keys are not compared with those met before.</source>
@@ -4427,6 +5076,10 @@
         <message>
             <source>Use a Counterfoil of the version that wrote it.</source>
             <translation>Benutzen Sie ein Counterfoil der Version, die sie geschrieben hat.</translation>
+        </message>
+        <message>
+            <source>Use a number of at most 3.4e38, or infinity.</source>
+            <translation>Verwenden Sie eine Zahl bis 3.4e38 oder unendlich.</translation>
         </message>
         <message>
             <source>Use another machine; if this one is sound, report the versions of torch and numpy.</source>
@@ -4469,6 +5122,14 @@
             <translation>Was unterschrieben wurde, ist nicht die Erklärung eines Laufs.</translation>
         </message>
         <message>
+            <source>What the trainer signed after step {0} is not what the ordered step gives.</source>
+            <translation>Was der Trainer nach Schritt {0} unterschrieb, ist nicht das Ergebnis des bestellten Schritts.</translation>
+        </message>
+        <message>
+            <source>What the trainer's model computed at step {0} is not what the ordered step gives.</source>
+            <translation>Was das Modell des Trainers in Schritt {0} berechnete, ist nicht das Ergebnis des bestellten Schritts.</translation>
+        </message>
+        <message>
             <source>What was given as the passphrase is too long for one.</source>
             <translation>Was als Passwort angegeben wurde, ist zu lang dafür.</translation>
         </message>
@@ -4487,6 +5148,10 @@
         <message>
             <source>a device</source>
             <translation>ein Gerät</translation>
+        </message>
+        <message>
+            <source>a file</source>
+            <translation>eine Datei</translation>
         </message>
         <message>
             <source>a file of Counterfoil's</source>
@@ -4649,6 +5314,10 @@
             <translation>exakte Produkte</translation>
         </message>
         <message>
+            <source>exact, operands of products of {0} bits</source>
+            <translation>exakt, Operanden von Produkten mit {0} Bit</translation>
+        </message>
+        <message>
             <source>field {0} of the step record</source>
             <translation>Feld {0} des Schritteintrags</translation>
         </message>
@@ -4706,7 +5375,7 @@
         </message>
         <message>
             <source>has a mask in the place of indices, so that values decide how many numbers are added</source>
-            <translation>hat eine Maske anstelle von Indizes, sodass Werte entscheiden, wie viele Zahlen addiert werden</translation>
+            <translation>hat eine Maske an der Stelle von Indizes, sodass Werte entscheiden, wie viele Zahlen addiert werden</translation>
         </message>
         <message>
             <source>has a second name, or is a second name for another object, which is not allowed.</source>
@@ -4726,7 +5395,7 @@
         </message>
         <message>
             <source>has no batch axis</source>
-            <translation>hat keine Achse für den Batch</translation>
+            <translation>hat keine Stapelachse</translation>
         </message>
         <message>
             <source>has no definition for {0}</source>
@@ -5049,6 +5718,10 @@
             <translation>schreibt etwas, das keine Zahl ist oder einen Bruchteil hat, in eine ganze Zahl</translation>
         </message>
         <message>
+            <source>rows of {0}</source>
+            <translation>Zeilen von {0}</translation>
+        </message>
+        <message>
             <source>run's claim</source>
             <translation>Erklärung des Laufs</translation>
         </message>
@@ -5073,8 +5746,12 @@
             <translation>hält die Zeiten seiner Änderungen fest, was kein Bündel tut.</translation>
         </message>
         <message>
+            <source>subnormal numbers</source>
+            <translation>das Rechnen mit subnormalen Zahlen</translation>
+        </message>
+        <message>
             <source>takes integers, which have to be converted first</source>
-            <translation>nimmt Ganzzahlen, die zuerst umgewandelt werden müssen</translation>
+            <translation>nimmt ganze Zahlen, die zuerst umgewandelt werden müssen</translation>
         </message>
         <message>
             <source>that is a folder</source>
@@ -5129,6 +5806,10 @@
             <translation>der Datenträger arbeitet nicht, wie er soll</translation>
         </message>
         <message>
+            <source>the dispute capsule</source>
+            <translation>die Streitfallkapsel</translation>
+        </message>
+        <message>
             <source>the file</source>
             <translation>die Datei</translation>
         </message>
@@ -5151,6 +5832,10 @@
         <message>
             <source>the key you gave</source>
             <translation>dem Schlüssel, den Sie angegeben haben</translation>
+        </message>
+        <message>
+            <source>the list of orders</source>
+            <translation>die Liste der Aufträge</translation>
         </message>
         <message>
             <source>the list of trainers</source>
@@ -5187,6 +5872,10 @@
         <message>
             <source>the report</source>
             <translation>der Bericht</translation>
+        </message>
+        <message>
+            <source>the result</source>
+            <translation>das Ergebnis</translation>
         </message>
         <message>
             <source>the rounding log of step {0}</source>
@@ -5317,6 +6006,10 @@
             <translation>{0:capital} im Bündel ist nicht, worauf sich der Auftrag festlegt.</translation>
         </message>
         <message>
+            <source>{0} -&gt; {1} significand bits, {2} guard bits</source>
+            <translation>{0} -&gt; {1} Signifikandenbits, {2} Schutzbits</translation>
+        </message>
+        <message>
             <source>{0} All {1} stored states have the state roots of their steps.</source>
             <translation>{0} Alle {1} gespeicherten Zustände haben die Zustandswurzeln ihrer Schritte.</translation>
         </message>
@@ -5373,6 +6066,14 @@
             <translation>{0} kann nicht als {1} gelesen werden: {2}.</translation>
         </message>
         <message>
+            <source>{0} cannot be read: {1}.</source>
+            <translation>{0} kann nicht gelesen werden: {1}.</translation>
+        </message>
+        <message>
+            <source>{0} cannot be removed: {1}.</source>
+            <translation>{0} kann nicht entfernt werden: {1}.</translation>
+        </message>
+        <message>
             <source>{0} could not be removed: {1}.</source>
             <translation>{0} konnte nicht entfernt werden: {1}.</translation>
         </message>
@@ -5407,6 +6108,10 @@
         <message>
             <source>{0} entries in matching steps: {1} corrections, {2} contradictions, {3} omissions.</source>
             <translation>{0} Einträge in übereinstimmenden Schritten: {1} Korrekturen, {2} Widersprüche, {3} Auslassungen.</translation>
+        </message>
+        <message>
+            <source>{0} exists already.</source>
+            <translation>{0} gibt es schon.</translation>
         </message>
         <message>
             <source>{0} exists already; a key is never overwritten.</source>
@@ -5521,6 +6226,14 @@
             <translation>{0} in {1} ist eine Verknüpfung nach anderswo; ein Bündel enthält nur feste Verknüpfungen.</translation>
         </message>
         <message>
+            <source>{0} is a number; a condition compares it, for instance {1}.</source>
+            <translation>{0} ist eine Zahl; eine Bedingung vergleicht sie, zum Beispiel {1}.</translation>
+        </message>
+        <message>
+            <source>{0} is a trainer's run. The order in it is what the trainer put there.</source>
+            <translation>{0} ist der Lauf eines Trainers. Der Auftrag darin ist der, den der Trainer hineingelegt hat.</translation>
+        </message>
+        <message>
             <source>{0} is larger than {1}, too large for {2}.</source>
             <translation>{0} ist größer als {1}, zu groß für {2}.</translation>
         </message>
@@ -5531,6 +6244,22 @@
         <message>
             <source>{0} is neither a group nor a dataset.</source>
             <translation>{0} ist weder Gruppe noch Datensatz.</translation>
+        </message>
+        <message>
+            <source>{0} is no number.</source>
+            <translation>{0} ist keine Zahl.</translation>
+        </message>
+        <message>
+            <source>{0} is no order of a client's. {1}</source>
+            <translation>{0} ist kein Auftrag eines Auftraggebers. {1}</translation>
+        </message>
+        <message>
+            <source>{0} is no result of a replay, or one of another version.</source>
+            <translation>{0} ist kein Ergebnis einer Nachrechnung oder das einer anderen Version.</translation>
+        </message>
+        <message>
+            <source>{0} is no result of a replay.</source>
+            <translation>{0} ist kein Ergebnis einer Nachrechnung.</translation>
         </message>
         <message>
             <source>{0} is not a range of segments.</source>
@@ -5573,8 +6302,8 @@
             <translation>{0} von {1} Schritten wurden nachgerechnet und beurteilt.</translation>
         </message>
         <message>
-            <source>{0} of {1} steps were replayed, and every one has the trainer's Merkle leaf bit for bit. {2}</source>
-            <translation>{0} von {1} Schritten wurden nachgerechnet, und jeder hat Bit für Bit das Merkle-Blatt des Trainers. {2}</translation>
+            <source>{0} of {1} steps were replayed, and every one came out exactly as the trainer signed it. {2}</source>
+            <translation>{0} von {1} Schritten wurden nachgerechnet, und jeder kam genau so heraus, wie der Trainer ihn unterschrieben hat. {2}</translation>
         </message>
         <message>
             <source>{0} of {1} steps were replayed: a capsule is about one step, from the last committed state before it.</source>
@@ -5629,8 +6358,24 @@
             <translation>{0} benutzt den HDF5-Filter Nummer {1}, was nicht erlaubt ist.</translation>
         </message>
         <message>
+            <source>{0} was given as the client's order of itself.</source>
+            <translation>{0} wurde als Auftrag des Auftraggebers für sich selbst angegeben.</translation>
+        </message>
+        <message>
             <source>{0} with it, from step {1} on ({2}).</source>
             <translation>{0} damit überein, von Schritt {1} an ({2}).</translation>
+        </message>
+        <message>
+            <source>{0}, margin 2^(E-{1})</source>
+            <translation>{0}, Toleranz 2^(E-{1})</translation>
+        </message>
+        <message>
+            <source>{0}, margin 2^(E-{1}), {2} operator kinds calibrated</source>
+            <translation>{0}, Toleranz 2^(E-{1}), {2} Operatorarten kalibriert</translation>
+        </message>
+        <message>
+            <source>{0}, proven margins</source>
+            <translation>{0}, bewiesene Toleranzen</translation>
         </message>
     </context>
     <context>
@@ -5659,6 +6404,14 @@
             <translation> Die gestrichelte Linie ist der strittige Schritt.</translation>
         </message>
         <message>
+            <source>64 digits that name a content: another content has others</source>
+            <translation>64 Ziffern, die einen Inhalt benennen: Ein anderer Inhalt hat andere</translation>
+        </message>
+        <message>
+            <source>A step that came out different was carried out once more with every sum in another order, and its first different operation was computed exactly: the trainer is accused only of what no sound machine gives.</source>
+            <translation>Ein Schritt, der anders herauskam, wurde noch einmal ausgeführt, mit jeder Summe in anderer Reihenfolge, und seine erste abweichende Operation wurde exakt berechnet: Dem Trainer wird nur vorgeworfen, was kein einwandfreier Rechner ergibt.</translation>
+        </message>
+        <message>
             <source>A step was carried out again and did not give what the trainer signed. The trainer's signature binds the trainer to the claimed result of that very step, so the dispute can be settled by anybody who repeats this one step.</source>
             <translation>Ein Schritt wurde noch einmal ausgeführt und ergab nicht, was der Trainer unterschrieben hat. Die Unterschrift des Trainers bindet ihn an das behauptete Ergebnis genau dieses Schritts; den Streitfall kann daher jeder entscheiden, der diesen einen Schritt wiederholt.</translation>
         </message>
@@ -5671,16 +6424,24 @@
             <translation>Prüfbericht: {0}</translation>
         </message>
         <message>
+            <source>Auditor</source>
+            <translation>Prüfer</translation>
+        </message>
+        <message>
             <source>Auditor's key</source>
             <translation>Schlüssel des Prüfers</translation>
         </message>
         <message>
-            <source>Bundle</source>
-            <translation>Bündel</translation>
+            <source>Case number</source>
+            <translation>Aktenzeichen</translation>
         </message>
         <message>
             <source>Checks</source>
             <translation>Prüfungen</translation>
+        </message>
+        <message>
+            <source>Client</source>
+            <translation>Auftraggeber</translation>
         </message>
         <message>
             <source>Corrections: logged roundings in which this machine took the trainer's direction.</source>
@@ -5703,8 +6464,20 @@
             <translation>Jeder nachgerechnete Schritt ergab Bit für Bit das Ergebnis des Trainers. Die anderen Schritte wurden nicht betrachtet. {0}</translation>
         </message>
         <message>
+            <source>File of the order</source>
+            <translation>Datei des Auftrags</translation>
+        </message>
+        <message>
+            <source>File of the run</source>
+            <translation>Datei des Laufs</translation>
+        </message>
+        <message>
             <source>Finding</source>
             <translation>Befund</translation>
+        </message>
+        <message>
+            <source>Fingerprint</source>
+            <translation>Fingerabdruck</translation>
         </message>
         <message>
             <source>First different operator</source>
@@ -5719,6 +6492,10 @@
             <translation>Gefunden durch</translation>
         </message>
         <message>
+            <source>Glossary</source>
+            <translation>Begriffe</translation>
+        </message>
+        <message>
             <source>How to verify this report</source>
             <translation>Wie man diesen Bericht prüft</translation>
         </message>
@@ -5731,8 +6508,16 @@
             <translation>Aufgabe</translation>
         </message>
         <message>
+            <source>Leaf</source>
+            <translation>Blatt</translation>
+        </message>
+        <message>
             <source>Loss of each replayed step: the line is the trainer's, the dots are the replay's.</source>
             <translation>Verlust jedes nachgerechneten Schritts: Die Linie gehört zum Trainer, die Punkte gehören zur Nachrechnung.</translation>
+        </message>
+        <message>
+            <source>Method</source>
+            <translation>Verfahren</translation>
         </message>
         <message>
             <source>Order</source>
@@ -5755,6 +6540,14 @@
             <translation>Rezept</translation>
         </message>
         <message>
+            <source>Replay begun</source>
+            <translation>Nachrechnung begonnen</translation>
+        </message>
+        <message>
+            <source>Replay ended</source>
+            <translation>Nachrechnung beendet</translation>
+        </message>
+        <message>
             <source>Replay's leaf</source>
             <translation>Blatt der Nachrechnung</translation>
         </message>
@@ -5775,8 +6568,12 @@
             <translation>Laufwurzel</translation>
         </message>
         <message>
-            <source>SHA-256 of the file</source>
-            <translation>SHA-256 der Datei</translation>
+            <source>Run, bundle</source>
+            <translation>Lauf, Bündel</translation>
+        </message>
+        <message>
+            <source>SHA-256, hash, digest</source>
+            <translation>SHA-256, Hash, Digest</translation>
         </message>
         <message>
             <source>Signature</source>
@@ -5791,12 +6588,24 @@
             <translation>Unterschriebenes Urteil</translation>
         </message>
         <message>
-            <source>State tensors that differ at step {0}, largest difference first:</source>
-            <translation>Zustandstensoren, die in Schritt {0} abweichen, der größte Unterschied zuerst:</translation>
+            <source>State</source>
+            <translation>Zustand</translation>
+        </message>
+        <message>
+            <source>State tensors that differ at step {0}, largest difference first</source>
+            <translation>Abweichende Zustandstensoren bei Schritt {0}, der größte Unterschied zuerst</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>Schritt</translation>
         </message>
         <message>
             <source>Steps</source>
             <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>The auditor first checked the file against the order and the trainer's signature, and then this machine with known answers.</source>
+            <translation>Der Prüfer verglich zuerst die Datei mit dem Auftrag und der Unterschrift des Trainers und prüfte dann diesen Rechner mit bekannten Antworten.</translation>
         </message>
         <message>
             <source>The auditor's machine</source>
@@ -5807,6 +6616,10 @@
             <translation>Die Datei ist kein annehmbarer Lauf des Auftrags. Über das Training selbst wurde nichts geschlossen; bitten Sie den Trainer um den Lauf dieses Auftrags.</translation>
         </message>
         <message>
+            <source>The order fixes the whole training: the model, the data and their sequence, the initial state, and every operation of a step with its rounding.</source>
+            <translation>Der Auftrag legt das ganze Training fest: das Modell, die Daten und ihre Reihenfolge, den Anfangszustand und jede Operation eines Schritts mit ihrer Rundung.</translation>
+        </message>
+        <message>
             <source>The replay</source>
             <translation>Die Nachrechnung</translation>
         </message>
@@ -5815,16 +6628,28 @@
             <translation>Die Nachrechnung kam nicht zu einem Ende, oder die eigene Arithmetik dieses Rechners war zu ungenau. Daraus folgt nichts für oder gegen den Trainer.</translation>
         </message>
         <message>
+            <source>The trainer carried the order out and signed one hash, the run root, to which every state, every loss and every rounding decision of the run is bound.</source>
+            <translation>Der Trainer führte den Auftrag aus und unterschrieb einen Hash, die Laufwurzel, an den jeder Zustand, jeder Verlust und jede Rundungsentscheidung des Laufs gebunden ist.</translation>
+        </message>
+        <message>
             <source>The trainer's machine, as the trainer signed it</source>
             <translation>Der Rechner des Trainers, wie ihn der Trainer unterschrieben hat</translation>
         </message>
         <message>
-            <source>This page is for reading. What counts is the signed verdict in the file named above: it can be checked by anybody who has the public key of the auditor.</source>
-            <translation>Diese Seite ist zum Lesen. Was zählt, ist das unterschriebene Urteil in der oben genannten Datei: Prüfen kann es jeder, der den öffentlichen Schlüssel des Prüfers hat.</translation>
+            <source>Then the auditor carried the chosen steps out again, operation by operation, and compared each step's hash with the trainer's: equal hashes mean equal results, down to the last bit.</source>
+            <translation>Dann führte der Prüfer die gewählten Schritte noch einmal aus, Operation für Operation, und verglich den Hash jedes Schritts mit dem des Trainers: Gleiche Hashes bedeuten gleiche Ergebnisse, bis zum letzten Bit.</translation>
+        </message>
+        <message>
+            <source>This document is for reading. What counts is the signed verdict in the file named above: it can be checked by anybody who has the public key of the auditor.</source>
+            <translation>Dieses Dokument ist zum Lesen. Was zählt, ist das unterschriebene Urteil in der oben genannten Datei: Prüfen kann es jeder, der den öffentlichen Schlüssel des Prüfers hat.</translation>
         </message>
         <message>
             <source>Time of the replay</source>
             <translation>Dauer der Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Trainer</source>
+            <translation>Beim Trainer</translation>
         </message>
         <message>
             <source>Trainer's key</source>
@@ -5837,6 +6662,10 @@
         <message>
             <source>Trainer's loss</source>
             <translation>Verlust des Trainers</translation>
+        </message>
+        <message>
+            <source>Verdict</source>
+            <translation>Urteil</translation>
         </message>
         <message>
             <source>What differs</source>
@@ -5863,12 +6692,24 @@
             <translation>Sie brauchen das unterschriebene Urteil, das Bündel und den öffentlichen Schlüssel des Prüfers aus einer Quelle, der Sie vertrauen.</translation>
         </message>
         <message>
+            <source>a short check value of what one operation of a step gave</source>
+            <translation>ein kurzer Prüfwert dessen, was eine Operation eines Schritts ergab</translation>
+        </message>
+        <message>
+            <source>all numbers of the model and its optimizer after a step</source>
+            <translation>alle Zahlen des Modells und seines Optimierers nach einem Schritt</translation>
+        </message>
+        <message>
             <source>and {0} more</source>
             <translation>und {0} weitere</translation>
         </message>
         <message>
             <source>compared with the client's own order file</source>
             <translation>mit der eigenen Auftragsdatei des Auftraggebers verglichen</translation>
+        </message>
+        <message>
+            <source>corrections</source>
+            <translation>Korrekturen</translation>
         </message>
         <message>
             <source>could not be read</source>
@@ -5891,16 +6732,36 @@
             <translation>exakter Wert</translation>
         </message>
         <message>
+            <source>its SHA-256</source>
+            <translation>deren SHA-256</translation>
+        </message>
+        <message>
             <source>largest difference</source>
             <translation>größter Unterschied</translation>
+        </message>
+        <message>
+            <source>loss</source>
+            <translation>Verlust</translation>
         </message>
         <message>
             <source>not known</source>
             <translation>nicht bekannt</translation>
         </message>
         <message>
+            <source>not named</source>
+            <translation>nicht genannt</translation>
+        </message>
+        <message>
             <source>not replayed</source>
             <translation>nicht nachgerechnet</translation>
+        </message>
+        <message>
+            <source>one hash over the leaves of all steps, in a Merkle tree; the trainer signed it</source>
+            <translation>ein Hash über die Blätter aller Schritte, in einem Merkle-Baum; der Trainer hat ihn unterschrieben</translation>
+        </message>
+        <message>
+            <source>one small change of the model, made from one portion of the data</source>
+            <translation>eine kleine Änderung des Modells, gewonnen aus einer Portion der Daten</translation>
         </message>
         <message>
             <source>replay</source>
@@ -5919,12 +6780,32 @@
             <translation>Tensor</translation>
         </message>
         <message>
+            <source>the file in which the trainer hands over what the training gave</source>
+            <translation>die Datei, in der der Trainer abgibt, was das Training ergab</translation>
+        </message>
+        <message>
+            <source>the hash of all that a step gave</source>
+            <translation>der Hash über alles, was ein Schritt ergab</translation>
+        </message>
+        <message>
+            <source>the trainer's note of those roundings in which sound machines may differ</source>
+            <translation>die Notiz des Trainers über jene Rundungen, in denen sich einwandfreie Rechner unterscheiden dürfen</translation>
+        </message>
+        <message>
             <source>trainer</source>
             <translation>vom Trainer</translation>
         </message>
         <message>
             <source>ulps</source>
             <translation>Ulps</translation>
+        </message>
+        <message>
+            <source>what the auditor found, as a signed file; this report is made from it</source>
+            <translation>was der Prüfer fand, als unterschriebene Datei; aus ihr ist dieser Bericht gemacht</translation>
+        </message>
+        <message>
+            <source>what the client wants trained, as a file that leaves nothing open</source>
+            <translation>was der Auftraggeber trainiert haben will, als Datei, die nichts offen lässt</translation>
         </message>
         <message>
             <source>{0} comparisons in the Merkle tree</source>
@@ -5939,8 +6820,8 @@
             <translation>{0} Einträge, {1}; {2} Korrekturen, {3} Widersprüche, {4} Auslassungen</translation>
         </message>
         <message>
-            <source>{0} ordered, {1} replayed</source>
-            <translation>{0} bestellt, {1} nachgerechnet</translation>
+            <source>{0} ordered, {1} judged</source>
+            <translation>{0} bestellt, {1} beurteilt</translation>
         </message>
         <message>
             <source>{0}, number {1} of {2}</source>
@@ -6056,6 +6937,10 @@
     <context>
         <name>words</name>
         <message>
+            <source>CPU capability</source>
+            <translation>CPU-Befehlssatz</translation>
+        </message>
+        <message>
             <source>The trainer is not accused. A second replay gave the same result as the first, but nothing proves that the trainer's is one that no sound machine gives.</source>
             <translation>Dem Trainer wird nichts vorgeworfen. Eine zweite Nachrechnung ergab dasselbe wie die erste, aber nichts beweist, dass kein einwandfreier Rechner das Ergebnis des Trainers liefert.</translation>
         </message>
@@ -6096,6 +6981,14 @@
             <translation>wird geprüft</translation>
         </message>
         <message>
+            <source>deterministic algorithms</source>
+            <translation>deterministische Verfahren</translation>
+        </message>
+        <message>
+            <source>device</source>
+            <translation>Gerät</translation>
+        </message>
+        <message>
             <source>different</source>
             <translation>verschieden</translation>
         </message>
@@ -6114,6 +7007,10 @@
         <message>
             <source>forward</source>
             <translation>vorwärts</translation>
+        </message>
+        <message>
+            <source>in part</source>
+            <translation>teilweise</translation>
         </message>
         <message>
             <source>log</source>
@@ -6136,8 +7033,16 @@
             <translation>weicht ab</translation>
         </message>
         <message>
+            <source>name of the device</source>
+            <translation>Name des Geräts</translation>
+        </message>
+        <message>
             <source>not chosen</source>
             <translation>nicht gewählt</translation>
+        </message>
+        <message>
+            <source>not compared</source>
+            <translation>nicht verglichen</translation>
         </message>
         <message>
             <source>not reached</source>
@@ -6150,6 +7055,10 @@
         <message>
             <source>not yet checked</source>
             <translation>noch nicht geprüft</translation>
+        </message>
+        <message>
+            <source>operating system</source>
+            <translation>Betriebssystem</translation>
         </message>
         <message>
             <source>passed</source>
@@ -6170,6 +7079,10 @@
         <message>
             <source>the whole run</source>
             <translation>alle Schritte</translation>
+        </message>
+        <message>
+            <source>threads</source>
+            <translation>Threads</translation>
         </message>
         <message>
             <source>unjudged</source>

@@ -1,0 +1,214 @@
+"""Lays the report out on pages of A4 and prints it (PDF/A-1b): 13 pixels on a line of 20, of which an inch has 96."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QRectF, QSizeF, Qt, QUrl
+from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
+    QColor,
+    QFont,
+    QImage,
+    QPagedPaintDevice,
+    QPageLayout,
+    QPageSize,
+    QPainter,
+    QPalette,
+    QPdfWriter,
+    QTextDocument,
+    QTextOption,
+)
+
+from counterfoil import __version__
+from counterfoil_app.looks.fonts import MONO, TEXT, TEXT_PIXELS
+from counterfoil_app.looks.theme import LIGHT
+from counterfoil_app.verdict.report_document import Contents, Section, charts, joined, sections
+
+MARGIN_MILLIMETRES = 17.0
+DOTS_PER_INCH = 96
+FOOTER_PIXELS = 28.0
+CHART_HEIGHTS = (220, 190, 165, 260)
+"""Heights of a chart that are tried, so that no page has only a few lines."""
+LAST_SECTIONS = (0, 1, 2, 3)
+"""How many sections at the end are put on a page of their own, tried for the same reason."""
+LEAST_ON_A_PAGE = 0.2
+"""Share of each page that is filled, if one of the heights can bring that about."""
+LEAST_BEGUN = 0.3
+"""Share of a page that must be left for a section that goes over two."""
+HEADING_GAP = 20
+_STYLE = f"""
+h1 {{ font-size: 24px; margin: 0 0 2px 0; }}
+h2 {{ font-size: 15px; margin: {HEADING_GAP}px 0 4px 0; }}
+p {{ margin: 2px 0 6px 0; }}
+td {{ padding: 1px 10px 1px 0; }}
+.name, .muted {{ color: {LIGHT.muted}; }}
+.hash {{ font-family: '{MONO}'; font-size: 11px; }}
+.box {{ padding: 12px 16px; }}
+.outcome {{ font-size: 26px; font-weight: bold; }}
+"""
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("report", text)
+
+
+def make_pdf(contents: Contents) -> bytes:
+    """Return the report as PDF; raises MemoryError when Qt cannot draw it."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    writer = QPdfWriter(buffer)
+    writer.setPdfVersion(QPagedPaintDevice.PdfVersion.PdfVersion_A1b)
+    writer.setTitle(_tr("Audit report: {0}").format(contents.report.bundle_name))
+    writer.setCreator(f"Counterfoil {__version__}")
+    layout = QPageLayout(
+        QPageSize(QPageSize.PageSizeId.A4),
+        QPageLayout.Orientation.Portrait,
+        QMarginsF(*[MARGIN_MILLIMETRES] * 4),
+        QPageLayout.Unit.Millimeter,
+    )
+    writer.setPageLayout(layout)
+    writer.setResolution(DOTS_PER_INCH * 10)
+    area = layout.paintRectPixels(DOTS_PER_INCH)
+    document = make_document(contents, area.width(), area.height() - FOOTER_PIXELS)
+    painter = QPainter()
+    if not painter.begin(writer):
+        raise MemoryError("the report cannot be begun")
+    painter.scale(writer.resolution() / DOTS_PER_INCH, writer.resolution() / DOTS_PER_INCH)
+    for number in range(document.pageCount()):
+        if number and not writer.newPage():
+            painter.end()
+            raise MemoryError("the report has no room for another page")
+        _draw_page(painter, document, number, contents)
+    if not painter.end():
+        raise MemoryError("the report cannot be finished")
+    return bytes(buffer.data().data())
+
+
+def page_images(contents: Contents, dots_per_inch: int = 110) -> list[QImage]:
+    """Draw the pages of the report as pictures, with the same layout as on paper but no margins."""
+    size = QPageSize(QPageSize.PageSizeId.A4).sizePixels(DOTS_PER_INCH)
+    margin = round(2 * MARGIN_MILLIMETRES / 25.4 * DOTS_PER_INCH)
+    width, height = size.width() - margin, size.height() - margin
+    document = make_document(contents, width, height - FOOTER_PIXELS)
+    pictures = []
+    scale = dots_per_inch / DOTS_PER_INCH
+    for number in range(document.pageCount()):
+        image = QImage(round(width * scale), round(height * scale), QImage.Format.Format_RGB32)
+        image.fill(QColor("#ffffff"))
+        painter = QPainter(image)
+        painter.scale(scale, scale)
+        _draw_page(painter, document, number, contents)
+        painter.end()
+        pictures.append(image)
+    return pictures
+
+
+def _draw_page(painter: QPainter, document: QTextDocument, number: int, contents: Contents) -> None:
+    width, height = document.pageSize().width(), document.pageSize().height()
+    painter.save()
+    painter.translate(0, -number * height)
+    context = QAbstractTextDocumentLayout.PaintContext()
+    context.clip = QRectF(0, number * height, width, height)
+    context.palette.setColor(QPalette.ColorRole.Text, QColor(LIGHT.text))
+    painter.setClipRect(context.clip)
+    document.documentLayout().draw(painter, context)
+    painter.restore()
+    painter.save()
+    font = _font()
+    font.setPixelSize(10)
+    painter.setFont(font)
+    painter.setPen(QColor(LIGHT.muted))
+    line = QRectF(0, height + 8, width, FOOTER_PIXELS - 8)
+    page = _tr("Page {0} of {1}").format(number + 1, document.pageCount())
+    about = _tr("{0}: {1}").format(contents.report.bundle_name, contents.report.headline)
+    if contents.case.number:
+        about = f"{contents.case.number}  \u00b7  {about}"
+    painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, about)
+    painter.drawText(line, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, page)
+    painter.restore()
+
+
+def _font() -> QFont:
+    font = QFont(TEXT)
+    font.setPixelSize(TEXT_PIXELS)  # the document is laid out in pixels of paper, whatever the screen's are
+    font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+    return font
+
+
+def make_document(contents: Contents, width: float, height: float) -> QTextDocument:
+    """Lay the report out on pages of a size in pixels, none of which has only a few lines."""
+    tried = []
+    for last, chart_height in product(LAST_SECTIONS, CHART_HEIGHTS):
+        document = _laid_out(contents, width, height, chart_height, last)
+        if document.pageCount() == 1 or min(pages_filled(document)) >= LEAST_ON_A_PAGE:
+            return document
+        tried.append(document)
+    return max(tried, key=lambda document: min(pages_filled(document)))
+
+
+def pages_filled(document: QTextDocument) -> list[float]:
+    """How far down each page is written on, as a share of its height."""
+    height, layout = document.pageSize().height(), document.documentLayout()
+    result = [0.0] * document.pageCount()
+    block = document.begin()
+    while block.isValid():
+        where = layout.blockBoundingRect(block)
+        lines = block.layout()
+        for number in range(lines.lineCount()):
+            line = lines.lineAt(number)
+            bottom = where.top() + line.y() + line.height()
+            page = min(int((where.top() + line.y()) / height), len(result) - 1)
+            result[page] = max(result[page], bottom / height - page)
+        block = block.next()
+    return result
+
+
+def _laid_out(contents: Contents, width: float, height: float, chart_height: int, last: int) -> QTextDocument:
+    pictures = charts(contents, width, chart_height)
+    parts = sections(contents, [name for name, _ in pictures], round(width), chart_height)
+    images = [image for _, image in pictures]
+    heights = [_written([part], images, width).size().height() for part in parts]
+    document = _written(parts, images, width, page_starts(heights, [part.whole for part in parts], height, last))
+    document.setPageSize(QSizeF(width, height))
+    return document
+
+
+def page_starts(heights: Sequence[float], whole: Sequence[bool], room: float, last: int = 0) -> frozenset[int]:
+    """Return which sections begin a page.
+
+    Args:
+        heights: Height of each section, with its heading.
+        whole: Whether it must not go over two pages.
+        room: Height of a page.
+        last: How many sections at the end begin a page of their own, whatever room there is before them.
+    """
+    starts, used = set(), 0.0
+    for number, (height, kept) in enumerate(zip(heights, whole, strict=True)):
+        left = room - used - (HEADING_GAP if used else 0)
+        fits = height <= left
+        by_itself = number > 0 and number == len(heights) - last
+        if by_itself or (not fits and used and ((kept and height <= room) or left < LEAST_BEGUN * room)):
+            starts.add(number)
+            used = 0.0
+        used = (used + (HEADING_GAP if used else 0) + height) % room
+    return frozenset(starts)
+
+
+def _written(
+    parts: Sequence[Section], images: Sequence[QImage], width: float, new_pages: frozenset[int] = frozenset()
+) -> QTextDocument:
+    document = QTextDocument()
+    document.setDocumentMargin(0)
+    document.setUseDesignMetrics(True)
+    document.setDefaultFont(_font())
+    document.setDefaultStyleSheet(_STYLE)
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.WordWrap)  # words are never split
+    document.setDefaultTextOption(option)
+    for number, image in enumerate(images):
+        document.addResource(QTextDocument.ResourceType.ImageResource.value, QUrl(f"chart:{number}"), image)
+    document.setTextWidth(width)
+    document.setHtml(joined(parts, new_pages))
+    return document

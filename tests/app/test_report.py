@@ -1,0 +1,241 @@
+"""The report as a document: parties and case, files and hashes, method and glossary, and pages without orphans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QLocale, QSizeF
+from PySide6.QtGui import QFontInfo, QTextDocument
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from counterfoil import (
+    AuditFinished,
+    AuditRequest,
+    CancelToken,
+    Digest,
+    DisputedElement,
+    Finding,
+    Right,
+    StepReplayed,
+)
+from counterfoil_app.looks import fonts
+from counterfoil_app.looks.language import Translations
+from counterfoil_app.model.finished import VerdictMaterial
+from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.settings import Settings
+from counterfoil_app.model.step_data import StepData
+from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.verdict import export, report_pages
+from counterfoil_app.verdict.case import Case
+from counterfoil_app.verdict.export import SigningRequest
+from counterfoil_app.verdict.report_document import Contents, Curves
+from counterfoil_app.verdict.signing_dialog import SigningDialog
+from support.fake_engine import FakeEngine, envelope_of
+from support.waiting import reached
+
+MakeWindow = Callable[[FakeEngine], MainWindow]
+BEGUN, ENDED = datetime(2026, 11, 21, 9, 0, 1, tzinfo=UTC), datetime(2026, 11, 21, 9, 12, 5, tzinfo=UTC)
+CASE = Case("3 O 112/26", "Nordbank <b>AG</b>", "Modellwerk GmbH", "Ada Pruefer")
+WIDTH, HEIGHT = 664, 965
+
+
+@pytest.fixture
+def german(qapp: QApplication) -> Iterator[None]:
+    before, translations = QLocale(), Translations()
+    translations.install("de")
+    yield
+    translations.remove()
+    QLocale.setDefault(before)
+
+
+@pytest.fixture(autouse=True)
+def installed_fonts(qapp: QApplication) -> None:
+    fonts.install_fonts()
+
+
+def contents(engine: FakeEngine, **changed: object) -> Contents:
+    plan = AuditRequest(Path("honest.cfoil"), None, "cpu")
+    events = list(engine.audit(plan, CancelToken()))
+    assert isinstance(events[-1], AuditFinished)
+    summary = engine.summary(plan.run, None)
+    steps = StepData(summary)
+    steps.add(event.row for event in events if isinstance(event, StepReplayed))
+    report = replace(events[-1].report, **changed)
+    envelope = envelope_of(engine.preview(report, datetime(2026, 11, 21, tzinfo=UTC)))
+    return Contents(
+        report, summary, Curves.of(steps.table), envelope, "honest.verdict.json", CASE, "digits.job",
+        Digest.of(b"order"), BEGUN, ENDED,
+    )  # fmt: skip
+
+
+def document(page: Contents) -> QTextDocument:
+    return report_pages.make_document(page, WIDTH, HEIGHT)
+
+
+def test_it_names_case_parties_files_hashes_and_times(qapp: QApplication) -> None:
+    page = contents(FakeEngine())
+    text = document(page).toPlainText()
+    assert page.report.bundle_digest is not None
+    for needed in (
+        "3 O 112/26", "Nordbank <b>AG</b>", "Modellwerk GmbH", "Ada Pruefer", "honest.cfoil",
+        page.report.bundle_digest.hex, "digits.job", Digest.of(b"order").hex, "honest.verdict.json",
+        Digest.of(page.envelope).hex, "2026-11-21 09:00:01 UTC", "2026-11-21 09:12:05 UTC",
+    ):  # fmt: skip
+        assert needed in text, needed
+    unnamed = document(replace(page, case=Case(), order_name="", order_file=None, begun=None)).toPlainText()
+    assert unnamed.count("not named") == 4
+    for absent in ("digits.job", "Replay begun", "Replay ended"):
+        assert absent not in unnamed
+
+
+def test_the_method_has_five_sentences_and_words_are_explained(qapp: QApplication) -> None:
+    text = document(contents(FakeEngine())).toPlainText()
+    method = text[text.index("\nMethod\n") : text.index("\nChecks\n")].splitlines()[2:]
+    assert [line[:3] for line in method] == ["1. ", "2. ", "3. ", "4. ", "5. "]
+    assert all(line.endswith(".") for line in method)
+    glossary = text[text.index("\nGlossary\n") :]
+    for word in ("Order", "Run, bundle", "Step", "Leaf", "Run root", "Rounding log", "Fingerprint", "Verdict"):
+        assert f"\n{word}\n" in glossary
+
+
+def test_it_is_set_in_the_windows_font(qapp: QApplication) -> None:
+    made = document(contents(FakeEngine()))
+    assert QFontInfo(made.defaultFont()).family() == fonts.TEXT
+    block = made.begin()
+    while not block.text().startswith("1. The order"):
+        block = block.next()
+    line = block.layout().lineAt(0)
+    assert line.height() == pytest.approx(20, abs=0.5)
+
+
+def many(engine: FakeEngine) -> Iterator[Contents]:
+    """Reports of several lengths."""
+    element = DisputedElement((3, 4), "0.75000002980232238769", 0.75, 0.75, 0.7500001, 0.7500002, 2.0**-24, 0.03, 7.0)
+    finding = Finding(Right.REPLAY, "The values were computed exactly.", (element,) * 9, 17, 1000, 2.0**-44, 2.0**-46)
+    for lines in (0, 3, 8, 14):
+        machine = tuple((f"library {number}", "1.2.3") for number in range(lines))
+        page = contents(engine, environment=machine, trainer_environment=machine)
+        yield page
+        if page.report.dispute is not None:
+            dispute = replace(page.report.dispute, finding=finding)
+            yield replace(page, report=replace(page.report, dispute=dispute))
+        yield replace(page, curves=Curves.of(StepData().table))
+
+
+@pytest.mark.parametrize("disputed", [None, 37])
+def test_no_page_has_only_a_few_lines(qapp: QApplication, disputed: int | None) -> None:
+    for page in many(FakeEngine(disputed=disputed)):
+        made = document(page)
+        assert min(report_pages.pages_filled(made)) >= report_pages.LEAST_ON_A_PAGE, made.pageCount()
+
+
+@pytest.mark.usefixtures("german")
+def test_no_german_page_has_only_a_few_lines(qapp: QApplication) -> None:
+    for page in many(FakeEngine(disputed=37)):
+        assert min(report_pages.pages_filled(document(page))) >= report_pages.LEAST_ON_A_PAGE
+
+
+def test_few_lines_are_noticed(qapp: QApplication) -> None:
+    """The control of the tests above."""
+    made = QTextDocument()
+    made.setPlainText("line\n" * 60)
+    made.setPageSize(QSizeF(500, made.size().height() * 58 / 60))
+    assert made.pageCount() == 2
+    assert report_pages.pages_filled(made)[1] < report_pages.LEAST_ON_A_PAGE
+
+
+@pytest.mark.parametrize(
+    ("heights", "whole", "starts"),
+    [
+        ([400, 400, 300], [True, True, True], {2}),
+        ([400, 900], [True, False], set()),
+        ([800, 900], [True, False], {1}),
+        ([2500], [True], set()),
+        ([400, 560, 300], [False, False, False], {2}),
+    ],
+)
+def test_sections_begin_pages(heights: list[float], whole: list[bool], starts: set[int]) -> None:
+    assert report_pages.page_starts(heights, whole, 1000) == starts
+    assert report_pages.page_starts([100] * 5, [True] * 5, 1000, 2) == {3}
+
+
+@pytest.mark.usefixtures("german")
+def test_no_word_is_split(qapp: QApplication) -> None:
+    made = document(contents(FakeEngine(disputed=37), title="Ein_sehr_langer_Name_ohne_Leerzeichen_" * 2))
+    block, lines = made.begin(), 0
+    while block.isValid():
+        text = block.text()
+        for number in range(1, block.layout().lineCount()):
+            start = block.layout().lineAt(number).textStart()
+            lines += 1
+            assert text[start - 1] in " -\u2013/\u2028" or text[start] == " ", text[start - 12 : start + 12]
+        block = block.next()
+    assert lines > 10
+
+
+def test_it_is_pdf_a_with_its_fonts(qapp: QApplication) -> None:
+    printed = report_pages.make_pdf(contents(FakeEngine(disputed=37)))
+    assert b"pdfaid:part" in printed
+    assert b"pdfaid:conformance" in printed
+    assert b"/OutputIntents" in printed
+    for name in (b"CounterfoilText", b"CounterfoilMono"):
+        assert name in printed
+    assert b"/FontFile2" in printed, "the glyphs are in the file"
+
+
+# From the dialog to the page
+
+
+def test_what_the_auditor_names_reaches_the_page(
+    window_of: MakeWindow, bundle: Path, qtbot: QtBot, settings: Settings, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    printed: list[Contents] = []
+    monkeypatch.setattr(export, "print_report", lambda page: printed.append(page) or b"%PDF-")
+    order = tmp_path / "digits.job"
+    order.write_bytes(b"order")
+    window = window_of(FakeEngine())
+    window.open_bundle(bundle, order)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    window.commands["verdict"].trigger()
+    dialog = window.findChild(SigningDialog)
+    assert dialog is not None
+    qtbot.waitUntil(lambda: not window.session.busy)
+    dialog.create_new.setChecked(True)
+    dialog.key.setText(str(tmp_path / "auditor.pem"))
+    dialog.target.setText(str(tmp_path / "new.verdict.json"))
+    qtbot.keyClicks(dialog.case.number, " 3 O 112/26 ")
+    qtbot.keyClicks(dialog.case.auditor, "Ada Pruefer")
+    with qtbot.waitSignal(window.session.exports.finished):
+        dialog.ok.click()
+    (page,) = printed
+    assert page.case == Case("3 O 112/26", auditor="Ada Pruefer")
+    assert (page.order_name, page.order_file) == ("digits.job", Digest.of(b"order"))
+    assert page.begun is not None
+    assert page.ended is not None
+    assert BEGUN < page.begun <= page.ended
+    assert settings.auditor_name == "Ada Pruefer", "the auditor is named once"
+    window.commands["verdict"].trigger()
+    again = window.findChildren(SigningDialog)[-1]
+    assert again.case.auditor.text() == "Ada Pruefer"
+    assert again.case.number.text() == ""
+    again.reject()
+    qtbot.waitUntil(lambda: not window.session.busy)
+
+
+def test_an_order_that_is_gone_has_no_hash(qapp: QApplication, tmp_path: Path) -> None:
+    engine = FakeEngine()
+    made = contents(engine)
+    material = VerdictMaterial(made.report, made.summary, StepData().table, tmp_path / "gone.job")
+    request = SigningRequest(tmp_path / "a.pem", None, True, tmp_path / "v.json")
+    page = export._page(material, made.envelope, request)
+    assert (page.order_name, page.order_file) == ("gone.job", None)
+    text = document(page).toPlainText()
+    assert "gone.job\nits SHA-256\ncould not be read" in text

@@ -1,0 +1,315 @@
+"""The step table sorted, searched, frozen and copied; the plots' axes, marks and exports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QItemSelectionModel, QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from counterfoil_app.driver.waiting import wait_until
+from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.step_data import StepFilter, StepState
+from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.views.divergence import moving_mean
+from support.docks import in_front
+from support.fake_engine import TENSORS, FakeEngine
+from support.waiting import reached
+
+MakeWindow = Callable[[FakeEngine], MainWindow]
+LEFT = Qt.MouseButton.LeftButton
+DISPUTED = 37
+
+
+def replayed(window: MainWindow, path: Path) -> MainWindow:
+    path.touch()
+    window.open_bundle(path)
+    assert wait_until(reached(window, Phase.READY), 60.0)
+    window.commands["replay"].trigger()
+    assert wait_until(reached(window, Phase.CONCLUDED), 60.0)
+    return window
+
+
+@pytest.fixture(scope="module")
+def shared(shared_window_of: MakeWindow, tmp_path_factory: pytest.TempPathFactory) -> MainWindow:
+    return replayed(shared_window_of(FakeEngine(disputed=DISPUTED)), tmp_path_factory.mktemp("bundle") / "honest.cfoil")
+
+
+@pytest.fixture
+def window(shared: MainWindow, qtbot: QtBot) -> MainWindow:
+    shared.steps.wanted.clear()
+    shared.steps.show_only.setCurrentIndex(StepFilter.ALL)
+    shared.steps.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+    shared.session.select_step(DISPUTED)
+    for action in (shared.divergence.logarithmic, shared.divergence.difference):
+        action.setChecked(False)
+    shared.divergence.smoothing[1].setChecked(True)
+    shared.divergence.show_whole()
+    shared.activateWindow()
+    return shared
+
+
+def front(window: MainWindow, name: str, qtbot: QtBot) -> None:
+    window.docks[name].raise_()
+    qtbot.waitUntil(lambda: in_front(window.docks[name]))
+
+
+def shown_steps(window: MainWindow) -> list[int]:
+    model = window.steps.model
+    return [model.step_of(row) for row in range(model.rowCount())]
+
+
+# The step table
+
+
+def click_heading(window: MainWindow, column: int) -> None:
+    frozen = window.steps.frozen
+    header = frozen.horizontalHeader() if column == 0 else window.steps.table.horizontalHeader()
+    window.steps.table.scrollTo(window.steps.model.index(0, column))
+    middle = header.sectionViewportPosition(column) + header.sectionSize(column) // 2
+    QTest.mouseClick(header.viewport(), LEFT, pos=QPoint(middle, header.height() // 2))
+
+
+def test_a_click_on_a_heading_sorts(window: MainWindow, qtbot: QtBot) -> None:
+    front(window, "steps", qtbot)
+    losses = window.session.step_data.trainer_loss
+    click_heading(window, 4)
+    assert shown_steps(window) == (np.argsort(losses, kind="stable") + 1).tolist()
+    assert window.session.selected_step == DISPUTED
+    assert window.steps.model.step_of(window.steps.table.currentIndex().row()) == DISPUTED, "it stays selected"
+    click_heading(window, 4)
+    assert shown_steps(window) == (np.argsort(-losses, kind="stable") + 1).tolist()
+    click_heading(window, 4)
+    assert shown_steps(window) == list(range(1, 61)), "a third click brings the order of the steps back"
+    click_heading(window, 1)
+    click_heading(window, 1)
+    assert shown_steps(window)[:4] == [DISPUTED, 38, 39, 40], "what matters most comes first"
+    click_heading(window, 0)
+    click_heading(window, 0)
+    assert shown_steps(window) == list(range(60, 0, -1))
+    leaves = [window.session.step_data.result(step).trainer_leaf.hex for step in range(1, 61)]
+    click_heading(window, 2)
+    assert shown_steps(window) == [step for _leaf, step in sorted(zip(leaves, range(1, 61), strict=True))]
+
+
+def test_typing_a_condition_filters_and_a_mistake_is_said(window: MainWindow, qtbot: QtBot) -> None:
+    front(window, "steps", qtbot)
+    QTest.keyClick(window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert QApplication.focusWidget() is window.steps.wanted
+    QTest.keyClicks(window.steps.wanted, "corrections > 4 and step < 20")
+    corrections = window.session.steps.column("corrections")
+    expected = [step for step in range(1, 20) if corrections[step - 1] > 4]
+    assert shown_steps(window) == expected
+    assert 0 < len(expected) < 19
+    QTest.keyClicks(window.steps.wanted, " and colour")
+    assert window.steps.problem.isVisible()
+    assert "There is no column colour" in window.steps.problem.text()
+    assert shown_steps(window) == expected, "nothing changes"
+    window.steps.wanted.clear()
+    assert not window.steps.problem.isVisible()
+    QTest.keyClicks(window.steps.wanted, "step > 1000")
+    assert window.steps.empty.text() == "No step is meant by this search."
+
+
+def test_a_hash_finds_its_step_on_either_side(window: MainWindow, qtbot: QtBot) -> None:
+    front(window, "steps", qtbot)
+    row = window.session.step_data.result(DISPUTED)
+    for digest in (row.trainer_leaf, row.replay_leaf):
+        for length in (12, 64):
+            window.steps.wanted.clear()
+            QTest.keyClicks(window.steps.wanted, f"#{digest.hex[:length]}")
+            assert shown_steps(window) == [DISPUTED]
+
+
+def test_a_sorted_table_follows_the_replay(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    window = window_of(FakeEngine(disputed=DISPUTED))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    window.steps.table.horizontalHeader().setSortIndicator(5, Qt.SortOrder.DescendingOrder)
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    losses = window.session.step_data.replay_loss
+    qtbot.waitUntil(lambda: shown_steps(window) == (np.argsort(-losses, kind="stable") + 1).tolist())
+
+
+def test_the_steps_stay_in_view_when_the_table_is_scrolled(window: MainWindow, qtbot: QtBot) -> None:
+    front(window, "steps", qtbot)
+    steps = window.steps
+    window.resize(900, 700)
+    bar = steps.table.horizontalScrollBar()
+    bar.setValue(bar.maximum())
+    assert bar.maximum() > 100
+    assert steps.table.columnViewportPosition(0) < 0, "the table's own first column is gone"
+    assert steps.frozen.isVisible()
+    assert steps.frozen.geometry().left() == 0
+    assert steps.frozen.columnViewportPosition(0) == 0
+    steps.table.verticalScrollBar().setValue(7)
+    assert steps.frozen.rowAt(2) == steps.table.rowAt(2) == 7
+    place = steps.frozen.visualRect(steps.model.index(9, 0)).center()
+    QTest.mouseClick(steps.frozen.viewport(), LEFT, pos=place)
+    assert window.session.selected_step == 10
+    window.resize(1366, 768)
+
+
+def test_chosen_lines_are_copied_with_whole_hashes(window: MainWindow, qtbot: QtBot) -> None:
+    front(window, "steps", qtbot)
+    table = window.steps.table
+    table.setFocus()
+    table.selectRow(9)
+    QTest.keyClick(table, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    lines = [line.split("\t") for line in QGuiApplication.clipboard().text().splitlines()]
+    assert [line[0] for line in lines] == ["Step", "10", "11"]
+    assert lines[1][2] == window.session.step_data.result(10).trainer_leaf.hex
+    assert {len(line) for line in lines} == {12}
+    table.clearSelection()
+    table.selectRow(9)
+    table.selectionModel().setCurrentIndex(window.steps.model.index(9, 2), QItemSelectionModel.SelectionFlag.NoUpdate)
+    QTest.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == lines[1][2], "of one line, the cell"
+    window.steps.copy_rows_action.trigger()
+    assert QGuiApplication.clipboard().text().splitlines()[1].split("\t") == lines[1]
+
+
+def test_enter_on_a_mismatch_opens_the_dispute(window: MainWindow, qtbot: QtBot) -> None:
+    front(window, "steps", qtbot)
+    table = window.steps.table
+    table.setFocus()
+    table.selectRow(5)
+    QTest.keyClick(table, Qt.Key.Key_Return)
+    assert not in_front(window.docks["dispute"])
+    table.selectRow(DISPUTED - 1)
+    QTest.keyClick(table, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: in_front(window.docks["dispute"]))
+
+
+# The strip
+
+
+def test_the_strip_has_a_legend_of_what_it_shows(window: MainWindow) -> None:
+    assert window.strip.legend() == [
+        (StepState.MISMATCH, "mismatch: 1"),
+        (StepState.UNJUDGED, "unjudged: 3"),
+        (StepState.MATCH, "match: 56"),
+    ]
+    image = window.strip.grab().toImage()
+    row = [image.pixelColor(x, image.height() - 9).name() for x in range(300)]
+    tokens = window.theme.tokens
+    assert row.index(tokens.bad) < row.index(tokens.ok)
+
+
+# The plots
+
+
+def test_the_crosshair_leaves_with_the_mouse(window: MainWindow, qtbot: QtBot) -> None:
+    front(window, "divergence", qtbot)
+    view = window.divergence
+    viewport = view.canvas.viewport()
+    place = view.canvas.mapFromScene(view.loss.getViewBox().mapViewToScene(QPointF(20, 1.0)))
+    QTest.mouseMove(viewport, place + QPoint(1, 1))
+    QTest.mouseMove(viewport, place)
+    qtbot.waitUntil(lambda: all(markers.crosshair.isVisible() for markers in view.markers))
+    assert "Step 20" in view.readout.text()
+    QApplication.sendEvent(viewport, QEvent(QEvent.Type.Leave))
+    assert not any(markers.crosshair.isVisible() for markers in view.markers)
+    assert f"Step {DISPUTED}" in view.readout.text()
+
+
+def test_axes_have_names(window: MainWindow) -> None:
+    view = window.divergence
+    names = [view.loss.getAxis("left"), view.log.getAxis("left"), view.log.getAxis("bottom")]
+    assert [axis.labelText for axis in names] == ["Loss", "Number", "Step"]
+    assert all(axis.label.isVisible() for axis in names)
+
+
+def test_the_loss_on_a_logarithmic_axis(window: MainWindow) -> None:
+    view, losses = window.divergence, window.session.step_data.trainer_loss
+    view.logarithmic.trigger()
+    _, drawn = view.trainer_loss.getData()
+    assert np.allclose(drawn, np.log10(losses))
+    assert "0.5" in view.loss.getAxis("left").tickStrings([np.log10(0.5)], 1, 1)
+    view.logarithmic.trigger()
+    _, drawn = view.trainer_loss.getData()
+    assert np.array_equal(drawn, losses)
+
+
+def test_the_difference_of_the_losses(window: MainWindow) -> None:
+    view, data = window.divergence, window.session.step_data
+    view.difference.trigger()
+    steps, drawn = view.replay_loss.getData()
+    assert np.allclose(drawn, data.replay_loss - data.trainer_loss)
+    assert [int(step) for step, value in zip(steps, drawn, strict=True) if value != 0] == [37, 38, 39, 40]
+    assert np.isnan(view.trainer_loss.getData()[1]).all()
+    assert "replay minus trainer" in view._titles[1].text
+
+
+def test_a_smoothed_curve_lies_on_the_plain_one(window: MainWindow) -> None:
+    view, losses = window.divergence, window.session.step_data.trainer_loss
+    assert not view.trainer_smooth.isVisible()
+    view.smoothing[5].trigger()
+    assert view.trainer_smooth.isVisible()
+    _, smooth = view.trainer_smooth.getData()
+    assert smooth[30] == pytest.approx(losses[28:33].mean())
+    assert np.array_equal(view.trainer_loss.getData()[1], losses), "no spike is smoothed away"
+    assert view.trainer_loss.opts["pen"].color().alpha() < 255 == view.trainer_smooth.opts["pen"].color().alpha()
+
+
+@pytest.mark.parametrize("over", [1, 2, 5, 25])
+def test_the_mean_is_that_of_the_steps_around(over: int) -> None:
+    values = np.random.default_rng(over).normal(size=40)
+    values[[3, 4, 20]] = np.nan
+    found = moving_mean(values, over)
+    for place in range(40):
+        around = values[max(0, place - (over - 1) // 2) : place + over // 2 + 1]
+        if np.isnan(values[place]):
+            assert np.isnan(found[place])
+        else:
+            assert found[place] == pytest.approx(np.nanmean(around))
+
+
+def test_no_spike_hides_behind_a_marker(window: MainWindow, qtbot: QtBot) -> None:
+    view = window.divergence
+    for markers in view.markers:
+        for line in (markers.selected, markers.disputed, markers.crosshair):
+            assert view.image.zValue() < line.zValue() < view.replay_loss.zValue()
+    front(window, "divergence", qtbot)
+    view.redraw()
+    losses = view.replay_loss.getData()[1]
+    spike = view.loss.getViewBox().mapViewToScene(QPointF(DISPUTED, losses[DISPUTED - 1]))
+    around = view.canvas.mapFromScene(QRectF(spike.x() - 4, spike.y() - 4, 9, 9)).boundingRect()
+    image = view.canvas.grab().toImage().copy(around)
+    found = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+    assert window.theme.tokens.replay in found, "the curve is seen where the markers of the disputed step stand"
+
+
+def test_an_all_equal_map_says_so(window_of: MakeWindow, tmp_path: Path, window: MainWindow) -> None:
+    honest = replayed(window_of(FakeEngine()), tmp_path / "honest.cfoil")
+    honest.divergence.redraw()
+    assert honest.divergence.equal.isVisible()
+    assert honest.divergence.equal.toPlainText() == f"0 of {len(TENSORS)} tensors differ"
+    window.divergence.redraw()
+    assert not window.divergence.equal.isVisible()
+    assert f"{len(TENSORS)} of {len(TENSORS)} tensors differ" in window.divergence._titles[0].text
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_exported_plots_say_what_they_show(window: MainWindow, qtbot: QtBot, tmp_path: Path, kind: str) -> None:
+    front(window, "divergence", qtbot)
+    target = tmp_path / f"plots.{kind}"
+    with qtbot.waitSignal(window.session.exports.finished):
+        window.divergence.write(kind, target)
+    canvas = window.divergence.canvas.viewport()
+    if kind == "svg":
+        assert "honest.cfoil  ·  DISPUTED  ·  steps 1 to 60" in target.read_text()
+    else:
+        image = QImage(str(target))
+        band = image.height() - 2 * canvas.height()
+        assert band >= 40
+        inks = {image.pixelColor(x, y).name() for x in range(0, 600) for y in range(band)}
+        assert window.theme.tokens.text in inks, "a title above the plots"
