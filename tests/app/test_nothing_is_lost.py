@@ -142,6 +142,7 @@ def test_what_takes_an_unsigned_result_away_asks(
         if signed:
             break
         attempt()
+        idle(opened, qtbot)
         assert "honest.cfoil is not signed: VERIFIED" in shown_box(opened, "unsigned-question").text()
         click_in_box(opened, "unsigned-question", "Cancel")
         assert (opened.session.path, opened.session.phase) == (bundle, Phase.CONCLUDED)
