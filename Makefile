@@ -19,7 +19,7 @@ help:
 	@echo "make lint         format, lint, types and import contracts only"
 	@echo "make bench        measure step time, log size, memory, and the pauses of the window"
 	@echo "make bench-paper  measure the paper's experiments and write docs/paper-experiments.md"
-	@echo "make bench-accuracy  compare training on the grid with ordinary float32 training"
+	@echo "make bench-accuracy  compare training under the profiles with ordinary float32 training"
 	@echo "make arm64        record and replay on an emulated AArch64 machine too (root, 6 GB, an hour); docs/cross-hardware.md"
 	@echo "make screenshots  make the pictures of README.md and of the help again"
 	@echo "make translations collect the window's texts, and compile their translations"

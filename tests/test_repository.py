@@ -50,7 +50,10 @@ DivergenceMeasured
 ElementComparison
 Estimate
 Event
+ExactPrecision
+FileUse
 Finding
+GivenFileError
 Gpt2Size
 Kept
 LabelFlip
@@ -70,6 +73,7 @@ PlanRow
 Precision
 ProgressRestored
 PublicKey
+Recognised
 RecordFinished
 RecordStarted
 RecordingChecked
@@ -99,6 +103,7 @@ TensorDetail
 TensorDivergence
 Verdict
 WeightAverage
+account_of
 adjudicate
 check_bundle_file
 claimed_key_ids
@@ -122,6 +127,8 @@ order_vgg
 plan_audit
 preview_verdict
 ranges
+read_client_order
+recognise
 record
 run_audit
 sign_verdict
@@ -129,6 +136,7 @@ start_signer
 state_folder
 uniform
 verify_verdict
+with_client_order
 write_capsule
 write_steps_csv
 write_whole

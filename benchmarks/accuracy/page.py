@@ -44,13 +44,16 @@ Differences are to float32, seed by seed.
 
 ## What it says
 The *spread* is the standard deviation of float32 between seeds: the luck of the draw. Of each arithmetic this is the
-largest mean difference to float32, in parts of the spread, ± the standard error of that mean.
+largest mean difference to float32 in either direction, in parts of the spread, ± the standard error of that mean. More
+loss and less accuracy are worse.
 
 | arithmetic | loss | accuracy | mean differences larger than the spread |
 |---|---|---|---|
 {summary}
 
-{sentence} Where the noise of one training is as large as the spread, as that of the control shows, {seeds} seeds cannot
+{sentence}
+
+Where the noise of a single training is a large part of the spread, as the control shows it to be, {seeds} seeds cannot
 tell a small harm from none. Models are small and stop early; large models and long trainings were not measured.
 """
 
@@ -100,7 +103,7 @@ def table(results: Results) -> Iterator[str]:
             for measure in HELD_OUT:
                 cells.append(_spread([measure.of(one) for one in found], measure.after))
                 between = differences(measure, found, by_arithmetic[REFERENCE])
-                cells.append("-" if arithmetic == REFERENCE else _spread(between, measure.after, sign="+"))
+                cells.append("-" if arithmetic == REFERENCE else _difference(between, measure.after))
             yield f"| {' | '.join(cells)} |"
 
 
@@ -114,7 +117,12 @@ class Share:
     error: float
 
     def __str__(self) -> str:
-        return f"{self.size:.2f} ± {self.error:.2f} ({self.task})"
+        return f"{self.size:+.2f} ± {self.error:.2f} ({self.task})"
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether it is larger than the spread, for better or worse."""
+        return abs(self.size) > 1
 
 
 def shares(results: Results, arithmetic: str) -> list[Share]:
@@ -126,7 +134,7 @@ def shares(results: Results, arithmetic: str) -> list[Share]:
             between = differences(measure, by_arithmetic[arithmetic], reference)
             spread = statistics.stdev(measure.of(one) for one in reference)
             error = statistics.stdev(between) / math.sqrt(len(between))
-            found.append(Share(task, measure.name, _part(abs(statistics.fmean(between)), spread), _part(error, spread)))
+            found.append(Share(task, measure.name, _part(statistics.fmean(between), spread), _part(error, spread)))
     return found
 
 
@@ -135,15 +143,16 @@ def summary(results: Results) -> Iterator[str]:
     for arithmetic in _compared(results):
         found = shares(results, arithmetic)
         largest = [
-            max((one for one in found if one.measure == measure.name), key=lambda one: one.size) for measure in HELD_OUT
+            max((one for one in found if one.measure == measure.name), key=lambda one: abs(one.size))
+            for measure in HELD_OUT
         ]
-        beyond = [f"{one.measure} of {one.task}" for one in found if one.size > 1]
+        beyond = [f"{one.measure} of {one.task}" for one in found if one.is_beyond]
         yield f"| {arithmetic} | {largest[0]} | {largest[1]} | {', '.join(beyond) or 'none'} |"
 
 
 def sentence(results: Results) -> str:
     """Return what the second table comes down to."""
-    within = [name for name in _compared(results) if all(one.size <= 1 for one in shares(results, name))]
+    within = [name for name in _compared(results) if not any(one.is_beyond for one in shares(results, name))]
     beyond = [name for name in _compared(results) if name not in within]
     parts = []
     if within:
@@ -164,7 +173,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _part(size: float, spread: float) -> float:
     if spread == 0.0:
-        return 0.0 if size == 0.0 else math.inf
+        return 0.0 if size == 0.0 else math.copysign(math.inf, size)
     return size / spread
 
 
@@ -190,5 +199,14 @@ def page(done: Sequence[Done], command: str, machine: Machine) -> str:
     )
 
 
-def _spread(values: Sequence[float], after: int, sign: str = "") -> str:
-    return f"{statistics.fmean(values):{sign}.{after}f} ± {statistics.stdev(values):.{after}f}"
+def _spread(values: Sequence[float], after: int) -> str:
+    return f"{statistics.fmean(values):.{after}f} ± {statistics.stdev(values):.{after}f}"
+
+
+def _difference(values: Sequence[float], after: int) -> str:
+    """A mean difference and its deviation; in powers of ten where the digits would all be zero."""
+    mean, deviation = statistics.fmean(values), statistics.stdev(values)
+    if max(abs(mean), deviation) == 0.0:
+        return "0"
+    style = f".{after}f" if max(abs(mean), deviation) >= 10.0**-after else ".0e"
+    return f"{mean:+{style}} ± {deviation:{style}}"

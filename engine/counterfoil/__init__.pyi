@@ -21,6 +21,9 @@ from .audit.inspection import (
 from .audit.kept import (
     state_folder as state_folder,
 )
+from .audit.recognition import (
+    recognise as recognise,
+)
 from .audit.replay import (
     find_progress as find_progress,
 )
@@ -133,6 +136,12 @@ from .audit.values.plan import (
 )
 from .audit.values.plan import (
     PlanRow as PlanRow,
+)
+from .audit.values.recognised import (
+    FileUse as FileUse,
+)
+from .audit.values.recognised import (
+    Recognised as Recognised,
 )
 from .audit.values.report import (
     AuditReport as AuditReport,

@@ -136,4 +136,4 @@ def test_the_dispute_says_whether_the_trainer_is_accused(
     assert ("what was run in this step is not what was ordered" in meaning) is accused
     assert ("The trainer is not accused" in meaning) is not accused
     assert window.dispute.finding.model.rowCount() == 2
-    assert window.dispute.finding.isVisibleTo(window.dispute)
+    assert window.dispute.finding.isVisibleTo(window.dispute.details.inside)

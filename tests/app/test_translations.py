@@ -437,9 +437,9 @@ def test_the_help_shows_its_pictures(language: str, qtbot: QtBot) -> None:
 
 
 EMPHASISED = {
-    "en": {"your", "With a remark", "contradictions", "omissions", "before", "after"},
+    "en": {"your", "contradictions", "omissions", "before", "after"},
     "de": {
-        "Ihren", "Mit einer Bemerkung", "Widerspruch", "Auslassung", "nicht beurteilte", "vor", "danach", "Beispiel",
+        "Ihren", "Widerspruch", "Auslassung", "nicht beurteilte", "vor", "danach", "Beispiel",
     },
 }  # fmt: skip
 """Words of the help that are set in italics and are no texts of the window, or not word for word."""

@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from counterfoil import (
+    AdjudicationOutcome,
+    AdjudicationReport,
     AuditFinished,
     AuditReport,
     AuditRequest,
@@ -33,6 +35,7 @@ from counterfoil import (
     DivergenceMeasured,
     Estimate,
     Event,
+    FileUse,
     Finding,
     Kept,
     NeighbourOperator,
@@ -42,6 +45,7 @@ from counterfoil import (
     PlanProgress,
     PlanRow,
     ProgressRestored,
+    Recognised,
     ResumedFromCheckpoint,
     Right,
     Sample,
@@ -66,7 +70,7 @@ from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil.program.limits import LARGE
 from counterfoil.sentence import joined, say
-from counterfoil_app.engine.port import VerdictReading
+from counterfoil_app.engine.port import HearingEvent, HearingStarted, VerdictReading
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, sample_files
 from support.reports import verified_report
 
@@ -80,9 +84,22 @@ TENSORS = {
     "sgd.momentum:head.weight": (10, 32),
 }
 OPERATORS = 40
+KINDS = {
+    "job.cfoil": FileUse.ORDER,
+    ".capsule.cfoil": FileUse.CAPSULE,
+    ".cfdata": FileUse.DATA,
+    ".json": FileUse.VERDICT,
+    ".jsonl": FileUse.HEADS,
+    ".pub.pem": FileUse.PUBLIC_KEY,
+    ".pem": FileUse.PRIVATE_KEY,
+    ".safetensors": FileUse.WEIGHTS,
+    ".txt": FileUse.OTHER,
+}
+"""What a file is, by how its name ends; anything else is a run."""
 KEY_ID = "ab" * 32
 # The sentences are the engine's own, so that their translations are tried too.
 OTHER_ORDER = say("The file was made for the order {0}; the client's order is {1}.", "3eeb7e96e59c", "5f4dcc3b5aa7")
+NOT_THE_ORDER = say("The file was made for another order than the client's, so its contents are not compared.")
 SELF_TEST_SENTENCE = say("Known answers for SHA-256, Philox and a rounded training step came out right on {0}.", "cpu")
 
 
@@ -141,6 +158,7 @@ class FakeEngine:
     threads: set[str] = field(default_factory=set)
     plans: list[AuditRequest] = field(default_factory=list)
     progress: dict[tuple[str, SegmentRequest], Kept] = field(default_factory=dict)
+    hearings: list[tuple[Path, Path | None]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.open_gates()
@@ -295,6 +313,44 @@ class FakeEngine:
             return Sample(total, self.spans, Selection.RANDOM, digest("nonce").hex, bad=1)
         return Sample(total, tuple((n, n) for n in chosen), *self.selection(plan)) if self.steps >= 5 else None
 
+    def recognise(self, path: Path) -> Recognised:
+        if path.name in self.order_errors and not path.exists():
+            raise self.order_errors[path.name]
+        kind = next((kind for ending, kind in KINDS.items() if path.name.endswith(ending)), FileUse.RUN)
+        held = kind in (FileUse.RUN, FileUse.ORDER, FileUse.CAPSULE)
+        other = digest("other order") if path.name.startswith("other") else digest("order")
+        return Recognised(path, kind, other if held else None)
+
+    def adjudicate(
+        self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken
+    ) -> Iterator[HearingEvent]:
+        self.hearings.append((capsule, order))
+        checks = self.checks(order)
+        for check in checks.values():
+            yield CheckChanged(check)
+        yield HearingStarted(36, 38)
+        for step in range(36, 39):
+            while not self.gate.wait(0.01):
+                cancel.check()
+            yield OperatorDone(step, OPERATORS, OPERATORS)
+        yield AdjudicationReport(
+            outcome=AdjudicationOutcome.CONFIRMED,
+            reason="The step is not what was ordered.",
+            checks=tuple(checks.get(number, Check(number, CheckState.PASSED)) for number in CheckNumber),
+            capsule_name=capsule.name,
+            capsule_digest=digest("capsule"),
+            order_digest=digest("order"),
+            order_source="bundle" if order is None else "client",
+            run_root=digest("run"),
+            trainer_key=digest(self.key).hex,
+            title="Digits",
+            steps_ordered=self.steps,
+            steps_replayed=3,
+            agreed_step=35,
+            step=38,
+            dispute=self.dispute(38),
+        )
+
     def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
         if report.bundle_digest is None:
             raise CounterfoilError("There is no verdict to sign.")
@@ -361,6 +417,9 @@ class FakeEngine:
             result[CheckNumber.ORDER] = Check(CheckNumber.ORDER, CheckState.WARNING, text)
         for number in self.failing:
             result[number] = Check(number, CheckState.FAILED, OTHER_ORDER)
+        if CheckNumber.ORDER in self.failing:
+            result[CheckNumber.ORDER_CONTENTS] = Check(CheckNumber.ORDER_CONTENTS, CheckState.SKIPPED, NOT_THE_ORDER)
+            result[CheckNumber.PROGRAM] = Check(CheckNumber.PROGRAM, CheckState.PENDING)
         return result
 
     def summary(self, path: Path, order: Path | None) -> BundleSummary:

@@ -14,17 +14,21 @@ from typing import Protocol
 
 import counterfoil
 from counterfoil import (
+    AdjudicationReport,
     AuditReport,
     AuditRequest,
     BundleSummary,
     CancelToken,
+    CheckChanged,
     CounterfoilError,
     Device,
     Digest,
     Event,
     Kept,
+    OperatorDone,
     Plan,
     PlanProgress,
+    Recognised,
     SignatureError,
     StepTable,
     Verdict,
@@ -54,6 +58,18 @@ class VerdictReading:
     bundle_matches: bool | None = None
 
 
+@dataclass(frozen=True)
+class HearingStarted:
+    """The capsule holds what it should; its steps ``first`` to ``last`` are replayed now."""
+
+    first: int
+    last: int
+
+
+HearingEvent = CheckChanged | OperatorDone | HearingStarted | AdjudicationReport
+"""What the adjudication of a capsule brings; the report comes last."""
+
+
 class Engine(Protocol):
     """The engine as the window sees it; each method may block and is called from the worker thread only."""
 
@@ -81,6 +97,14 @@ class Engine(Protocol):
 
     def audit(self, request: AuditRequest, cancel: CancelToken) -> Iterator[Event]:
         """Replay a run; raises CounterfoilError."""
+
+    def recognise(self, path: Path) -> Recognised:
+        """Say what a file is, by its content; raises CounterfoilError."""
+
+    def adjudicate(
+        self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken
+    ) -> Iterator[HearingEvent]:
+        """Replay the steps of a dispute capsule and say who is right; raises CounterfoilError."""
 
     def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
@@ -152,6 +176,22 @@ class LibraryEngine:
                 self._last = replace(event, steps=None)
                 event = replace(self._last, evidence=None)
             yield event
+
+    def recognise(self, path: Path) -> Recognised:
+        """Say what a file is, by its content; raises CounterfoilError."""
+        return counterfoil.recognise(path)
+
+    def adjudicate(
+        self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken
+    ) -> Iterator[HearingEvent]:
+        """Replay the steps of a dispute capsule and say who is right; raises CounterfoilError."""
+        for event in counterfoil.adjudicate(capsule, order=order, device=device, threads=threads, cancel=cancel):
+            if isinstance(event, counterfoil.AdjudicationStarted):
+                yield HearingStarted(event.first, event.last)
+            elif isinstance(event, counterfoil.AdjudicationFinished):
+                yield event.report
+            elif isinstance(event, (CheckChanged, OperatorDone)):
+                yield event
 
     def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""

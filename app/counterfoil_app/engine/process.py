@@ -23,13 +23,14 @@ from counterfoil import (
     Kept,
     Plan,
     PlanProgress,
+    Recognised,
     StepTable,
     write_steps_csv,
 )
 from counterfoil.sentence import say
 from counterfoil_app.engine.child import Call, Item, Raised, Returned, Steer, serve
 from counterfoil_app.engine.messages import MAX_BYTES, MessageError, loads
-from counterfoil_app.engine.port import VerdictReading
+from counterfoil_app.engine.port import HearingEvent, VerdictReading
 from counterfoil_app.engine.sample import SampleKind, SampleProgress
 from counterfoil_app.engine.worker import ReportedError
 
@@ -88,6 +89,16 @@ class ProcessEngine:
     def make_sample(self, folder: Path, kind: SampleKind, cancel: CancelToken) -> Iterator[SampleProgress]:
         """Record a run of the sample; raises CounterfoilError."""
         return self._iterate("make_sample", folder, kind, cancel=cancel)
+
+    def recognise(self, path: Path) -> Recognised:
+        """Say what a file is, by its content; raises CounterfoilError."""
+        return self._call(Recognised, "recognise", path)
+
+    def adjudicate(
+        self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken
+    ) -> Iterator[HearingEvent]:
+        """Replay the steps of a dispute capsule and say who is right; raises CounterfoilError."""
+        return self._iterate("adjudicate", capsule, order, device, threads, cancel=cancel)
 
     def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""

@@ -142,16 +142,17 @@ def equality(equal: bool) -> Look:
     return Look(_tr("equal"), "passed", Tone.OK) if equal else Look(_tr("different"), "failed", Tone.BAD)
 
 
-def dispute_account(dispute: Dispute, mismatched: Iterable[int], sample: Sample | None) -> str:
+def dispute_account(dispute: Dispute, mismatched: Iterable[int], sample: Sample | None, *, before: bool = True) -> str:
     """What differs, what that most likely means, and what follows for the model.
 
     Args:
         dispute: The dispute.
         mismatched: The steps that differ.
         sample: The segments that were replayed; None for all.
+        before: Whether the steps before it were replayed at all.
     """
     first = not any(step < dispute.step for step in mismatched)
-    whole = sample is None or sample.whole
+    whole = before and (sample is None or sample.whole)
     return engine_words.translated(account_of(dispute, whole=whole, first=first))
 
 

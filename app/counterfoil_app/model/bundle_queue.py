@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from types import MappingProxyType
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -36,12 +37,14 @@ class Entry:
         state: Where it stands.
         sentence: What was found, or why nothing was.
         finished: What the replay left, once it ended.
+        order: The client's order to compare it with, if it is known.
     """
 
     path: Path
     state: EntryState = EntryState.WAITING
     sentence: str = ""
     finished: Finished | None = None
+    order: Path | None = None
 
 
 class BundleQueue(QObject):
@@ -84,13 +87,18 @@ class BundleQueue(QObject):
         """How many bundles wait."""
         return sum(entry.state is EntryState.WAITING for entry in self.entries)
 
-    def add(self, paths: Sequence[Path]) -> None:
-        """Add bundles at the end; one that waits already is not added again."""
+    def add(self, paths: Sequence[Path], orders: Mapping[Path, Path] = MappingProxyType({})) -> None:
+        """Add bundles at the end; one that waits already is not added again.
+
+        Args:
+            paths: The bundles.
+            orders: The client's order of each, where it is known.
+        """
         known = {entry.path.resolve() for entry in self.entries if entry.state is EntryState.WAITING}
         for path in paths:
             if path.resolve() not in known:
                 known.add(path.resolve())
-                self.entries.append(Entry(path))
+                self.entries.append(Entry(path, order=orders.get(path)))
         self.changed.emit()
 
     def remove(self, entry: Entry) -> None:
@@ -118,7 +126,7 @@ class BundleQueue(QObject):
         if entry.finished is not None:
             self._session.show(entry.finished)
         else:
-            self._session.open(entry.path)
+            self._session.open(entry.path, entry.order)
 
     def _next(self) -> None:
         self._current = next((entry for entry in self.entries if entry.state is EntryState.WAITING), None)
@@ -129,7 +137,7 @@ class BundleQueue(QObject):
             return
         self._current.state = EntryState.RUNNING
         self.changed.emit()
-        self._session.open(self._current.path)
+        self._session.open(self._current.path, self._current.order)
 
     def _look(self) -> None:
         """Something about the session changed; act on it once its own announcements are over."""

@@ -29,6 +29,7 @@ from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.model.divergence_table import DivergenceTable
 from counterfoil_app.model.finished import Finished
+from counterfoil_app.model.known_orders import KnownOrders
 from counterfoil_app.model.progress import Progress, ProgressMeter
 from counterfoil_app.model.step_data import StepData
 
@@ -73,6 +74,8 @@ class OpenBundle(QObject):
         self.path: Path | None = None
         self.order: Path | None = None
         self.data: Path | None = None
+        self.heads: Path | None = None
+        self.orders: KnownOrders | None = None
         self.segments = SegmentRequest()
         self.allow_large = False
         self.failure: Failure | None = None
@@ -134,6 +137,14 @@ class OpenBundle(QObject):
         report = self.report
         signable = report is not None and report.bundle_digest is not None
         return signable and self.has_result and self.verdict_file is None
+
+    @property
+    def known_order(self) -> Path | None:
+        """A file that held the order which the open bundle names, when the user last gave it as the client's."""
+        if self.orders is None or self.summary is None or self.summary.run is None:
+            return None
+        found = self.orders.find(self.summary.order.digest)
+        return found if found != self.path else None
 
     @property
     def other_order_given(self) -> bool:

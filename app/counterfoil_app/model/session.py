@@ -20,7 +20,9 @@ from counterfoil import (
     CancelToken,
     CheckNumber,
     Device,
+    FileUse,
     Kept,
+    Recognised,
     SegmentRequest,
     limits_for,
     with_client_order,
@@ -54,6 +56,8 @@ class Session(OpenBundle):
     """A file that was chosen is not there, or is another one than was meant; :attr:`Failure.role` says as what."""
     other_order = Signal(Path)
     """The order file that is to be compared with asks for the open bundle to be opened anew."""
+    compared = Signal(Recognised)
+    """A file was used as the client's order."""
     concluded = Signal()
     """There is a report that was not there before."""
     idle = Signal()
@@ -123,7 +127,7 @@ class Session(OpenBundle):
         """Open a bundle; a replay of the one before is stopped, and its late results are ignored."""
         self._leave()
         if path != self.path:
-            self.data = None
+            self.data = self.heads = None
             self.segments = SegmentRequest()
             self.allow_large = False
         self.path = path
@@ -175,6 +179,7 @@ class Session(OpenBundle):
             self._tell(result.failure)
         elif isinstance(result.value, BundleSummary):
             client = plain(result.value)
+            self.compared.emit(Recognised(order, FileUse.ORDER, client.order.digest))
             if self.report is not None and self.report.order_digest == client.order.digest:
                 self._confirm_order(order, client)
             else:
@@ -202,6 +207,11 @@ class Session(OpenBundle):
         """Take a data file; it is compared with the order when a replay starts."""
         self.data = data
         self._announce_all()
+        self.phase_changed.emit()
+
+    def use_heads(self, heads: Path) -> None:
+        """Take the tree heads that the trainer published; they are compared with the run when a replay starts."""
+        self.heads = heads
         self.phase_changed.emit()
 
     def make_plan(self, bad_fraction: float, device: str, allow_large: bool = False) -> None:
@@ -233,6 +243,7 @@ class Session(OpenBundle):
             order=self.order,
             device=self.device,
             data=self.data,
+            heads=self.heads,
             segments=self.segments,
             threads=self.threads,
             limits=limits_for(self.allow_large),
@@ -377,6 +388,8 @@ class Session(OpenBundle):
             self._set_phase(Phase.UNREADABLE)
             self._announce_all()
         else:
+            if self.order is not None and self.client is not None:
+                self.compared.emit(Recognised(self.order, FileUse.ORDER, self.client.order.digest))
             self.phase_changed.emit()
             self._look_for_kept()
 
@@ -393,7 +406,8 @@ class Session(OpenBundle):
         elif failure.role == "order":
             self.open(path)
         else:
-            self.data = None
+            self.data = None if failure.role == "data" else self.data
+            self.heads = None if failure.role == "heads" else self.heads
             self._clear_replay()
             self._set_phase(Phase.READY)
             self._announce_all()

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QKeySequence
 
 from counterfoil import SegmentRequest
+from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import words
 from counterfoil_app.model.bundle_queue import BundleQueue
 from counterfoil_app.model.open_bundle import Phase
@@ -194,6 +195,11 @@ class Commands(QObject):
         tip = self.tr("Compare the open run with the client's own order file")
         if session.order is not None:
             return Face(self.tr("Choose another &order\u2026"), "compare", tip)
+        known = session.known_order
+        if known is not None:
+            name = name_of(known).replace("&", "&&")
+            tip = self.tr("The run names an order that you have used: {0}").format(known)
+            return Face(self.tr("Co&mpare with {0}").format(name), "compare", tip)
         return Face(self.tr("Co&mpare with order\u2026"), "compare", tip)
 
     def _replay_face(self, session: Session) -> Face:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from counterfoil.sentence import say
@@ -37,6 +37,8 @@ class Files(QObject):
     """Another bundle is about to be opened."""
     queued = Signal()
     """Bundles were added to the queue."""
+    chosen = Signal(list)
+    """The user picked files to be opened, of whatever kind."""
 
     def __init__(
         self, session: Session, queue: BundleQueue, verdicts: VerdictDesk, settings: Settings, window: QWidget
@@ -89,18 +91,12 @@ class Files(QObject):
         """Take the order from the bundle again."""
         self.leave_result(self.tr("Go on without signing"), partial(self._session.compare_with, None))
 
-    def open_files(self, paths: Sequence[Path]) -> None:
-        """Open what was dropped or picked: a verdict to be read, one bundle, or several to be queued."""
-        verdicts = [path for path in paths if path.suffix == ".json"]
-        bundles = [path for path in paths if path.suffix != ".json"]
-        for path in verdicts:
-            self._verdicts.read(path)
-        if len(bundles) == 1:
-            self.open_bundle(bundles[0])
-        elif bundles:
-            self._add_to_queue(bundles)
-            if not self._session.running:
-                self._queue.start()
+    def open_several(self, paths: Sequence[Path], orders: Mapping[Path, Path]) -> None:
+        """Queue runs, each with its order where that is known, and begin unless a replay is running."""
+        self._queue.add(paths, orders)
+        self.queued.emit()
+        if not self._session.running:
+            self.leave_result(self.tr("Replay without signing"), self._queue.start)
 
     def _open_now(self, path: Path, order: Path | None) -> None:
         self.opening.emit()
@@ -109,21 +105,18 @@ class Files(QObject):
             self._settings.folder = folder
         self._session.open(path, order)
 
-    def _add_to_queue(self, paths: Sequence[Path]) -> None:
-        self._queue.add(paths)
-        self.queued.emit()
-
     # Choosing
 
     def choose_bundle(self) -> None:
         """Let the user pick a bundle, or several to be queued."""
-        self.open_files(self._bundles(self.tr("Open a run")))
+        self.chosen.emit(self._bundles(self.tr("Open a run")))
 
     def choose_for_queue(self) -> None:
         """Let the user pick bundles for the queue; they wait until it is started."""
         paths = self._bundles(self.tr("Add to the queue"))
         if paths:
-            self._add_to_queue(paths)
+            self._queue.add(paths)
+            self.queued.emit()
 
     def choose_verdict_file(self) -> None:
         """Let the user pick a verdict to read."""
@@ -132,10 +125,20 @@ class Files(QObject):
             self._verdicts.read(path)
 
     def choose_order(self) -> None:
-        """Let the user pick the client's order file."""
+        """Let the user pick the client's order file; one that is known by its digest is used at once."""
+        session = self._session
+        if session.order is None and session.known_order is not None:
+            session.compare_with(session.known_order)
+            return
         path = self._existing(self.tr("Compare with the client's order"), self._bundle_filter())
         if path is not None:
             self._session.compare_with(path)
+
+    def choose_order_of(self, use: Callable[[Path], None]) -> None:
+        """Let the user pick the client's order file for something else than the open run."""
+        path = self._existing(self.tr("Compare with the client's order"), self._bundle_filter())
+        if path is not None:
+            use(path)
 
     def choose_data(self) -> None:
         """Let the user pick the data file that the order names."""
@@ -184,9 +187,3 @@ class Files(QObject):
     def _new(self, title: str, proposal: Path, kinds: str) -> Path | None:
         chosen, _ = QFileDialog.getSaveFileName(self._window, title, str(proposal), kinds)
         return Path(chosen) if chosen else None
-
-
-def dropped_files(data: QMimeData) -> list[Path]:
-    """The files of this machine in what is dragged."""
-    urls = data.urls() if data.hasUrls() else []
-    return [Path(url.toLocalFile()) for url in urls if url.isLocalFile()]

@@ -25,20 +25,26 @@ from counterfoil_app.looks import icons
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.address_book import open_address_book
 from counterfoil_app.model.bundle_queue import BundleQueue
+from counterfoil_app.model.hearing import Hearing
 from counterfoil_app.model.history import History, Past
+from counterfoil_app.model.journal import Kind
+from counterfoil_app.model.known_orders import FILE_NAME, KnownOrders
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings, ThemeChoice
 from counterfoil_app.shell.actions import ActionTable, Face, Row
 from counterfoil_app.shell.commands import Commands
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
-from counterfoil_app.shell.files import Files, dropped_files
+from counterfoil_app.shell.dropping import Dropping, dropped_files
+from counterfoil_app.shell.files import Files
 from counterfoil_app.shell.menus import Menus
 from counterfoil_app.shell.shell import Shell
 from counterfoil_app.verdict.desk import VerdictDesk
+from counterfoil_app.views.capsule import CapsuleDialog
 from counterfoil_app.views.dialogs import ask_to_stop, show_failure
 from counterfoil_app.views.dispute import DisputeView
 from counterfoil_app.views.divergence import DivergenceView
+from counterfoil_app.views.drop_hint import DropHint
 from counterfoil_app.views.header import HeaderActions, HeaderView
 from counterfoil_app.views.merkle import MerkleView
 from counterfoil_app.views.overview import OverviewView
@@ -88,6 +94,17 @@ class MainWindow(QMainWindow):
         self.history = History(engine, self.session.submit, settings.config_folder / "results", self)
         self.history.follow(self.session)
         self.files = Files(self.session, self.queue, self.verdicts, settings, self)
+        self.session.orders = KnownOrders(settings.config_folder / FILE_NAME)
+        self.dropping = Dropping(
+            self.session,
+            self.queue,
+            self.files,
+            self.verdicts,
+            self.session.orders,
+            settings,
+            self.open_capsule,
+            self,
+        )
         self._closing = False
         self._laid_out = False
         self._raised_dispute = False
@@ -110,6 +127,9 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(settings.geometry)
         self.shell.watch_layout(self.desk, self.docks)
         self._show_theme()
+        self.drop_hint = DropHint(self)
+        for child in self.findChildren(QWidget):
+            child.setAcceptDrops(False)  # a line of text would take the name of a file that is dropped on it
         self._show_page()
         self._refresh()
 
@@ -237,6 +257,10 @@ class MainWindow(QMainWindow):
         session.exports.finished.connect(self._exported)
         session.failed.connect(self._failed)
         session.misnamed.connect(self._misnamed)
+        session.compared.connect(self.dropping.note_order)
+        self.files.chosen.connect(self.open_files)
+        self.dropping.placed.connect(self._placed)
+        self.dropping.failed.connect(self._failed)
         session.other_order.connect(self.files.open_with_order)
         self.history.failed.connect(self._failed)
         session.idle.connect(self._close_when_idle)
@@ -264,8 +288,18 @@ class MainWindow(QMainWindow):
         self.files.open_bundle(path, order)
 
     def open_files(self, paths: Sequence[Path]) -> None:
-        """Open what was dropped or picked: a verdict to be read, one bundle, or several to be queued."""
-        self.files.open_files(paths)
+        """Use what was dropped or picked for what it is: runs, orders, verdicts, keys, capsules, data."""
+        self.dropping.place(paths)
+
+    def open_capsule(self, path: Path, order: Path | None = None) -> None:
+        """Show a dispute capsule, which can be adjudicated here."""
+        hearing = Hearing(self.session, path, self)
+        hearing.order = order
+        dialog = CapsuleDialog(hearing, self.theme, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        hearing.setParent(dialog)
+        dialog.order_wanted.connect(partial(self.files.choose_order_of, dialog.use_order))
+        dialog.open()
 
     def plan_replay(self) -> None:
         """Ask how much of the run is replayed."""
@@ -290,22 +324,29 @@ class MainWindow(QMainWindow):
             self.files.leave_result(self.tr("Show without signing"), show)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
-        """Take files."""
+        """Take files, and say so."""
         if dropped_files(event.mimeData()):
             event.acceptProposedAction()
             self.welcome.show_hot(True)
+            self.drop_hint.show_for(len(dropped_files(event.mimeData())))
 
     def dragLeaveEvent(self, _event: QDragLeaveEvent) -> None:  # noqa: N802 - Qt's name
         """Forget the drag."""
         self.welcome.show_hot(False)
+        self.drop_hint.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
-        """Open the dropped files."""
+        """Use the dropped files for what they are."""
         self.welcome.show_hot(False)
+        self.drop_hint.hide()
         paths = dropped_files(event.mimeData())
         if paths:
             event.acceptProposedAction()
             self.open_files(paths)
+
+    def _placed(self, sentence: str) -> None:
+        self.shell.journal.note(Kind.NOTE, sentence)
+        self.statusBar().showMessage(sentence, MESSAGE_MILLISECONDS)
 
     # Showing
 

@@ -111,6 +111,12 @@ class VerdictDesk(QObject):
         self._check(viewer)
         return viewer
 
+    def try_key(self, key: Path) -> None:
+        """Check the verdicts that are open, and were not checked yet, with another key."""
+        for dialog in self._open:
+            if isinstance(dialog, VerdictViewer) and not dialog.checked:
+                self._take_key(dialog, key)
+
     def _check(self, viewer: VerdictViewer) -> None:
         path, bundle = viewer.path, viewer.bundle
         keys = self._known_keys() if viewer.key_file is None else (viewer.key_file,)

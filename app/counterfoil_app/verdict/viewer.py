@@ -32,6 +32,7 @@ class VerdictViewer(QDialog):
     Attributes:
         path: The verdict.
         bundle: The bundle that it is compared with, once one was chosen.
+        checked: Whether its signature was found to hold.
         key_file: The public key that it is checked with, once one was chosen; the keys known so far before.
     """
 
@@ -43,6 +44,7 @@ class VerdictViewer(QDialog):
         self.setWindowTitle(self.tr("Verdict: {0}").format(name_of(path)))
         self.resize(*SIZE)
         self.path = path
+        self.checked = False
         self.bundle: Path | None = None
         self.key_file: Path | None = None
         self._theme = theme
@@ -86,6 +88,7 @@ class VerdictViewer(QDialog):
     def show_reading(self, reading: VerdictReading) -> None:
         """Show what the file turned out to be."""
         verdict = reading.verdict
+        self.checked = verdict is not None
         if verdict is None:
             self._show_unknown_key(reading.key_ids)
             return

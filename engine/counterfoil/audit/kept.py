@@ -43,6 +43,8 @@ MARK = b"counterfoil audit progress 1\n"
 SUFFIX = ".progress"
 MAX_BYTES = 2**31
 """Ten million steps take half of that."""
+HASHED_BYTES = 2**30
+"""A run of at most so many bytes is hashed, in a second or two, to know whether what is kept is of this very file."""
 LEAST_SECONDS = 5.0
 """How often progress is written at the most."""
 SHARE = 20
@@ -109,9 +111,18 @@ class Basis:
 
     @property
     def name(self) -> str:
-        """The name of its file: audits of one run in different ways have one each, wherever the run lies."""
+        """The name of its file: audits in different ways have one each, and so have files that hold the same run."""
+        return f"{self._stem}-{self.file.hex[:16]}{SUFFIX}"
+
+    @property
+    def names(self) -> str:
+        """A pattern of the names of all audits that differ in the file at most."""
+        return f"{self._stem}-*{SUFFIX}"
+
+    @property
+    def _stem(self) -> str:
         settings = msgspec.msgpack.encode([getattr(self, item.name) for item in fields(self) if item.name != "file"])
-        return f"{self.run_root.hex[:32]}-{hashlib.sha256(settings).hexdigest()[:16]}{SUFFIX}"
+        return f"{self.run_root.hex[:32]}-{hashlib.sha256(settings).hexdigest()[:16]}"
 
 
 def differences(one: Basis, other: Basis) -> tuple[str, ...]:
@@ -258,21 +269,42 @@ def fitting(place: Path, basis: Basis) -> KeptAudit:
     return found
 
 
-def find(place: Path, basis: Basis) -> Kept | None:
-    """Return what is kept of an audit, whatever file the run lies in now; None when there is nothing of use.
+def find(place: Path, basis: Basis, run: Path) -> Kept | None:
+    """Return what is kept of an audit; None when there is nothing of use.
 
     Args:
         place: Its file, or the folder of all of them.
-        basis: The audit's basis; ``file`` is not looked at, since it takes long to know.
+        basis: The audit's basis; ``file`` is not looked at.
+        run: The run. It is hashed if something is kept that may be of this very file, unless that takes long.
     """
-    path = place_of(place, basis)
+    paths = sorted(place.glob(basis.names)) if place.is_dir() else [place]
+    found = [(path, audit) for path in paths if (audit := _usable(path)) is not None and _alike(basis, audit.basis)]
+    if found and (len(found) > 1 or _is_short(run)):
+        try:
+            digest = Digest.of_file(run)
+        except OSError:  # the audit will say so
+            return None
+        found = [(path, audit) for path, audit in found if audit.basis.file == digest]
+    return kept_at(*found[0]) if found else None
+
+
+def _usable(path: Path) -> KeptAudit | None:
     try:
-        found = load(path)
+        return load(path)
     except ProgressError:
         return None
-    if found is None or set(differences(basis, found.basis)) - {_NAMED["file"]}:
-        return None
-    return kept_at(path, found)
+
+
+def _alike(one: Basis, other: Basis) -> bool:
+    """Whether two audits differ in the file at most."""
+    return not set(differences(one, other)) - {_NAMED["file"]}
+
+
+def _is_short(run: Path) -> bool:
+    try:
+        return run.stat().st_size <= HASHED_BYTES
+    except OSError:
+        return False
 
 
 def _others(place: Path, basis: Basis) -> Iterator[KeptAudit]:

@@ -349,8 +349,9 @@ def find_progress(request: AuditRequest, order: Digest, run_root: Digest) -> Kep
     """
     if request.progress is None:
         return None
-    file = Digest(bytes(DIGEST_BYTES))  # not known: hashing the run takes long, and is done when the audit begins
-    return find(request.progress, _basis(request, file, order, run_root, environment(open_device(request.device))))
+    file = Digest(bytes(DIGEST_BYTES))  # not known: it is hashed when the audit begins
+    basis = _basis(request, file, order, run_root, environment(open_device(request.device)))
+    return find(request.progress, basis, Path(request.run))
 
 
 def _basis(

@@ -67,7 +67,7 @@ PrecisionOption = Annotated[
     typer.Option(
         "--precision",
         help="How operators compute, and how many significand bits are kept. exact-20 and exact-13: results "
-        "defined by mathematics, without a log, at about the price of float32 training.",
+        "defined by mathematics, without a log. Which to take: docs/profiles.md.",
         metavar="NAME",
     ),
 ]

@@ -18,8 +18,6 @@ from torch import Tensor
 
 _SMALLEST = 1 << 20
 """Bytes below which the C library serves from memory that it keeps."""
-_MOST_KEPT = 1 << 31
-"""Bytes that lie ready at most."""
 
 
 class _Lease(np.ndarray[Any, np.dtype[np.uint8]]):
@@ -36,9 +34,14 @@ class _Lease(np.ndarray[Any, np.dtype[np.uint8]]):
 
 
 class Pool:
-    """Pieces of memory by size."""
+    """Pieces of memory by size.
 
-    def __init__(self) -> None:
+    Args:
+        most: Bytes that lie ready at most.
+    """
+
+    def __init__(self, most: int = 1 << 31) -> None:
+        self._most = most
         self._free: defaultdict[int, list[npt.NDArray[np.uint8]]] = defaultdict(list)
         self.kept = 0
         """Bytes that lie ready."""
@@ -65,7 +68,7 @@ class Pool:
 
     def take_back(self, memory: npt.NDArray[np.uint8]) -> None:
         """Keep a piece for the next tensor of its size, unless much lies ready."""
-        if self.kept + memory.nbytes <= _MOST_KEPT:
+        if self.kept + memory.nbytes <= self._most:
             self._free[memory.nbytes].append(memory)
             self.kept += memory.nbytes
 

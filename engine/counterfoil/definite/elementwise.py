@@ -6,6 +6,7 @@ as CUDA does when it multiplies by the reciprocal of a divisor. Nothing here is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -14,13 +15,25 @@ from torch import Tensor
 
 from counterfoil.definite import buffers
 
+_FLOAT64_BITS = 53
+
+
+def number(value: int | float, device: torch.device) -> Tensor:
+    """Return a number of a program as a tensor of no axes: the nearest float32 value, ties to even, with its sign.
+
+    An integer that float64 cannot hold is rounded to odd first: the library rounds such ones twice.
+    """
+    if isinstance(value, int) and value.bit_length() > _FLOAT64_BITS:
+        excess = value.bit_length() - _FLOAT64_BITS
+        magnitude = abs(value) >> excess
+        lost = magnitude << excess != abs(value)
+        value = math.copysign(math.ldexp(magnitude | lost, excess), value)
+    return torch.tensor(value, dtype=torch.float32, device=device)
+
 
 def _pair(x: Tensor | float, y: Tensor | float) -> tuple[Tensor, Tensor]:
     device = next((operand.device for operand in (x, y) if isinstance(operand, Tensor)), torch.device("cpu"))
-    first, second = (
-        operand if isinstance(operand, Tensor) else torch.full((), operand, dtype=torch.float32, device=device)
-        for operand in (x, y)
-    )
+    first, second = (operand if isinstance(operand, Tensor) else number(operand, device) for operand in (x, y))
     assert first.dtype == second.dtype == torch.float32, "values of the exact profiles are float32"
     return first, second
 

@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from counterfoil.definite import buffers
 from counterfoil.definite.bracket import bracketed, bracketed_into, square_roots
+from counterfoil.definite.elementwise import number
+from counterfoil.definite.threads import in_parts
 from counterfoil.definite.truth import correctly_rounded
 
 ERROR = 2.0**-46
 """Largest relative error of a float64 function that is allowed for: 64 units of 2^-52. Documented are 1 to 1.5 units
 (SLEEF), less than one (MKL), at most 5 (CUDA), and a few in glibc's list of known errors."""
-
-_PIECE = 1 << 14
-"""Elements that are evaluated at once."""
 
 _PIECE = 1 << 14
 """Elements that are evaluated at once."""
@@ -90,10 +90,7 @@ def evaluate(kind: str, *operands: Tensor | float) -> Tensor:
 
 def _tensors(operands: Sequence[Tensor | float]) -> list[Tensor]:
     device = next(operand.device for operand in operands if isinstance(operand, Tensor))
-    given = [
-        operand if isinstance(operand, Tensor) else torch.full((), operand, dtype=torch.float32, device=device)
-        for operand in operands
-    ]
+    given = [operand if isinstance(operand, Tensor) else number(operand, device) for operand in operands]
     assert all(tensor.dtype == torch.float32 for tensor in given), "values of the exact profiles are float32"
     return given
 
@@ -105,20 +102,29 @@ def _flat(x: Tensor, shape: torch.Size) -> Tensor:
 
 def _evaluate(kind: str, operands: Sequence[Tensor], result: Tensor) -> None:
     """Evaluate a function a piece at a time, so that what float64 takes stays in the processor's cache."""
-    function, count = _LIBRARY[kind], result.numel()
-    wide = [torch.empty(min(_PIECE, count), dtype=torch.float64) for _ in range(len(operands) + 1)]
+    parts = in_parts(result.numel(), lambda start, end: _evaluate_part(kind, operands, result, start, end))
+    doubtful = np.concatenate([found for part in parts for found in part] or [np.empty(0, np.int64)])
+    if len(doubtful):
+        _decide(kind, operands, result, torch.from_numpy(doubtful))
+
+
+def _evaluate_part(
+    kind: str, operands: Sequence[Tensor], result: Tensor, first: int, last: int
+) -> list[npt.NDArray[np.int64]]:
+    """Evaluate elements of a range; returns the doubtful places of its pieces."""
+    function = _LIBRARY[kind]
+    wide = [torch.empty(min(_PIECE, last - first), dtype=torch.float64) for _ in range(len(operands) + 1)]
     doubtful = []
-    for start in range(0, count, _PIECE):
-        end = min(start + _PIECE, count)
-        *given, approximate = wide if end - start == _PIECE else (buffer[: end - start] for buffer in wide)
+    for start in range(first, last, _PIECE):
+        end = min(start + _PIECE, last)
+        *given, approximate = (buffer[: end - start] for buffer in wide)
         for buffer, operand in zip(given, operands, strict=True):
             buffer.copy_(operand[start:end])
         function(*given, out=approximate)
         found = bracketed_into(approximate, ERROR, result[start:end])
         if len(found):
             doubtful.append(found + start)
-    if doubtful:
-        _decide(kind, operands, result, torch.from_numpy(np.concatenate(doubtful)))
+    return doubtful
 
 
 def approximated(kind: str, *operands: Tensor | float) -> tuple[tuple[Tensor, ...], Tensor]:

@@ -20,6 +20,7 @@ from counterfoil.definite.digits import KARATSUBA_BLOCK, digit_count
 from counterfoil.definite.limits import FLOAT64_BITS, check_operands, log2_ceiling
 from counterfoil.definite.magnitudes import INFINITE, exponent_above, largest_bits
 from counterfoil.definite.quantise import not_finite
+from counterfoil.definite.threads import in_parts
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ def takes(left: Tensor, right: Tensor, bits: int) -> bool:
 
 def exponent_of(x: Tensor) -> int:
     """Return E of a float32 tensor on the CPU; raises as :func:`counterfoil.definite.quantise.exponents_of` does."""
-    largest = largest_bits(x.contiguous().view(-1).view(torch.int32).numpy())
+    patterns = x.contiguous().view(-1).view(torch.int32).numpy()
+    largest = max(in_parts(patterns.size, lambda start, end: largest_bits(patterns[start:end])))
     if largest >= INFINITE:
         raise not_finite()
     return int(exponent_above(largest))
@@ -98,9 +100,9 @@ def cut(x: Tensor, bits: int, exponent: int | None = None) -> Cut:
     unit = (exponent_of(x) if exponent is None else exponent) - bits
     count = digit_count(bits)
     planes = buffers.empty((count * (count + 1) // 2, *x.shape), dtype=torch.int8)
-    (_cut_two if count == 2 else _cut_three)(
-        x.contiguous().view(-1).numpy(), 2.0**-unit, planes.view(planes.shape[0], -1).numpy()
-    )
+    kernel = _cut_two if count == 2 else _cut_three
+    flat, into = x.contiguous().view(-1).numpy(), planes.view(planes.shape[0], -1).numpy()
+    in_parts(flat.size, lambda start, end: kernel(flat, 2.0**-unit, into, start, end))
     return Cut(planes, unit, bits)
 
 
@@ -156,11 +158,10 @@ def join(products: Tensor, unit: int, bits: int, inner: int, result: Tensor) -> 
     flat, rounded = products.view(len(products), -1).numpy(), result.view(-1).numpy()
     scale = 2.0**unit
     if 2 * bits + log2_ceiling(inner) <= FLOAT64_BITS:
-        (_join_two if count == 2 else _join_three)(flat, scale, rounded)
+        kernel = _join_two if count == 2 else _join_three
     else:
-        totals = np.empty(rounded.size, np.int64)
-        (_totals_of_two if count == 2 else _totals_of_three)(flat, totals)
-        _round_beyond(totals, scale, rounded)
+        kernel = _join_two_beyond if count == 2 else _join_three_beyond
+    in_parts(rounded.size, lambda start, end: kernel(flat, scale, rounded, start, end))
 
 
 def _long_product(a: Tensor, b: Tensor) -> Tensor:
@@ -190,21 +191,33 @@ def _lowest(v: Any) -> Any:
     return ((v + np.int32(64)) & np.int32(127)) - np.int32(64)
 
 
+# Slices, so that indices count from zero: one that numba must check for being negative is not vectorised.
+
+
 @numba.njit(nogil=True, cache=True)
-def _cut_two(x: Any, to_units: float, planes: Any) -> None:
-    d0, d1, d01 = planes[0], planes[1], planes[2]
-    for i in range(x.size):
-        v = _integer(x[i], to_units)
+def _cut_two(x: Any, to_units: float, planes: Any, start: int, end: int) -> None:
+    d0, d1, d01 = planes[0][start:end], planes[1][start:end], planes[2][start:end]
+    part = x[start:end]
+    for i in range(part.size):
+        v = _integer(part[i], to_units)
         low = _lowest(v)
         high = (v - low) >> np.int32(7)
         d0[i], d1[i], d01[i] = low, high, low + high
 
 
 @numba.njit(nogil=True, cache=True)
-def _cut_three(x: Any, to_units: float, planes: Any) -> None:
-    d0, d1, d2, d01, d02, d12 = planes[0], planes[1], planes[2], planes[3], planes[4], planes[5]
-    for i in range(x.size):
-        v = _integer(x[i], to_units)
+def _cut_three(x: Any, to_units: float, planes: Any, start: int, end: int) -> None:
+    d0, d1, d2, d01, d02, d12 = (
+        planes[0][start:end],
+        planes[1][start:end],
+        planes[2][start:end],
+        planes[3][start:end],
+        planes[4][start:end],
+        planes[5][start:end],
+    )
+    part = x[start:end]
+    for i in range(part.size):
+        v = _integer(part[i], to_units)
         low = _lowest(v)
         v = (v - low) >> np.int32(7)
         middle = _lowest(v)
@@ -218,18 +231,15 @@ def _rounded(total: Any, scale: Any) -> Any:
     return np.float32(np.float64(total) * scale) + np.float32(0)
 
 
-@numba.njit(nogil=True, cache=True)
-def _round_beyond(totals: Any, scale: float, result: Any) -> None:
-    """Round integers of up to 62 bits: to odd first, as in counterfoil.definite.single."""
-    for i in range(result.size):
-        total = totals[i]
-        if abs(total) > np.int64(1) << np.int64(53):
-            short = total >> np.int64(10)
-            if (short << np.int64(10)) != total:
-                short |= np.int64(1)
-            result[i] = _rounded(short, scale * 1024.0)
-        else:
-            result[i] = _rounded(total, scale)
+@numba.njit(inline="always")
+def _rounded_beyond(total: Any, scale: Any) -> Any:
+    """Round an integer of up to 62 bits: to odd first, as in counterfoil.definite.single."""
+    if abs(total) > np.int64(1) << np.int64(53):
+        short = total >> np.int64(10)
+        if (short << np.int64(10)) != total:
+            short |= np.int64(1)
+        return _rounded(short, scale * 1024.0)
+    return _rounded(total, scale)
 
 
 @numba.njit(inline="always")
@@ -247,28 +257,46 @@ def _total_of_three(a: Any, b: Any, c: Any, ab: Any, ac: Any, bc: Any) -> Any:
 
 
 @numba.njit(nogil=True, cache=True)
-def _join_two(products: Any, scale: float, result: Any) -> None:
-    a, b, both = products[0], products[1], products[2]
-    for i in range(result.size):
-        result[i] = _rounded(_total_of_two(a[i], b[i], both[i]), scale)
+def _join_two(products: Any, scale: float, result: Any, start: int, end: int) -> None:
+    a, b, both = products[0][start:end], products[1][start:end], products[2][start:end]
+    part = result[start:end]
+    for i in range(part.size):
+        part[i] = _rounded(_total_of_two(a[i], b[i], both[i]), scale)
 
 
 @numba.njit(nogil=True, cache=True)
-def _join_three(products: Any, scale: float, result: Any) -> None:
-    a, b, c, ab, ac, bc = products[0], products[1], products[2], products[3], products[4], products[5]
-    for i in range(result.size):
-        result[i] = _rounded(_total_of_three(a[i], b[i], c[i], ab[i], ac[i], bc[i]), scale)
+def _join_three(products: Any, scale: float, result: Any, start: int, end: int) -> None:
+    a, b, c, ab, ac, bc = (
+        products[0][start:end],
+        products[1][start:end],
+        products[2][start:end],
+        products[3][start:end],
+        products[4][start:end],
+        products[5][start:end],
+    )
+    part = result[start:end]
+    for i in range(part.size):
+        part[i] = _rounded(_total_of_three(a[i], b[i], c[i], ab[i], ac[i], bc[i]), scale)
 
 
 @numba.njit(nogil=True, cache=True)
-def _totals_of_two(products: Any, totals: Any) -> None:
-    a, b, both = products[0], products[1], products[2]
-    for i in range(totals.size):
-        totals[i] = _total_of_two(a[i], b[i], both[i])
+def _join_two_beyond(products: Any, scale: float, result: Any, start: int, end: int) -> None:
+    a, b, both = products[0][start:end], products[1][start:end], products[2][start:end]
+    part = result[start:end]
+    for i in range(part.size):
+        part[i] = _rounded_beyond(_total_of_two(a[i], b[i], both[i]), scale)
 
 
 @numba.njit(nogil=True, cache=True)
-def _totals_of_three(products: Any, totals: Any) -> None:
-    a, b, c, ab, ac, bc = products[0], products[1], products[2], products[3], products[4], products[5]
-    for i in range(totals.size):
-        totals[i] = _total_of_three(a[i], b[i], c[i], ab[i], ac[i], bc[i])
+def _join_three_beyond(products: Any, scale: float, result: Any, start: int, end: int) -> None:
+    a, b, c, ab, ac, bc = (
+        products[0][start:end],
+        products[1][start:end],
+        products[2][start:end],
+        products[3][start:end],
+        products[4][start:end],
+        products[5][start:end],
+    )
+    part = result[start:end]
+    for i in range(part.size):
+        part[i] = _rounded_beyond(_total_of_three(a[i], b[i], c[i], ab[i], ac[i], bc[i]), scale)

@@ -154,7 +154,8 @@ def weight_gradient(g: Tensor, x: Tensor, kernel: Sequence[int], geometry: Geome
     digits = digit_count(bits)
     dtype = torch.int32 if count <= KARATSUBA_BLOCK else torch.int64
     totals = torch.zeros((digits * (digits + 1) // 2, outputs, reading.columns), dtype=dtype)
-    rows = max(_FEWEST_ADDED, _TILE_BYTES // reading.columns)
+    # Of few columns a tile would have more rows than int32 adds.
+    rows = min(max(_FEWEST_ADDED, _TILE_BYTES // reading.columns), KARATSUBA_BLOCK)
     for start in range(0, count, rows):
         end = min(start + rows, count)
         unfolded = _unfolded(images, reading, start, end)

@@ -120,7 +120,7 @@ def _quantise_rows(x: Tensor, bits: int, shared: int) -> Quantised:
     rows = x.view(exponents.numel(), -1).numpy()
     if not _quantised(rows, rows.view(np.int32), bits, exponents.view(-1).numpy(), values.view(rows.shape).numpy()):
         raise not_finite()
-    return Quantised(values, exponents.view(*kept, *[1] * shared), bits)
+    return Quantised(values, exponents.view((*kept, *[1] * shared)), bits)
 
 
 @numba.njit(nogil=True, cache=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any
 
 import torch
@@ -44,16 +43,11 @@ def exactly(profile: Profile) -> Compute:
     return compute
 
 
-@cache
-def _number(value: int | float, device: torch.device) -> Tensor:
-    return torch.tensor(value, dtype=torch.float32, device=device)
-
-
 def _operands(first: Any, second: Any) -> tuple[Tensor, Tensor]:
     """Both operands as float32 tensors: numbers take the nearest value first, and so do integers."""
     device = next(operand.device for operand in (first, second) if isinstance(operand, Tensor))
     found = [
-        operand.to(torch.float32) if isinstance(operand, Tensor) else _number(operand, device)
+        operand.to(torch.float32) if isinstance(operand, Tensor) else elementwise.number(operand, device)
         for operand in (first, second)
     ]
     return found[0], found[1]

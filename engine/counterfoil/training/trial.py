@@ -52,9 +52,9 @@ _NOISE_BITS = 2
 """Elements within 2^2 margins of zero are not counted: where terms cancel, they are rounding errors alone."""
 REMEDY = (
     "Such a gradient is far smaller than the numbers that it is computed from. Bring the data to mean 0 and deviation "
-    "1, and what is added to like sizes."
+    "1, and what is added to like sizes, or order a profile with more bits."
 )
-"""What to do about a gradient below the grid."""
+"""What to do about a gradient that rounding changes too much."""
 _UNPROVEN = Precision(proven=False)
 """A profile whose margins need no proof, to measure scales with."""
 _SHOWN = 3
@@ -65,12 +65,12 @@ _ELSEWHERE = "Write the order with --no-trial (in Python: trial=False), and let 
 
 
 class CoarseGridWarning(UserWarning):
-    """A gradient of the first step is below the grid, or nearly so."""
+    """A gradient of the first step is below the grid, or below the operands' bits of an exact profile, or nearly so."""
 
 
 @dataclass(frozen=True)
 class CoarseGradient:
-    """A gradient of the first step that rounding to the grid changes too much.
+    """A gradient of the first step that rounding changes too much: to the grid, or of operands in an exact profile.
 
     Attributes:
         parameter: The state tensor that it changes; empty where that is not one alone.
@@ -92,8 +92,8 @@ class CoarseGradient:
         name = f"The gradient of {self.parameter}" if self.parameter else "A gradient"
         zeroed = f", and makes {self.zeroed:.0%} of it zero" if self.zeroed > LARGEST_ZEROED else ""
         return (
-            f"{name} ({self.where}) is below the grid at step 1: rounding changes it by {_share(self.change)}{zeroed}; "
-            f"training in float32 changes it by {_share(self.change_in_float32)}."
+            f"{name} ({self.where}) is too small for the profile at step 1: rounding changes it by "
+            f"{_share(self.change)}{zeroed}; training in float32 changes it by {_share(self.change_in_float32)}."
         )
 
 

@@ -36,6 +36,113 @@
         </message>
     </context>
     <context>
+        <name>CapsuleDialog</name>
+        <message>
+            <source>&amp;Adjudicate</source>
+            <translation>&amp;Entscheiden</translation>
+        </message>
+        <message>
+            <source>&amp;Close</source>
+            <translation>&amp;Schließen</translation>
+        </message>
+        <message>
+            <source>&amp;Stop</source>
+            <translation>&amp;Abbrechen</translation>
+        </message>
+        <message>
+            <source>An accusation, not yet checked</source>
+            <translation>Ein Vorwurf, noch nicht geprüft</translation>
+        </message>
+        <message>
+            <source>An auditor says that a step of this run is not what was ordered. Replay the step here, and see who is right; neither side is trusted.</source>
+            <translation>Ein Prüfer sagt, dass ein Schritt dieses Laufs nicht der bestellte ist. Rechnen Sie den Schritt hier nach und sehen Sie, wer recht hat; keiner Seite wird vertraut.</translation>
+        </message>
+        <message>
+            <source>Being adjudicated</source>
+            <translation>Wird entschieden</translation>
+        </message>
+        <message>
+            <source>CONFIRMED: the auditor is right</source>
+            <translation>CONFIRMED: Der Prüfer hat recht</translation>
+        </message>
+        <message>
+            <source>Checks</source>
+            <translation>Prüfungen</translation>
+        </message>
+        <message>
+            <source>Compare with the client's &amp;order…</source>
+            <translation>Mit dem &amp;Auftrag des Auftraggebers vergleichen…</translation>
+        </message>
+        <message>
+            <source>Dispute capsule: {0}</source>
+            <translation>Streitfallkapsel: {0}</translation>
+        </message>
+        <message>
+            <source>Disputed</source>
+            <translation>Strittig</translation>
+        </message>
+        <message>
+            <source>File</source>
+            <translation>Datei</translation>
+        </message>
+        <message>
+            <source>It is compared with the order {0}.</source>
+            <translation>Sie wird mit dem Auftrag {0} verglichen.</translation>
+        </message>
+        <message>
+            <source>It is not compared with the client's own order: whether this step was ordered is not known.</source>
+            <translation>Sie wird nicht mit dem eigenen Auftrag des Auftraggebers verglichen: Ob dieser Schritt bestellt war, ist nicht bekannt.</translation>
+        </message>
+        <message>
+            <source>Job</source>
+            <translation>Aufgabe</translation>
+        </message>
+        <message>
+            <source>Not adjudicated</source>
+            <translation>Nicht entschieden</translation>
+        </message>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Progress of the replay</source>
+            <translation>Fortschritt der Nachrechnung</translation>
+        </message>
+        <message>
+            <source>REJECTED: the trainer is right</source>
+            <translation>REJECTED: Der Trainer hat recht</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>SHA-256</source>
+            <translation>SHA-256</translation>
+        </message>
+        <message>
+            <source>The disputed step is replayed.</source>
+            <translation>Der strittige Schritt wird nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>Trainer's key</source>
+            <translation>Schlüssel des Trainers</translation>
+        </message>
+        <message>
+            <source>What was found</source>
+            <translation>Was gefunden wurde</translation>
+        </message>
+        <message>
+            <source>could not be read</source>
+            <translation>konnte nicht gelesen werden</translation>
+        </message>
+        <message>
+            <source>step {0} of {1}, replayed from the state after step {2}</source>
+            <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
+        </message>
+    </context>
+    <context>
         <name>CaseFields</name>
         <message>
             <source>Auditor's name</source>
@@ -180,7 +287,7 @@
         </message>
         <message>
             <source>Choose another &amp;order…</source>
-            <translation>Anderen Auftrag &amp;wählen…</translation>
+            <translation>Anderen &amp;Auftrag wählen…</translation>
         </message>
         <message>
             <source>Choose how much of the run is replayed, and see what that costs and proves</source>
@@ -197,6 +304,10 @@
         <message>
             <source>Co&amp;mpare with order…</source>
             <translation>Mit dem &amp;Auftrag vergleichen…</translation>
+        </message>
+        <message>
+            <source>Co&amp;mpare with {0}</source>
+            <translation>&amp;Mit {0} vergleichen</translation>
         </message>
         <message>
             <source>Compare the open run with the client's own order file</source>
@@ -236,7 +347,7 @@
         </message>
         <message>
             <source>Res&amp;ults…</source>
-            <translation>&amp;Ergebnisse…</translation>
+            <translation>Er&amp;gebnisse…</translation>
         </message>
         <message>
             <source>Run the checks and conclude REFUSED, so that a verdict can be signed</source>
@@ -281,6 +392,10 @@
         <message>
             <source>Ta&amp;ke the order from the bundle</source>
             <translation>Auftrag aus dem Bündel ne&amp;hmen</translation>
+        </message>
+        <message>
+            <source>The run names an order that you have used: {0}</source>
+            <translation>Der Lauf nennt einen Auftrag, den Sie schon verwendet haben: {0}</translation>
         </message>
     </context>
     <context>
@@ -627,6 +742,72 @@
         </message>
     </context>
     <context>
+        <name>DropHint</name>
+        <message>
+            <source>A run is opened, several are queued. An order is compared with the run, a verdict is read, a dispute capsule is adjudicated; data, tree heads and keys are used with what is open.</source>
+            <translation>Ein Lauf wird geöffnet, mehrere kommen in die Warteschlange. Ein Auftrag wird mit dem Lauf verglichen, ein Urteil gelesen, über eine Streitfallkapsel entschieden; Daten, Baumköpfe und Schlüssel gelten für das, was offen ist.</translation>
+        </message>
+        <message>
+            <source>Drop the file here</source>
+            <translation>Datei hier ablegen</translation>
+        </message>
+        <message>
+            <source>Drop the {0} files here</source>
+            <translation>{0} Dateien hier ablegen</translation>
+        </message>
+    </context>
+    <context>
+        <name>Dropping</name>
+        <message>
+            <source>Comparing with the order {0}.</source>
+            <translation>Wird mit dem Auftrag {0} verglichen.</translation>
+        </message>
+        <message>
+            <source>The tree heads in {0} are compared when the run is replayed.</source>
+            <translation>Die Baumköpfe in {0} werden verglichen, wenn der Lauf nachgerechnet wird.</translation>
+        </message>
+        <message>
+            <source>Verdicts are checked with {0} from now on.</source>
+            <translation>Urteile werden von nun an mit {0} geprüft.</translation>
+        </message>
+        <message>
+            <source>{0} holds data: open the run that needs it first.</source>
+            <translation>{0} enthält Daten: Öffnen Sie zuerst den Lauf, der sie braucht.</translation>
+        </message>
+        <message>
+            <source>{0} holds tree heads: open their run first.</source>
+            <translation>{0} enthält Baumköpfe: Öffnen Sie zuerst ihren Lauf.</translation>
+        </message>
+        <message>
+            <source>{0} holds weights: an audit needs none, the run holds every weight that was signed.</source>
+            <translation>{0} enthält Gewichte: Eine Prüfung braucht keine, der Lauf enthält jedes unterschriebene Gewicht.</translation>
+        </message>
+        <message>
+            <source>{0} is no file that Counterfoil reads.</source>
+            <translation>{0} ist keine Datei, die Counterfoil liest.</translation>
+        </message>
+        <message>
+            <source>{0} is offered when you sign.</source>
+            <translation>{0} wird angeboten, wenn Sie unterschreiben.</translation>
+        </message>
+        <message>
+            <source>{0} is remembered; compare with it after the replay.</source>
+            <translation>{0} ist gemerkt; vergleichen Sie nach der Nachrechnung damit.</translation>
+        </message>
+        <message>
+            <source>{0} is the data file.</source>
+            <translation>{0} ist die Datendatei.</translation>
+        </message>
+        <message>
+            <source>{0} is the order.</source>
+            <translation>{0} ist der Auftrag.</translation>
+        </message>
+        <message>
+            <source>{0} runs are queued.</source>
+            <translation>{0} Läufe sind in der Warteschlange.</translation>
+        </message>
+    </context>
+    <context>
         <name>ElidedLabel</name>
         <message>
             <source>Copy</source>
@@ -717,6 +898,10 @@
         <message>
             <source>Open without signing</source>
             <translation>Ohne Unterschrift öffnen</translation>
+        </message>
+        <message>
+            <source>Replay without signing</source>
+            <translation>Ohne Unterschrift nachrechnen</translation>
         </message>
         <message>
             <source>Save dispute capsule</source>
@@ -1866,7 +2051,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>No replay has come to a result yet.</source>
-            <translation>Noch keine Nachrechnung kam zu einem Ergebnis.</translation>
+            <translation>Noch keine Nachrechnung hat ein Ergebnis.</translation>
         </message>
         <message>
             <source>Outcome</source>
@@ -1878,7 +2063,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Replays that came to a result: {0}, of which {1} are not signed. They are kept until you remove them.</source>
-            <translation>Nachrechnungen mit einem Ergebnis: {0}, davon nicht unterschrieben: {1}. Sie bleiben erhalten, bis Sie sie entfernen.</translation>
+            <translation>Nachrechnungen mit Ergebnis: {0}, davon nicht unterschrieben: {1}. Sie bleiben, bis Sie sie entfernen.</translation>
         </message>
         <message>
             <source>Results</source>
@@ -2479,7 +2664,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>It says nothing of {0}. Its signature holds, and it found: {1}, for a file called {2} with another SHA-256.</source>
-            <translation>Es sagt nichts über {0}. Seine Unterschrift gilt, und es fand: {1}, für eine Datei namens {2} mit einem anderen SHA-256.</translation>
+            <translation>Es sagt nichts über {0}. Seine Unterschrift ist gültig, und es stellt fest: {1}, für eine Datei namens {2} mit einem anderen SHA-256.</translation>
         </message>
         <message>
             <source>It speaks of a file called {0}. Compare it with your bundle: a name proves nothing.</source>
@@ -2551,7 +2736,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>This verdict is about another file</source>
-            <translation>Dieses Urteil gilt einer anderen Datei</translation>
+            <translation>Dieses Urteil betrifft eine andere Datei</translation>
         </message>
         <message>
             <source>This verdict was not signed with that key</source>
@@ -2583,7 +2768,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} holds another key than the one that the verdict names. If it is the auditor's key, somebody else made this verdict: do not rely on it.</source>
-            <translation>{0} enthält einen anderen Schlüssel als den, den das Urteil nennt. Ist es der Schlüssel des Prüfers, so hat jemand anders dieses Urteil gemacht: Verlassen Sie sich nicht darauf.</translation>
+            <translation>{0} enthält einen anderen Schlüssel als den, den das Urteil nennt. Ist es der des Prüfers, so hat jemand anderes dieses Urteil gemacht: Verlassen Sie sich nicht darauf.</translation>
         </message>
         <message>
             <source>{0} ordered, {1} judged</source>
@@ -2688,7 +2873,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>It stays among the results, and can be signed later.</source>
-            <translation>Es bleibt bei den Ergebnissen und lässt sich später unterschreiben.</translation>
+            <translation>Es bleibt unter den Ergebnissen und kann später unterschrieben werden.</translation>
         </message>
         <message>
             <source>Keep replaying</source>
@@ -3130,7 +3315,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Choose the order file that the client wrote and kept.</source>
-            <translation>Wählen Sie die Auftragsdatei, die der Auftraggeber geschrieben und behalten hat.</translation>
+            <translation>Wählen Sie die Auftragsdatei, die der Auftraggeber geschrieben und aufbewahrt hat.</translation>
         </message>
         <message>
             <source>Chunk {0} of tensor {1} has the wrong length.</source>
@@ -3186,7 +3371,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Everything before is right.</source>
-            <translation>Alles davor ist richtig.</translation>
+            <translation>Alles davor stimmt.</translation>
         </message>
         <message>
             <source>Exact operands of {0} bits are not supported; {1} to {2} are.</source>
@@ -3274,7 +3459,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>It is not proven that a sound machine cannot give the trainer's result, so nobody is accused.</source>
-            <translation>Dass kein einwandfreier Rechner das Ergebnis des Trainers liefern kann, ist nicht bewiesen; also wird niemandem etwas vorgeworfen.</translation>
+            <translation>Es ist nicht bewiesen, dass keine einwandfreie Maschine das Ergebnis des Trainers liefern kann; deshalb wird niemand beschuldigt.</translation>
         </message>
         <message>
             <source>It is the first step of the training.</source>
@@ -3334,7 +3519,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Make sure that the order file is the one that the client kept. If it is, ask the trainer for the run of this order.</source>
-            <translation>Vergewissern Sie sich, dass die Auftragsdatei die ist, die der Auftraggeber behalten hat. Ist sie es, so fragen Sie den Trainer nach dem Lauf dieses Auftrags.</translation>
+            <translation>Vergewissern Sie sich, dass die Auftragsdatei die vom Auftraggeber aufbewahrte ist. Wenn ja, bitten Sie den Trainer um den Lauf zu diesem Auftrag.</translation>
         </message>
         <message>
             <source>Make the folder, or choose another.</source>
@@ -3346,31 +3531,31 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Most likely another learning rate was used, another update rule, or the weights were edited.</source>
-            <translation>Am wahrscheinlichsten wurde eine andere Lernrate oder eine andere Regel benutzt, oder die Gewichte wurden bearbeitet.</translation>
+            <translation>Wahrscheinlich wurde eine andere Lernrate oder eine andere Änderungsregel verwendet, oder die Gewichte wurden bearbeitet.</translation>
         </message>
         <message>
-            <source>Most likely other values or other operations were computed with than were ordered.</source>
-            <translation>Am wahrscheinlichsten wurde mit anderen Werten oder anderen Operationen gerechnet als bestellt.</translation>
+            <source>Most likely it computed with other values or other operations than were ordered.</source>
+            <translation>Wahrscheinlich rechnete es mit anderen Werten oder anderen Operationen als bestellt.</translation>
         </message>
         <message>
             <source>Most likely the log was damaged, or written so that the step cannot be checked.</source>
-            <translation>Am wahrscheinlichsten wurde das Protokoll beschädigt oder so geschrieben, dass sich der Schritt nicht prüfen lässt.</translation>
+            <translation>Wahrscheinlich wurde das Protokoll beschädigt oder so geschrieben, dass der Schritt nicht geprüft werden kann.</translation>
         </message>
         <message>
             <source>Most likely the result was changed after the step was computed.</source>
-            <translation>Am wahrscheinlichsten wurde das Ergebnis geändert, nachdem der Schritt berechnet war.</translation>
+            <translation>Wahrscheinlich wurde das Ergebnis geändert, nachdem der Schritt gerechnet war.</translation>
         </message>
         <message>
             <source>Most likely the training data were changed, or other rows were trained on.</source>
-            <translation>Am wahrscheinlichsten wurden die Trainingsdaten geändert, oder es wurde mit anderen Zeilen trainiert.</translation>
+            <translation>Wahrscheinlich wurden die Trainingsdaten geändert, oder es wurde mit anderen Zeilen trainiert.</translation>
         </message>
         <message>
             <source>Most likely this machine computes inexactly: it did not give its own result a second time.</source>
-            <translation>Am wahrscheinlichsten rechnet dieser Rechner ungenau: Er lieferte sein eigenes Ergebnis kein zweites Mal.</translation>
+            <translation>Wahrscheinlich rechnet diese Maschine ungenau: Sie lieferte ihr eigenes Ergebnis kein zweites Mal.</translation>
         </message>
         <message>
             <source>Most likely values were rounded at will, to steer the training.</source>
-            <translation>Am wahrscheinlichsten wurden Werte nach Belieben gerundet, um das Training zu lenken.</translation>
+            <translation>Wahrscheinlich wurden Werte nach Belieben gerundet, um das Training zu lenken.</translation>
         </message>
         <message>
             <source>Most often the machine ran out of memory. Close other programs, and try again.</source>
@@ -3410,7 +3595,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Nothing follows for the model until the run has been replayed on another machine.</source>
-            <translation>Für das Modell folgt nichts, bis der Lauf auf einem anderen Rechner nachgerechnet ist.</translation>
+            <translation>Für das Modell folgt daraus nichts, bis der Lauf auf einer anderen Maschine nachgerechnet ist.</translation>
         </message>
         <message>
             <source>Nothing was computed. If you trust the order, and this machine has the memory and the time for it, allow large programs: with --allow-large on the command line, or in the plan of the window.</source>
@@ -3666,7 +3851,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The audit could not read the order of the file, so nothing can be compared.</source>
-            <translation>Die Prüfung konnte den Auftrag der Datei nicht lesen; also lässt sich nichts vergleichen.</translation>
+            <translation>Die Prüfung konnte den Auftrag der Datei nicht lesen; deshalb kann nichts verglichen werden.</translation>
         </message>
         <message>
             <source>The audit was stopped after {0} of {1} steps; all of these match.</source>
@@ -3882,7 +4067,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The file was made for another order than the client's, so its contents are not compared.</source>
-            <translation>Die Datei wurde für einen anderen Auftrag gemacht als den des Auftraggebers; ihr Inhalt wird daher nicht verglichen.</translation>
+            <translation>Die Datei wurde für einen anderen Auftrag als den des Auftraggebers gemacht; deshalb wird ihr Inhalt nicht verglichen.</translation>
         </message>
         <message>
             <source>The file was made for the order {0}; the client's order is {1}.</source>
@@ -3922,11 +4107,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The folder {0} for results cannot be made: {1}.</source>
-            <translation>Der Ordner {0} für Ergebnisse lässt sich nicht anlegen: {1}.</translation>
+            <translation>Der Ordner {0} für Ergebnisse kann nicht angelegt werden: {1}.</translation>
         </message>
         <message>
             <source>The folder {0} for the key cannot be made: {1}.</source>
-            <translation>Der Ordner {0} für den Schlüssel lässt sich nicht anlegen: {1}.</translation>
+            <translation>Der Ordner {0} für den Schlüssel kann nicht angelegt werden: {1}.</translation>
         </message>
         <message>
             <source>The folder {0} for the sample cannot be made: {1}.</source>
@@ -3934,7 +4119,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The gradients that the trainer computed at step {0} are not those of the ordered step.</source>
-            <translation>Die Gradienten, die der Trainer bei Schritt {0} berechnete, sind nicht die des bestellten Schritts.</translation>
+            <translation>Die Gradienten, die der Trainer in Schritt {0} berechnete, sind nicht die des bestellten Schritts.</translation>
         </message>
         <message>
             <source>The group {0} has a link of a form that no bundle has.</source>
@@ -4302,7 +4487,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The result {0} cannot be read.</source>
-            <translation>Das Ergebnis {0} lässt sich nicht lesen.</translation>
+            <translation>Das Ergebnis {0} kann nicht gelesen werden.</translation>
         </message>
         <message>
             <source>The root of the file is not a group.</source>
@@ -4494,7 +4679,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The steps before it that were replayed are right.</source>
-            <translation>Die nachgerechneten Schritte davor sind richtig.</translation>
+            <translation>Die nachgerechneten Schritte davor stimmen.</translation>
         </message>
         <message>
             <source>The stored state of step {0} differs from the state root of that step.</source>
@@ -4562,7 +4747,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The trainer's update of the weights at step {0} is not the ordered one.</source>
-            <translation>Die Änderung der Gewichte bei Schritt {0} ist nicht die bestellte.</translation>
+            <translation>Die Änderung der Gewichte durch den Trainer in Schritt {0} ist nicht die bestellte.</translation>
         </message>
         <message>
             <source>The trainer's values at the operator {0} are right. This machine's are off the exact ones by up to {1:.3g} times the error bound, so nothing that it computes can accuse anybody. Replay the run on another machine.</source>
@@ -4746,7 +4931,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The {0} that the trainer used at step {1} are not the ordered ones.</source>
-            <translation>Was der Trainer bei Schritt {1} benutzte ({0}), ist nicht das Bestellte.</translation>
+            <translation>Was der Trainer in Schritt {1} als {0} verwendete, ist nicht das Bestellte.</translation>
         </message>
         <message>
             <source>There are {0} bytes to sign; the signer takes {1}.</source>
@@ -4930,11 +5115,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>What the trainer signed after step {0} is not what the ordered step gives.</source>
-            <translation>Was der Trainer nach Schritt {0} unterschrieb, ist nicht, was der bestellte Schritt ergibt.</translation>
+            <translation>Was der Trainer nach Schritt {0} unterschrieb, ist nicht das Ergebnis des bestellten Schritts.</translation>
         </message>
         <message>
             <source>What the trainer's model computed at step {0} is not what the ordered step gives.</source>
-            <translation>Was das Modell des Trainers bei Schritt {0} rechnete, ist nicht, was der bestellte Schritt ergibt.</translation>
+            <translation>Was das Modell des Trainers in Schritt {0} berechnete, ist nicht das Ergebnis des bestellten Schritts.</translation>
         </message>
         <message>
             <source>What was given as the passphrase is too long for one.</source>
@@ -4955,6 +5140,10 @@ Lauf zu finden</translation>
         <message>
             <source>a device</source>
             <translation>ein Gerät</translation>
+        </message>
+        <message>
+            <source>a file</source>
+            <translation>eine Datei</translation>
         </message>
         <message>
             <source>a file of Counterfoil's</source>
@@ -5633,6 +5822,10 @@ Lauf zu finden</translation>
             <translation>dem Schlüssel, den Sie angegeben haben</translation>
         </message>
         <message>
+            <source>the list of orders</source>
+            <translation>die Liste der Aufträge</translation>
+        </message>
+        <message>
             <source>the list of trainers</source>
             <translation>die Liste der Trainer</translation>
         </message>
@@ -5862,11 +6055,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} cannot be read: {1}.</source>
-            <translation>{0} lässt sich nicht lesen: {1}.</translation>
+            <translation>{0} kann nicht gelesen werden: {1}.</translation>
         </message>
         <message>
             <source>{0} cannot be removed: {1}.</source>
-            <translation>{0} lässt sich nicht entfernen: {1}.</translation>
+            <translation>{0} kann nicht entfernt werden: {1}.</translation>
         </message>
         <message>
             <source>{0} could not be removed: {1}.</source>
@@ -6026,7 +6219,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} is a trainer's run. The order in it is what the trainer put there.</source>
-            <translation>{0} ist der Lauf eines Trainers. Der Auftrag darin ist, was der Trainer hineingelegt hat.</translation>
+            <translation>{0} ist der Lauf eines Trainers. Der Auftrag darin ist der, den der Trainer hineingelegt hat.</translation>
         </message>
         <message>
             <source>{0} is larger than {1}, too large for {2}.</source>
@@ -6050,7 +6243,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} is no result of a replay, or one of another version.</source>
-            <translation>{0} ist kein Ergebnis einer Nachrechnung oder eines einer anderen Version.</translation>
+            <translation>{0} ist kein Ergebnis einer Nachrechnung oder das einer anderen Version.</translation>
         </message>
         <message>
             <source>{0} is no result of a replay.</source>
@@ -6154,7 +6347,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} was given as the client's order of itself.</source>
-            <translation>{0} wurde als Auftrag für sich selbst angegeben.</translation>
+            <translation>{0} wurde als Auftrag des Auftraggebers für sich selbst angegeben.</translation>
         </message>
         <message>
             <source>{0} with it, from step {1} on ({2}).</source>
@@ -6805,7 +6998,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>in part</source>
-            <translation>zum Teil</translation>
+            <translation>teilweise</translation>
         </message>
         <message>
             <source>log</source>

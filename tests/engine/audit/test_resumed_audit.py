@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ import torch
 
 from counterfoil.audit import kept as keeping
 from counterfoil.audit.kept import Keeper, decode, encode, load
+from counterfoil.audit.replay import find_progress
 from counterfoil.audit.statement.write import verdict_statement
 from counterfoil.audit.step import replayer as audit_steps
 from counterfoil.audit.values.events import AuditStarted, DivergenceMeasured, Event, ProgressRestored
@@ -32,7 +34,7 @@ from counterfoil.signing import SigningKey
 from counterfoil.training.tamper import LabelFlip
 from support.exact_jobs import CLASSES, plain_order
 from support.job_fixtures import digits_job, trainer_key
-from support.jobs import Job, digits_order, record_job, record_run
+from support.jobs import Job, digits_order, record_job, record_run, sign_again
 from support.resuming import ended, progress_of, request_of, rows_of, stopped_after, whole
 
 __all__ = ["digits_job", "trainer_key"]
@@ -244,6 +246,31 @@ def test_progress_is_written_now_and_then(tmp_path, monkeypatch):
     assert len(written) == 6, "what was noted last is written at the end"
     keeper.flush()
     assert len(written) == 6
+
+
+def test_two_files_that_hold_the_same_run_do_not_share_their_progress(digits_job, trainer_key, tmp_path, monkeypatch):
+    """As two windows replay them at once: each goes on from its own, and none ends in an error."""
+    other = Job(digits_job.order, Path(shutil.copy(digits_job.run, tmp_path / "other.cfoil")))
+    sign_again(other.run, trainer_key, signed_at="2031-01-01T00:00:00Z")  # other bytes, the same run root
+    folder = tmp_path / "audits"
+    folder.mkdir()
+    one = stopped_after(request_of(digits_job, folder), 4)
+    two = stopped_after(request_of(other, folder), 2)
+    assert ended(one).kept.path != ended(two).kept.path
+    report = ended(one).report
+    found = [
+        find_progress(request_of(job, folder), report.order_digest, report.run_root) for job in (digits_job, other)
+    ]
+    assert found == [ended(one).kept, ended(two).kept]
+    for job in (digits_job, other):
+        assert ended(whole(request_of(job, folder, resume=True))).report.outcome is Outcome.VERIFIED
+    assert list(folder.iterdir()) == []
+    # A file of which nothing is kept does not offer what is kept of another.
+    stopped_after(request_of(digits_job, folder), 4)
+    assert find_progress(request_of(other, folder), report.order_digest, report.run_root) is None
+    # One that takes long to hash is believed to be the file, and compared when the audit begins.
+    monkeypatch.setattr(keeping, "HASHED_BYTES", 0)
+    assert find_progress(request_of(other, folder), report.order_digest, report.run_root) is not None
 
 
 @pytest.mark.parametrize("steps", [2, 4])

@@ -7,7 +7,7 @@ import gc
 import pytest
 import torch
 
-from counterfoil.definite import buffers, elementwise
+from counterfoil.definite import elementwise
 from counterfoil.definite.buffers import Pool
 
 LARGE = (1024, 512)
@@ -54,12 +54,11 @@ def test_a_view_keeps_it(reader: object) -> None:
     gc.collect()
 
 
-def test_small_results_and_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    pool = Pool()
+def test_small_results_and_much_memory() -> None:
+    pool = Pool(most=3 * 4 * 1024 * 512)
     small = pool.empty((10, 10))
     del small
     assert pool.kept == 0
-    monkeypatch.setattr(buffers, "_MOST_KEPT", 3 * 4 * 1024 * 512)
     several = [pool.empty(LARGE) for _ in range(5)]
     assert len({address(x) for x in several}) == 5
     several.clear()

@@ -209,3 +209,14 @@ def test_gradients_of_many_positions_at_their_largest(bits: int) -> None:
     assert g.numel() // 2 > fused_convolutions.KARATSUBA_BLOCK
     found, expected = (weight_gradient(g, x, (1, 1), geometry, bits, form) for form in (Form.KARATSUBA, Form.FLOAT64))
     assert same_bits(found, expected)
+
+
+@pytest.mark.parametrize("form", Form)
+def test_more_positions_than_int32_adds(form: Form) -> None:
+    # Every digit as large as it can be: sums of two are -128, and 2^17 of their products are more than int32 holds. A
+    # tile of few columns must not have so many rows.
+    rows = 400 * 500
+    value = torch.tensor(40 * 128**2 - 64 * 128 - 64) * 2.0**-20
+    x, g = value.expand(1, 1, 400, 500), value.expand(1, 2, 400, 500)
+    found = weight_gradient(g, x, (1, 1), Geometry((1, 1), (0, 0), (1, 1)), 20, form)
+    assert found.flatten().tolist() == [single(rows * Fraction(value.item()) ** 2)] * 2

@@ -67,3 +67,13 @@ def test_numbers_take_float32_first() -> None:
 def test_float64_is_not_taken() -> None:
     with pytest.raises(AssertionError, match="float32"):
         elementwise.add(torch.ones(2), torch.ones(2, dtype=torch.float64))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [0.1, -1e-46, 2**24 + 1, 2**53 + 1, 2**60 + 2**36, 2**60 + 2**36 + 1, -(2**60) - 2**36 - 1, 2**62 - 1, -(2**63)],
+)
+def test_numbers_take_the_nearest_value(value: float) -> None:
+    # 2^60 + 2^36 lies between two float32 numbers; one more than that is no float64 number.
+    expected = ieee.converted(value, "float32")
+    assert elementwise.number(value, torch.device("cpu")).item() == expected

@@ -155,3 +155,9 @@ def test_strides_and_rows_do_not_matter(shape: tuple[int, ...]) -> None:
         found = quantise(y, 13, axes)
         assert torch.equal(found.exponents, exponents.to(torch.int64))
         assert torch.equal(found.values, (x.to(torch.float64) / unit).round() * unit)
+
+
+def test_a_single_number_without_axes() -> None:
+    for axes in (None, ()):
+        found = quantise(torch.tensor(3.25), 8, axes)
+        assert (found.values.item(), found.exponents.item(), found.exponents.shape) == (3.25, 2, ())

@@ -236,6 +236,18 @@ def test_a_gradient_of_which_most_is_rounded_to_zero_is_warned_of() -> None:
     assert f"makes {gradient.zeroed:.0%} of it zero" in found.warning
 
 
+@pytest.mark.parametrize("profile", ["float64-24", "exact-20", "exact-13"])
+@pytest.mark.parametrize("size", [2.0**-10, 2.0**-17, 2.0**-25])
+def test_columns_that_an_exact_profile_has_no_bits_for_are_warned_of(profile: str, size: float) -> None:
+    """A product's operands share an exponent: 13 bits reach down to 2^-14 of the largest element, 20 bits to 2^-21."""
+    x = draw((24, 6), 1)
+    x[:, 1:] *= np.float32(size)
+    found = tried(order(data={"x": x, "labels": DATA["labels"]}, precision=PROFILES[profile]))
+    reach = {"float64-24": 2.0**-32, "exact-20": 2.0**-21, "exact-13": 2.0**-14}[profile]
+    assert [gradient.parameter for gradient in found.coarse] == ([] if size > reach else ["body.weight"])
+    assert ("too small for the profile" in found.warning) == (size < reach)
+
+
 def test_control_a_gradient_that_is_rounding_errors_alone_is_not() -> None:
     """The bias in front of batch norm has the gradient zero; what is computed are rounding errors of other sizes."""
     draft = offset_order(1.0)

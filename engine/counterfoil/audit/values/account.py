@@ -60,7 +60,7 @@ def _means(dispute: Dispute) -> Sentence:
         return say("Most likely the result was changed after the step was computed.")
     if operator.phase == "update":
         return say("Most likely another learning rate was used, another update rule, or the weights were edited.")
-    return say("Most likely other values or other operations were computed with than were ordered.")
+    return say("Most likely it computed with other values or other operations than were ordered.")
 
 
 def _follows(dispute: Dispute, whole: bool, first: bool) -> Sentence:

@@ -1,0 +1,193 @@
+"""Files that are dropped or picked find their places: each is recognised by its content, and used for what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, QObject, Signal
+
+from counterfoil import CounterfoilError, FileUse, Recognised
+from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.strangers import name_of
+from counterfoil_app.engine.worker import Failure, JobResult
+from counterfoil_app.model.bundle_queue import BundleQueue
+from counterfoil_app.model.known_orders import KnownOrders
+from counterfoil_app.model.session import Session
+from counterfoil_app.model.settings import Settings
+from counterfoil_app.shell.files import Files
+from counterfoil_app.verdict.desk import VerdictDesk
+
+MOST_FILES = 1000
+
+
+class Dropping(QObject):
+    """Uses files, in any number and of any kind.
+
+    Args:
+        session: Recognises them in its worker, and uses what belongs to the open run.
+        queue: Takes several runs.
+        files: Opens one run.
+        verdicts: Reads verdicts.
+        orders: The orders that were used before.
+        settings: Remember keys.
+        open_capsule: Shows a capsule, to be compared with an order if one is known.
+    """
+
+    placed = Signal(str)
+    """What was done with the files, as sentences."""
+    failed = Signal(Failure)
+
+    def __init__(
+        self,
+        session: Session,
+        queue: BundleQueue,
+        files: Files,
+        verdicts: VerdictDesk,
+        orders: KnownOrders,
+        settings: Settings,
+        open_capsule: Callable[[Path, Path | None], None],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._queue = queue
+        self._files = files
+        self._verdicts = verdicts
+        self._orders = orders
+        self._settings = settings
+        self._open_capsule = open_capsule
+
+    def place(self, paths: Sequence[Path]) -> None:
+        """Use files for what they are; :attr:`placed` or :attr:`failed` follows."""
+        if paths:
+            self._session.ask(partial(_recognise, paths=tuple(paths[:MOST_FILES])), self._recognised)
+
+    def _recognised(self, result: JobResult) -> None:
+        if result.failure is not None:
+            self.failed.emit(result.failure)
+            return
+        assert isinstance(result.value, tuple)
+        found: dict[FileUse, list[Recognised]] = {}
+        for each in result.value:
+            if isinstance(each, Failure):
+                self.failed.emit(each)
+            else:
+                found.setdefault(each.kind, []).append(each)
+        sentences: list[str] = []
+        use_first = (
+            (FileUse.ORDER, self._use_orders),
+            (FileUse.PUBLIC_KEY, self._use_public_keys),
+            (FileUse.PRIVATE_KEY, self._use_private_keys),
+        )
+        for kind, use in use_first:
+            sentences += use(found.get(kind, []), found)
+        sentences += self._use_runs(found.get(FileUse.RUN, []), found)
+        sentences += self._use_beside_the_run(found)
+        for each in found.get(FileUse.CAPSULE, []):
+            self._open_capsule(each.path, self._order_of(each, found))
+        for each in found.get(FileUse.VERDICT, []):
+            self._verdicts.read(each.path)
+        for each in found.get(FileUse.WEIGHTS, []):
+            sentences.append(
+                self.tr("{0} holds weights: an audit needs none, the run holds every weight that was signed.").format(
+                    name_of(each.path)
+                )
+            )
+        for each in found.get(FileUse.OTHER, []):
+            sentences.append(self.tr("{0} is no file that Counterfoil reads.").format(name_of(each.path)))
+        if sentences:
+            self.placed.emit(" ".join(sentences))
+
+    def note_order(self, order: Recognised) -> None:
+        """Remember an order that the user gave as the client's."""
+        if order.order is not None:
+            try:
+                self._orders.note(order.order, order.path)
+            except CounterfoilError as error:
+                self.failed.emit(Failure.of(error))
+
+    # Each kind
+
+    def _order_of(self, file: Recognised, found: dict[FileUse, list[Recognised]]) -> Path | None:
+        """The order to compare with: one that came along, or else one that is known by the digest that it names."""
+        orders = found.get(FileUse.ORDER, [])
+        same = next((order.path for order in orders if order.order == file.order), None)
+        if same is not None:
+            return same
+        # A single order that came along is what it is to be compared with, also when it is another one.
+        return orders[0].path if len(orders) == 1 else self._orders.find(file.order)
+
+    def _use_orders(self, orders: list[Recognised], found: dict[FileUse, list[Recognised]]) -> list[str]:
+        for order in orders:
+            self.note_order(order)
+        if not orders or found.get(FileUse.RUN) or found.get(FileUse.CAPSULE):
+            return []
+        path = orders[0].path
+        session = self._session
+        if session.path is None or session.summary is None or session.summary.run is None:
+            self._files.open_bundle(path)
+            return []
+        if session.running:
+            return [self.tr("{0} is remembered; compare with it after the replay.").format(name_of(path))]
+        session.compare_with(path)
+        return [self.tr("Comparing with the order {0}.").format(name_of(path))]
+
+    def _use_runs(self, runs: list[Recognised], found: dict[FileUse, list[Recognised]]) -> list[str]:
+        came_along = bool(found.get(FileUse.ORDER))
+        if len(runs) == 1:
+            order = self._order_of(runs[0], found) if came_along else None
+            self._files.open_bundle(runs[0].path, order)
+            return [] if order is None else [self.tr("{0} is the order.").format(name_of(order))]
+        if not runs:
+            return []
+        orders = {run.path: order for run in runs if came_along and (order := self._order_of(run, found)) is not None}
+        self._files.open_several([run.path for run in runs], orders)
+        return [self.tr("{0} runs are queued.").format(len(runs))]
+
+    def _use_beside_the_run(self, found: dict[FileUse, list[Recognised]]) -> list[str]:
+        session, said = self._session, []
+        for each in found.get(FileUse.DATA, []):
+            if session.path is None or session.running:
+                said.append(self.tr("{0} holds data: open the run that needs it first.").format(name_of(each.path)))
+            else:
+                session.use_data(each.path)
+                said.append(self.tr("{0} is the data file.").format(name_of(each.path)))
+        for each in found.get(FileUse.HEADS, []):
+            if session.path is None or session.running:
+                said.append(self.tr("{0} holds tree heads: open their run first.").format(name_of(each.path)))
+            else:
+                session.use_heads(each.path)
+                said.append(
+                    self.tr("The tree heads in {0} are compared when the run is replayed.").format(name_of(each.path))
+                )
+        return said
+
+    def _use_public_keys(self, keys: list[Recognised], _found: dict[FileUse, list[Recognised]]) -> list[str]:
+        for each in keys:
+            self._settings.add_auditor_key(each.path)
+            self._verdicts.try_key(each.path)
+        return [self.tr("Verdicts are checked with {0} from now on.").format(name_of(each.path)) for each in keys]
+
+    def _use_private_keys(self, keys: list[Recognised], _found: dict[FileUse, list[Recognised]]) -> list[str]:
+        for each in keys:
+            self._settings.key_file = each.path
+        return [self.tr("{0} is offered when you sign.").format(name_of(each.path)) for each in keys]
+
+
+def dropped_files(data: QMimeData) -> list[Path]:
+    """The files of this machine in what is dragged."""
+    urls = data.urls() if data.hasUrls() else []
+    return [Path(url.toLocalFile()) for url in urls if url.isLocalFile()]
+
+
+def _recognise(engine: Engine, paths: tuple[Path, ...]) -> tuple[Recognised | Failure, ...]:
+    """In the worker thread."""
+    found: list[Recognised | Failure] = []
+    for path in paths:
+        try:
+            found.append(engine.recognise(path))
+        except CounterfoilError as error:
+            found.append(Failure.of(error))
+    return tuple(found)

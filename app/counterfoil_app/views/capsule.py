@@ -1,0 +1,185 @@
+"""A dispute capsule: what it says, and who is right when its steps are replayed here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from counterfoil import AdjudicationOutcome, CheckNumber
+from counterfoil_app.engine.strangers import name_of
+from counterfoil_app.looks import icons, text, words
+from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.words import Look
+from counterfoil_app.model.hearing import Hearing
+from counterfoil_app.views.checks import GAP_PIXELS, CheckRow
+from counterfoil_app.views.finding import FindingView
+from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, label, restyle
+
+ICON_PIXELS = 36
+SIZE = (820, 680)
+
+
+class CapsuleDialog(QDialog):
+    """One capsule, adjudicated here.
+
+    Args:
+        hearing: Its adjudication.
+        theme: The theme of the application.
+    """
+
+    order_wanted = Signal()
+    """The user wants to choose the client's order."""
+
+    def __init__(self, hearing: Hearing, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Dispute capsule: {0}").format(name_of(hearing.path)))
+        self.resize(*SIZE)
+        self.hearing = hearing
+        self._theme = theme
+        self.icon = QLabel()
+        self.headline = label("", "title")
+        self.sentence = label()
+        self.order = label("", "notice")
+        self.progress = QProgressBar()
+        self.progress.setRange(0, 1000)
+        self.progress.setAccessibleName(self.tr("Progress of the replay"))
+        page = Page(self.tr("What was found"))
+        self.finding = FindingView(theme)
+        page.column.addWidget(self.finding)
+        page.column.addWidget(caption(self.tr("Checks"), "section"))
+        self.check_rows = {number: CheckRow(number) for number in list(CheckNumber)}
+        for row in self.check_rows.values():
+            page.column.addWidget(row)
+            page.column.addSpacing(GAP_PIXELS)
+        self.facts = FieldGrid()
+        page.column.addWidget(self.facts)
+        page.column.addStretch(1)
+        self.choose_order = QPushButton(self.tr("Compare with the client's &order\u2026"))
+        self.start = QPushButton(self.tr("&Adjudicate"))
+        self.stop = QPushButton(self.tr("&Stop"))
+        self.close_button = QPushButton(self.tr("&Close"))
+        top, column_of_words = QHBoxLayout(), QVBoxLayout()
+        top.setSpacing(12)
+        top.addWidget(self.icon)
+        column_of_words.addWidget(self.headline)
+        column_of_words.addWidget(self.sentence)
+        top.addLayout(column_of_words, 1)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.choose_order)
+        buttons.addStretch(1)
+        for button in (self.start, self.stop, self.close_button):
+            buttons.addWidget(button)
+        column = QVBoxLayout(self)
+        column.setSpacing(12)
+        column.addLayout(top)
+        column.addWidget(self.order)
+        column.addWidget(self.progress)
+        column.addWidget(page, 1)
+        column.addLayout(buttons)
+        self.choose_order.clicked.connect(self.order_wanted)
+        self.start.clicked.connect(hearing.start)
+        self.stop.clicked.connect(hearing.stop)
+        self.close_button.clicked.connect(self.close)
+        hearing.changed.connect(self.refresh)
+        theme.changed.connect(self.refresh)
+        self.refresh()
+
+    def use_order(self, order: Path | None) -> None:
+        """Compare with this order from now on; what was found without it is found anew."""
+        again = self.hearing.report is not None
+        self.hearing.order = order
+        self.refresh()
+        if again:
+            self.hearing.start()
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 - Qt's name
+        """Stop what goes on."""
+        self.hearing.stop()
+        super().closeEvent(event)
+
+    def reject(self) -> None:
+        """Stop what goes on, and close."""
+        self.hearing.stop()
+        super().reject()
+
+    def refresh(self) -> None:
+        """Show where the adjudication stands."""
+        hearing, report = self.hearing, self.hearing.report
+        look, sentence = self._headline()
+        colour = self._theme.tokens.tone(look.tone)
+        self.icon.setPixmap(icons.pixmap(look.icon, colour, ICON_PIXELS, self.devicePixelRatioF()))
+        self.icon.setAccessibleName(look.word)
+        self.headline.setText(look.word)
+        self.sentence.setText(sentence)
+        self.order.setText(
+            self.tr("It is not compared with the client's own order: whether this step was ordered is not known.")
+            if hearing.order is None
+            else self.tr("It is compared with the order {0}.").format(name_of(hearing.order))
+        )
+        restyle(self.order, "tone", (Tone.WARN if hearing.order is None else Tone.INFO).value)
+        self.progress.setVisible(hearing.working)
+        self.progress.setValue(int(1000 * hearing.share))
+        for number, row in self.check_rows.items():
+            row.show_check(hearing.checks[number], self._theme)
+        dispute = report.dispute if report is not None else None
+        self.finding.show_finding(dispute.finding if dispute is not None else None)
+        self.facts.show_fields(self._fields())
+        self.stop.setVisible(hearing.working)
+        self.start.setVisible(not hearing.working)
+        self.choose_order.setEnabled(not hearing.working)
+        restyle(self.start, "primary", report is None)
+        restyle(self.close_button, "primary", report is not None)
+
+    def _headline(self) -> tuple[Look, str]:
+        hearing, report = self.hearing, self.hearing.report
+        if hearing.working:
+            return Look(self.tr("Being adjudicated"), "running", Tone.INFO), self.tr("The disputed step is replayed.")
+        if hearing.failure is not None:
+            return Look(self.tr("Not adjudicated"), "inconclusive", Tone.WARN), failure_text(hearing.failure)
+        if report is None:
+            return Look(self.tr("An accusation, not yet checked"), "disputed", Tone.INFO), self.tr(
+                "An auditor says that a step of this run is not what was ordered. Replay the step here, and see who is "
+                "right; neither side is trusted."
+            )
+        looks = {
+            AdjudicationOutcome.CONFIRMED: Look(self.tr("CONFIRMED: the auditor is right"), "disputed", Tone.BAD),
+            AdjudicationOutcome.REJECTED: Look(self.tr("REJECTED: the trainer is right"), "verified", Tone.OK),
+            AdjudicationOutcome.INCONCLUSIVE: Look("INCONCLUSIVE", "inconclusive", Tone.WARN),
+            AdjudicationOutcome.REFUSED: Look("REFUSED", "refused", Tone.WARN),
+            AdjudicationOutcome.ERROR: Look("ERROR", "error", Tone.WARN),
+        }
+        account = ""
+        if report.dispute is not None:
+            account = words.dispute_account(report.dispute, (), None, before=False) + " "
+        return looks[report.outcome], account + translated(report.reason)
+
+    def _fields(self) -> list[Field]:
+        report = self.hearing.report
+        file = [Field(self.tr("File"), str(self.hearing.path), exact=True)]
+        if report is None:
+            return file
+        unread = self.tr("could not be read")
+        steps = self.tr("step {0} of {1}, replayed from the state after step {2}").format(
+            text.count(report.step), text.count(report.steps_ordered), text.count(report.agreed_step)
+        )
+        return [
+            *file,
+            digest_field(self.tr("SHA-256"), report.capsule_digest, unread),
+            Field(self.tr("Job"), report.title or unread),
+            Field(self.tr("Disputed"), steps if report.step else unread),
+            digest_field(self.tr("Order digest"), report.order_digest, unread),
+            digest_field(self.tr("Run root"), report.run_root, unread),
+            Field(self.tr("Trainer's key"), report.trainer_key or unread, exact=bool(report.trainer_key)),
+        ]

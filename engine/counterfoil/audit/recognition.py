@@ -1,0 +1,84 @@
+"""What a file is: an order, a run, a capsule, a verdict, a key. So that nobody has to say where a file belongs."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from pathlib import Path
+
+from counterfoil.audit.values.recognised import FileUse, Recognised
+from counterfoil.bundle.capsule import CapsuleReader
+from counterfoil.bundle.datafile import DataFile
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.errors import BundleError, GivenFileError, SignatureError
+from counterfoil.inputs import open_input
+from counterfoil.intoto import ADJUDICATION_PREDICATE, RUN_PREDICATE, TREE_HEAD_PREDICATE, VERDICT_PREDICATE
+from counterfoil.sentence import say
+
+HEAD_BYTES = 2**20
+"""How much of a text is looked at; a verdict of a million steps is larger, and says what it is before that."""
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_READERS = (BundleReader, CapsuleReader, DataFile)
+
+
+def recognise(path: str | os.PathLike[str]) -> Recognised:
+    """Say what a file is, by its content; nothing in it is checked beyond that.
+
+    Raises:
+        GivenFileError: There is no such file, or it may not be read.
+        ObstacleError: The system fails to read it.
+    """
+    path = Path(path)
+    with open_input(path, say("a file"), GivenFileError) as file:
+        head = file.read(HEAD_BYTES)
+    if head.startswith(_HDF5):
+        return _container(path)
+    if head.lstrip().startswith(b"-----BEGIN"):
+        public = b"PUBLIC KEY" in head.splitlines()[0] if head.strip() else False
+        return Recognised(path, FileUse.PUBLIC_KEY if public else FileUse.PRIVATE_KEY)
+    if len(head) > 9 and head[8:9] == b"{" and int.from_bytes(head[:8], "little") < 2**32:
+        return Recognised(path, FileUse.WEIGHTS)
+    if head.lstrip().startswith(b"{"):
+        return Recognised(path, _statement(head))
+    return Recognised(path, FileUse.OTHER)
+
+
+def _container(path: Path) -> Recognised:
+    for reader in _READERS:
+        try:
+            with reader.open(path) as opened:
+                if isinstance(opened, BundleReader):
+                    kind = FileUse.RUN if opened.has_run else FileUse.ORDER
+                    return Recognised(path, kind, opened.manifest.digest)
+                if isinstance(opened, CapsuleReader):
+                    return Recognised(path, FileUse.CAPSULE, opened.manifest.digest)
+                return Recognised(path, FileUse.DATA)
+        except BundleError:
+            continue
+    # Damaged, or of another version: whoever opens it as a run is told what is wrong with it.
+    return Recognised(path, FileUse.RUN)
+
+
+def _statement(head: bytes) -> FileUse:
+    """A signed statement, by what it says that it is about; the first line of several."""
+    for text in (head, head.splitlines()[0]):
+        try:
+            return _PREDICATES.get(_predicate(text), FileUse.OTHER)
+        except (ValueError, KeyError, TypeError, RecursionError, SignatureError):
+            continue
+    # A verdict may be larger than what was read; its payload is then not whole, and nothing else is so large.
+    return FileUse.VERDICT if len(head) == HEAD_BYTES and b'"payload"' in head[:HEAD_BYTES] else FileUse.OTHER
+
+
+_PREDICATES = {
+    VERDICT_PREDICATE: FileUse.VERDICT,
+    ADJUDICATION_PREDICATE: FileUse.VERDICT,
+    TREE_HEAD_PREDICATE: FileUse.HEADS,
+    RUN_PREDICATE: FileUse.OTHER,
+}
+
+
+def _predicate(envelope: bytes) -> str:
+    payload = json.loads(envelope)["payload"]
+    return str(json.loads(base64.b64decode(payload))["predicateType"])

@@ -1,0 +1,40 @@
+"""What a file turned out to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from counterfoil.commit.digest import Digest
+
+
+class FileUse(Enum):
+    """What a file is good for."""
+
+    ORDER = "order"
+    RUN = "run"
+    CAPSULE = "dispute capsule"
+    DATA = "data file"
+    VERDICT = "verdict"
+    """Or an adjudication."""
+    HEADS = "tree heads"
+    PUBLIC_KEY = "public key"
+    PRIVATE_KEY = "private key"
+    WEIGHTS = "weights"
+    OTHER = "something else"
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """A file and what it is.
+
+    Attributes:
+        path: The file.
+        kind: What it is.
+        order: Digest of the order that it holds or names; None where there is none.
+    """
+
+    path: Path
+    kind: FileUse
+    order: Digest | None = None

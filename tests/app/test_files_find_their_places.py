@@ -1,0 +1,228 @@
+"""Dropped files find their places: by what they are, in any number, anywhere on the window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
+from tests.app.conftest import MakeWindow
+from tests.app.test_nothing_misleads import idle
+
+from counterfoil import CheckNumber, CheckState, Digest
+from counterfoil_app.model.bundle_queue import EntryState
+from counterfoil_app.model.known_orders import MAX_ORDERS, KnownOrders
+from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.verdict.viewer import VerdictViewer
+from counterfoil_app.views.capsule import CapsuleDialog
+from support.fake_engine import FakeEngine, digest
+from support.message_boxes import no_box
+from support.waiting import reached
+
+LEFT = Qt.MouseButton.LeftButton
+ACTIONS, KEYS = Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
+
+
+def made(folder: Path, *names: str) -> list[Path]:
+    paths = [folder / name for name in names]
+    for path in paths:
+        path.write_text("{}")
+    return paths
+
+
+def dragged(paths: Sequence[Path]) -> QMimeData:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    return data
+
+
+def drop(window: MainWindow, qtbot: QtBot, *paths: Path, on: QWidget | None = None) -> None:
+    """Drag files over a widget and drop them there, as Qt delivers it: to the nearest that takes drops."""
+    target = on if on is not None else window
+    while not target.acceptDrops():
+        target = target.parentWidget()
+    data = dragged(paths)
+    enter = QDragEnterEvent(QPoint(9, 9), ACTIONS, data, LEFT, KEYS)
+    QApplication.sendEvent(target, enter)
+    assert enter.isAccepted()
+    assert window.drop_hint.isVisible()
+    QApplication.sendEvent(target, QDropEvent(QPointF(9, 9), ACTIONS, data, LEFT, KEYS))
+    assert not window.drop_hint.isVisible()
+    idle(window, qtbot)
+
+
+def said(window: MainWindow) -> str:
+    return window.statusBar().currentMessage()
+
+
+def test_a_run_and_its_order_are_opened_together(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    run, job = made(tmp_path, "run.cfoil", "job.cfoil")
+    drop(window, qtbot, job, run)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    assert (window.session.path, window.session.order) == (run, job)
+    assert window.session.checks[CheckNumber.ORDER].state is CheckState.PASSED
+    assert said(window) == "job.cfoil is the order."
+
+
+def test_an_order_is_compared_with_the_open_run(opened: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    (job,) = made(tmp_path, "job.cfoil")
+    drop(opened, qtbot, job)
+    qtbot.waitUntil(lambda: opened.session.order == job)
+    qtbot.waitUntil(reached(opened, Phase.READY))
+    assert opened.session.path != job, "the run stays open"
+
+
+def test_data_heads_and_keys_are_used_with_the_open_run(window_of: MakeWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    engine = FakeEngine(data_file="digits.cfdata")
+    window = window_of(engine)
+    run, data, heads = made(tmp_path, "run.cfoil", "digits.cfdata", "heads.jsonl")
+    public, private, notes = made(tmp_path, "auditor.pub.pem", "mine.pem", "notes.txt")
+    drop(window, qtbot, data, run, heads, private, public, notes)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    session = window.session
+    assert (session.path, session.data, session.heads) == (run, data, heads)
+    assert window.settings.key_file == private
+    assert window.settings.auditor_keys == (public,)
+    assert "notes.txt is no file that Counterfoil reads." in said(window)
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    assert (engine.plans[-1].data, engine.plans[-1].heads) == (data, heads)
+
+
+def test_several_runs_are_queued_each_with_its_order(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    one, two, job, other = made(tmp_path, "one.cfoil", "other-two.cfoil", "job.cfoil", "other-job.cfoil")
+    drop(window, qtbot, one, job, two, other)
+    assert [(entry.path, entry.order) for entry in window.queue.entries] == [(one, job), (two, other)]
+    qtbot.waitUntil(lambda: all(entry.state is EntryState.DONE for entry in window.queue.entries))
+    assert said(window) == "2 runs are queued."
+
+
+def test_a_key_that_is_dropped_checks_the_verdict_that_waits_for_it(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    verdict, key = made(tmp_path, "run.verdict.json", "auditor.pub.pem")
+    drop(window, qtbot, verdict)
+    viewer = window.findChild(VerdictViewer)
+    assert viewer is not None
+    assert viewer.headline.text().startswith("Not checked")
+    window.open_files([key])
+    idle(window, qtbot)
+    assert viewer.headline.text() == "The signature holds: VERIFIED"
+
+
+def test_a_text_field_does_not_swallow_a_file(opened: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    fields = [field for field in opened.findChildren(QLineEdit) if field.isVisible()]
+    assert fields
+    (job,) = made(tmp_path, "job.cfoil")
+    drop(opened, qtbot, job, on=fields[0])
+    qtbot.waitUntil(lambda: opened.session.order == job)
+    assert str(job) not in fields[0].text()
+
+
+def test_the_hint_goes_with_the_files(window: MainWindow, tmp_path: Path) -> None:
+    data = dragged(made(tmp_path, "a.cfoil", "b.cfoil"))
+    window.dragEnterEvent(QDragEnterEvent(QPoint(9, 9), ACTIONS, data, LEFT, KEYS))
+    assert window.drop_hint.headline.text() == "Drop the 2 files here"
+    window.dragLeaveEvent(QDragLeaveEvent())
+    assert not window.drop_hint.isVisible()
+
+
+def test_an_order_that_was_used_is_offered_for_every_run_that_names_it(
+    window_of: MakeWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    run, job, next_run = made(tmp_path, "run.cfoil", "job.cfoil", "next.cfoil")
+    first = window_of(FakeEngine())
+    drop(first, qtbot, run, job)
+    qtbot.waitUntil(reached(first, Phase.READY))
+    # Another window, another day.
+    second = window_of(FakeEngine())
+    drop(second, qtbot, next_run)
+    qtbot.waitUntil(reached(second, Phase.READY))
+    idle(second, qtbot)
+    assert second.session.order is None, "it is offered, and not used without being asked for"
+    assert second.overview.compare.text().replace("&", "") == "Compare with job.cfoil"
+    qtbot.mouseClick(second.overview.compare, LEFT)
+    qtbot.waitUntil(lambda: second.session.order == job)
+    qtbot.waitUntil(reached(second, Phase.READY))
+    job.unlink()
+    third = window_of(FakeEngine())
+    drop(third, qtbot, next_run)
+    qtbot.waitUntil(reached(third, Phase.READY))
+    assert third.overview.compare.text().replace("&", "") == "Compare with order\u2026"
+
+
+def test_known_orders_are_bounded_and_junk_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "orders.json"
+    for junk in (b"", b"[]", b'{"x": "y"}', b"\xff", b'{"%s": 7}' % (b"a" * 64)):
+        path.write_bytes(junk)
+        assert KnownOrders(path).find(Digest.from_hex("a" * 64)) is None
+    orders = KnownOrders(path)
+    (file,) = made(tmp_path, "job.cfoil")
+    for number in range(MAX_ORDERS + 5):
+        orders.note(digest(str(number)), file)
+    again = KnownOrders(path)
+    assert again.find(digest("0")) is None
+    assert again.find(digest(str(MAX_ORDERS + 4))) == file
+
+
+# Capsules
+
+
+def capsule_dialog(window: MainWindow) -> CapsuleDialog:
+    return next(dialog for dialog in window.findChildren(CapsuleDialog) if dialog.isVisible())
+
+
+def test_a_capsule_is_adjudicated_in_the_window(
+    window: MainWindow, engine: FakeEngine, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    capsule, job = made(tmp_path, "dispute.capsule.cfoil", "job.cfoil")
+    drop(window, qtbot, capsule)
+    dialog = capsule_dialog(window)
+    assert dialog.headline.text() == "An accusation, not yet checked"
+    assert "whether this step was ordered is not known" in dialog.order.text()
+    engine.gate.clear()
+    qtbot.mouseClick(dialog.start, LEFT)
+    qtbot.waitUntil(lambda: dialog.check_rows[CheckNumber.FORMAT].detail.text() != "")
+    assert dialog.headline.text() == "Being adjudicated"
+    assert dialog.stop.isVisible()
+    engine.open_gates()
+    qtbot.waitUntil(lambda: dialog.hearing.report is not None)
+    assert dialog.headline.text() == "CONFIRMED: the auditor is right"
+    assert "The steps before it that were replayed are right." in dialog.sentence.text()
+    # The client's order, chosen afterwards, is compared with at once.
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(job), ""))
+    qtbot.mouseClick(dialog.choose_order, LEFT)
+    qtbot.waitUntil(lambda: engine.hearings == [(capsule, None), (capsule, job)])
+    qtbot.waitUntil(lambda: dialog.hearing.report is not None)
+    assert dialog.order.text() == "It is compared with the order job.cfoil."
+    assert no_box(window)
+
+
+def test_a_capsule_finds_the_order_that_it_names(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    run, job, capsule = made(tmp_path, "run.cfoil", "job.cfoil", "dispute.capsule.cfoil")
+    drop(window, qtbot, run, job)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    drop(window, qtbot, capsule)
+    assert capsule_dialog(window).hearing.order == job
+    assert window.session.path == run, "the run stays open"
+
+
+def test_an_adjudication_can_be_stopped(window: MainWindow, engine: FakeEngine, tmp_path: Path, qtbot: QtBot) -> None:
+    (capsule,) = made(tmp_path, "dispute.capsule.cfoil")
+    drop(window, qtbot, capsule)
+    dialog = capsule_dialog(window)
+    engine.gate.clear()
+    qtbot.mouseClick(dialog.start, LEFT)
+    qtbot.waitUntil(lambda: bool(engine.hearings))
+    qtbot.mouseClick(dialog.stop, LEFT)
+    qtbot.waitUntil(lambda: not window.session.busy)
+    assert dialog.hearing.report is None
+    assert dialog.headline.text() == "An accusation, not yet checked"
+    qtbot.mouseClick(dialog.start, LEFT)
+    dialog.close()
+    qtbot.waitUntil(lambda: not window.session.busy)

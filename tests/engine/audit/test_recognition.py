@@ -1,0 +1,77 @@
+"""A file is recognised by what is in it, whatever its name is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from counterfoil.audit.recognition import recognise
+from counterfoil.audit.values.recognised import FileUse
+from counterfoil.bundle.capsulewriter import write_capsule
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.cli import main
+from counterfoil.errors import GivenFileError
+from counterfoil.signing import SigningKey, generate_key
+from counterfoil.training.tamper import LabelFlip
+from support.jobs import Job, audited, digits_order, record_job
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory, digits_job: Job, trainer_key: SigningKey) -> dict[FileUse, Path]:
+    folder = tmp_path_factory.mktemp("files")
+    found = {FileUse.ORDER: digits_job.order, FileUse.RUN: digits_job.run}
+    cheat = record_job(folder, digits_order(steps=2, checkpoint_every=1), trainer_key, tamper=LabelFlip(2))
+    finished = audited(cheat.run).events[-1]
+    found[FileUse.CAPSULE] = folder / "a"
+    write_capsule(finished.evidence, found[FileUse.CAPSULE])  # type: ignore[union-attr,arg-type]
+    digits_order(steps=1).write(folder / "outside.cfoil", external_data=folder / "b.cfdata")
+    found[FileUse.DATA] = folder / "b.cfdata"
+    generate_key(folder / "c.pem", "secret")
+    found[FileUse.PRIVATE_KEY], found[FileUse.PUBLIC_KEY] = folder / "c.pem", folder / "c.pub.pem"
+    generate_key(folder / "auditor.pem", None)
+    found[FileUse.VERDICT] = folder / "d"
+    sign = ["--verdict", str(folder / "d"), "--key", str(folder / "auditor.pem")]
+    assert main(["audit", str(digits_job.run), "--segments", "1", *sign]) == 0
+    generate_key(folder / "trainer.pem", None)
+    train = ["train", str(digits_job.order), "--out", str(folder / "told.cfoil"), "--key", str(folder / "trainer.pem")]
+    found[FileUse.HEADS] = folder / "e"
+    assert main([*train, "--heads", str(folder / "e")]) == 0
+    found[FileUse.WEIGHTS] = folder / "f"
+    save_file({"weight": torch.zeros(3)}, folder / "f")
+    found[FileUse.OTHER] = folder / "g"
+    (folder / "g").write_text("{}")
+    return found
+
+
+@pytest.mark.parametrize("kind", FileUse)
+def test_every_kind_is_told_from_the_others(files: dict[FileUse, Path], tmp_path: Path, kind: FileUse) -> None:
+    nameless = tmp_path / "x"
+    nameless.write_bytes(files[kind].read_bytes())
+    found = recognise(nameless)
+    assert (found.path, found.kind) == (nameless, kind)
+    if kind in (FileUse.ORDER, FileUse.RUN):
+        with BundleReader.open(nameless) as reader:
+            assert found.order == reader.manifest.digest
+    assert (found.order is not None) is (kind in (FileUse.ORDER, FileUse.RUN, FileUse.CAPSULE))
+
+
+@pytest.mark.parametrize("junk", [b"", b"\0", b"-----BEGIN", b"{", b"[]", b'{"payload": 7}', b"\xff" * 9 + b"{"])
+def test_junk_is_something_else(tmp_path: Path, junk: bytes) -> None:
+    path = tmp_path / "junk"
+    path.write_bytes(junk)
+    assert recognise(path).kind in (FileUse.OTHER, FileUse.PRIVATE_KEY)
+
+
+def test_a_damaged_bundle_is_opened_as_a_run_and_refused_there(tmp_path: Path, digits_job: Job) -> None:
+    path = tmp_path / "damaged"
+    path.write_bytes(digits_job.run.read_bytes()[:5000])
+    assert recognise(path).kind is FileUse.RUN
+
+
+def test_what_is_no_file(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "gone"):
+        with pytest.raises(GivenFileError):
+            recognise(path)
