@@ -209,6 +209,7 @@ def summary(done: Sequence[Replay], command: str) -> dict[str, Any]:
     return {
         "about": f"{machine_name('cpu')}; torch {torch.__version__}, Python {platform.python_version()}",
         "command": command,
+        "planned": sum(1 for one in plan(list(ORDERS)) if one.profile),
         "date": datetime.now(UTC).date().isoformat(),
         "seconds": round(sum(one.seconds for one in done)),
         "machines": sorted({one.machine or "this machine" for one in done}),
@@ -238,9 +239,10 @@ def section(found: Mapping[str, Any]) -> str:
     unequal = "".join(f"\n- {line}" for line in found["unequal"])
     return (
         f"## Many replays on one machine\n\n{found['about']}, {found['date']}, {found['seconds']:,} s in all: "
-        f"`{found['command']}`.\n\nRuns under the exact profiles, replayed with each instruction set, on one thread "
-        f"and two, as {', '.join(found['machines'])}. **{equal:,} of {total:,} replays gave the leaf of every step**, "
-        "and so the run root. The last column is the control: in how many different states ordinary float32 training "
+        f"`{found['command']}`.\n\nRuns under the exact profiles, replayed with the instruction sets below, on one "
+        f"thread and two, as {', '.join(found['machines'])}. **{equal:,} of {total:,} replays gave the leaf of every "
+        f"step**, and so the run root; {found['planned']:,} are planned. The last column is the "
+        "control: in how many different states ordinary float32 training "
         f"of the job ended under the same settings.\n\n{table}\n{unequal}"
     )
 
@@ -262,15 +264,18 @@ def main() -> int:
     parser.add_argument("--jobs", nargs="+", choices=ORDERS, default=list(ORDERS), help="which jobs (default all)")
     parser.add_argument("--steps", type=int, default=STEPS, help=f"steps of each job (default {STEPS})")
     parser.add_argument("--write", type=Path, help="the file of counts to write, under benchmarks/cross_hardware")
+    parser.add_argument("--count", action="store_true", help="only count what is done")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     campaign, file = Campaign(options.folder), options.folder / "replays.jsonl"
     if options.child:
         work(campaign)
         return 0
-    prepare(campaign, options.jobs, options.steps)
     done = {replay.key: replay for replay in read_results(file)}
-    for number, replay in enumerate(in_processes(campaign, [r for r in plan(options.jobs) if r.key not in done]), 1):
+    left = [replay for replay in plan(options.jobs) if replay.key not in done and not options.count]
+    if left:
+        prepare(campaign, options.jobs, options.steps)
+    for number, replay in enumerate(in_processes(campaign, left), 1):
         append_result(file, replay)
         done[replay.key] = replay
         if replay.profile and not replay.equal:
