@@ -40,6 +40,7 @@ def picture(window: MainWindow, files: DemoFiles, folder: Path) -> None:
     _wait(lambda: session.phase is Phase.READY and not session.checking)
     window.commands["replay"].trigger()
     _wait(lambda: session.phase is Phase.CONCLUDED)
+    window.dispute.details.button.setChecked(True)
     for name, height in PICTURES.items():
         for other, dock in window.docks.items():
             dock.setVisible(other == name)

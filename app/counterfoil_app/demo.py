@@ -17,6 +17,7 @@ from counterfoil_app.desktop import startup
 from counterfoil_app.driver.capture import replay_and_capture
 from counterfoil_app.main import application, make_window
 from counterfoil_app.model.settings import Settings
+from counterfoil_app.shell.window import LEAST_FIRST_SIZE
 from counterfoil_resources.digits import load_digits
 
 STEPS = 60
@@ -100,6 +101,8 @@ def run(folder: Path, say: Callable[[str], None] = print, *, steps: int = STEPS)
         # Settings of its own: a demonstration leaves the user's alone.
         store = QSettings(str(Path(scratch) / "window.ini"), QSettings.Format.IniFormat)
         window = make_window(settings=Settings(store))
+        if offscreen:  # where there is no screen to fit
+            window.resize(LEAST_FIRST_SIZE)
         window.show()
         reports = {}
         for name in ("honest", "tampered"):

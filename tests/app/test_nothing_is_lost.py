@@ -83,6 +83,7 @@ def test_a_file_is_replaced_only_if_the_user_agrees(
     """Also one that is written beside the verdict, which no file dialog asks about."""
     old = bundle.with_name(taken)
     old.write_bytes(b"precious")
+    bundle.with_name("mine.steps.csv").touch()  # which is not asked for, and so not in the way
     replayed(opened, qtbot)
     opened.commands["verdict"].trigger()
     dialog = signing(opened, qtbot)
@@ -141,6 +142,7 @@ def test_what_takes_an_unsigned_result_away_asks(
         if signed:
             break
         attempt()
+        idle(opened, qtbot)
         assert "honest.cfoil is not signed: VERIFIED" in shown_box(opened, "unsigned-question").text()
         click_in_box(opened, "unsigned-question", "Cancel")
         assert (opened.session.path, opened.session.phase) == (bundle, Phase.CONCLUDED)

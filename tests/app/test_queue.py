@@ -34,7 +34,7 @@ def test_dropped_bundles_are_replayed_in_turn_and_can_be_opened(
 ) -> None:
     with qtbot.waitSignal(window.queue.finished, timeout=20_000):
         window.open_files(bundles)
-        assert window.queue_dock.isVisible()
+        qtbot.waitUntil(window.queue_dock.isVisible)
         assert not window.queue_view.open_button.isEnabled()
     assert [plan.run for plan in engine.plans] == bundles
     assert states(window) == [EntryState.DONE] * 3

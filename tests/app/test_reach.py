@@ -34,6 +34,7 @@ from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.parts import ElidedLabel
 from support.docks import in_front
 from support.fake_engine import FakeEngine
+from support.message_boxes import click_in_box
 from support.waiting import reached
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
@@ -262,7 +263,9 @@ def use_and_close(settings: Settings, bundle: Path, qtbot: QtBot) -> None:
     for dialog in window.findChildren(QDialog):
         dialog.reject()
     qtbot.waitUntil(lambda: not window.session.busy)  # the preview of the verdict
-    assert window.close()
+    assert not window.close(), "the result is not signed"
+    click_in_box(window, "unsigned-question", "Close without signing")
+    assert not window.isVisible()
     running = [timer for timer in window.findChildren(QTimer) if timer.isActive()]
     assert [f"{timer.parent()} {timer.interval()}" for timer in running] == []
     window.deleteLater()

@@ -18,6 +18,7 @@ from counterfoil_app.engine.process import ProcessEngine
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
+from counterfoil_app.views.capsule import CapsuleDialog
 from counterfoil_resources.digits import load_digits
 from support.waiting import reached
 
@@ -124,9 +125,18 @@ def test_tampered_run(window_of: MakeWindow, real_engine: SharedEngine, job: Job
     capsule = tmp_path / "dispute.cfoil"
     with qtbot.waitSignal(window.session.exports.finished, timeout=30_000):
         window.session.exports.capsule(window.session.report, capsule)
-    *_, finished = counterfoil.adjudicate(capsule, order=job.order)
-    assert finished.report.outcome is AdjudicationOutcome.CONFIRMED
-    assert finished.report.step == TAMPERED
+    # The window that wrote it adjudicates it, with the order that it finds by its digest.
+    window.open_files([capsule])
+    qtbot.waitUntil(lambda: window.findChild(CapsuleDialog) is not None)
+    dialog = window.findChild(CapsuleDialog)
+    assert dialog is not None
+    assert dialog.hearing.order == job.order
+    qtbot.mouseClick(dialog.start, LEFT)
+    qtbot.waitUntil(lambda: not dialog.hearing.working)
+    report = dialog.hearing.report
+    assert report is not None
+    assert (report.outcome, report.step, report.order_source) == (AdjudicationOutcome.CONFIRMED, TAMPERED, "client")
+    assert "CONFIRMED" in dialog.headline.text()
 
 
 def test_run_of_another_order_is_refused(
@@ -139,7 +149,9 @@ def test_run_of_another_order_is_refused(
     window.open_bundle(job.honest, other)
     qtbot.waitUntil(reached(window, Phase.READY, Phase.UNREADABLE), timeout=30_000)
     assert window.session.checks[CheckNumber.ORDER].state is CheckState.FAILED
-    qtbot.mouseClick(window.header.primary, LEFT)
+    qtbot.waitUntil(lambda: window.session.checks[CheckNumber.ORDER_CONTENTS].state is CheckState.SKIPPED)
+    assert window.header.primary.shown is window.commands["compare"]
+    qtbot.mouseClick(window.header.secondary, LEFT)
     qtbot.waitUntil(reached(window, Phase.CONCLUDED), timeout=30_000)
     assert window.header.outcome.text() == "REFUSED"
     assert sign(window, tmp_path, qtbot).outcome is Outcome.REFUSED

@@ -209,7 +209,7 @@ def test_what_the_auditor_names_reaches_the_page(
     assert dialog is not None
     qtbot.waitUntil(lambda: not window.session.busy)
     dialog.create_new.setChecked(True)
-    dialog.key.setText(str(tmp_path / "auditor.pem"))
+    dialog.key.setText(str(tmp_path / "keys" / "auditor.pem"))
     dialog.target.setText(str(tmp_path / "new.verdict.json"))
     qtbot.keyClicks(dialog.case.number, " 3 O 112/26 ")
     qtbot.keyClicks(dialog.case.auditor, "Ada Pruefer")

@@ -49,7 +49,7 @@ def test_stop_offers_to_go_on(opened: MainWindow, engine: FakeEngine, qtbot: QtB
     kept = session.kept
     assert kept is not None
     assert window.header.primary.shown is window.commands["go_on"]
-    assert window.header.primary.text() == "R&esume"
+    assert window.header.primary.text() == "Resume"
     assert window.header.secondary.shown is window.commands["verdict"]
     assert window.commands["replay"].text() == "Start &anew"
     assert f"{kept.segments} of 12 segments were judged, up to step {kept.step}." in window.header.sentence.text()

@@ -361,7 +361,9 @@ class Session(OpenBundle):
             self.devices_changed.emit()
 
     def _take_what_was_seen(self, inspection: Inspection) -> None:
-        self.client = inspection.client() or self.client
+        if (client := inspection.client()) is not None and self.order is not None:
+            self.client = client
+            self.compared.emit(Recognised(self.order, FileUse.ORDER, client.order.digest))
         if (summary := inspection.summary()) is not None:
             self._show_summary(summary)
 
@@ -388,8 +390,6 @@ class Session(OpenBundle):
             self._set_phase(Phase.UNREADABLE)
             self._announce_all()
         else:
-            if self.order is not None and self.client is not None:
-                self.compared.emit(Recognised(self.order, FileUse.ORDER, self.client.order.digest))
             self.phase_changed.emit()
             self._look_for_kept()
 

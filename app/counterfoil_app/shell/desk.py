@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from enum import Enum
 from itertools import pairwise
 
-from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
@@ -49,6 +49,37 @@ class Plots(Enum):
     BESIDE = "beside"
 
 
+class Holder(QWidget):
+    """Gives a view all its own room.
+
+    A scroll area asks a view with wrapped text for the height that it likes best; of this one it learns the least.
+    """
+
+    def __init__(self, view: QWidget) -> None:
+        super().__init__()
+        self._view = view
+        view.setParent(self)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """What the view needs."""
+        return self._view.minimumSizeHint()
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """What the view wants."""
+        return self._view.sizeHint()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Hand the room on."""
+        super().resizeEvent(event)
+        self._view.setGeometry(self.rect())
+
+    def event(self, event: QEvent) -> bool:
+        """Tell when the view needs more or less."""
+        if event.type() is QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().event(event)
+
+
 class Frame(QScrollArea):
     """What is around a view in its dock: a window too small for the view scrolls it, and is not held open by it."""
 
@@ -57,8 +88,8 @@ class Frame(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setWidget(view)
-        self._view = view
+        self._holder = Holder(view)
+        self.setWidget(self._holder)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """Little."""
@@ -66,7 +97,7 @@ class Frame(QScrollArea):
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """What the view wants."""
-        return self._view.sizeHint()
+        return self._holder.sizeHint()
 
 
 class Desk(QMainWindow):

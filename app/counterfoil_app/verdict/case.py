@@ -39,9 +39,9 @@ class CaseFields(QWidget):
         grid.setHorizontalSpacing(12)
         self._grid = grid
         self.number = self._line(self.tr("Case number"))
-        self.client = self._line(self.tr("Client"))
-        self.trainer = self._line(self.tr("Trainer"))
-        self.auditor = self._line(self.tr("Auditor"))
+        self.client = self._line(self.tr("Client's name"))
+        self.trainer = self._line(self.tr("Trainer's name"))
+        self.auditor = self._line(self.tr("Auditor's name"))
         note = caption(self.tr("For the head of the report. The signed verdict does not hold it."), "muted")
         grid.addWidget(note, grid.rowCount(), 0, 1, 2)
         grid.setRowStretch(grid.rowCount(), 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -303,7 +304,7 @@ class SigningDialog(QDialog):
     def request(self) -> SigningRequest:
         """What the user asked for."""
         passphrase = self.passphrase.text() or None
-        return SigningRequest(
+        wanted = SigningRequest(
             private_key=Path(self.key.text()).expanduser(),
             passphrase=passphrase,
             create=self.create_new.isChecked(),
@@ -314,12 +315,8 @@ class SigningDialog(QDialog):
             remember=self.remember.isChecked() and self.remember.isEnabled() and passphrase is not None,
             statement=self._signed,
             case=self.case.case(),
-            replace=bool(self._agreed) and set(self._agreed) >= set(self._files_in_the_way()),
         )
-
-    def _files_in_the_way(self) -> list[Path]:
-        names = [self._target(), *(self._companion(ending) for ending in ("report.pdf", "steps.csv"))]
-        return [name for name in names if name.exists()]
+        return replace(wanted, replace=set(wanted.in_the_way) <= set(self._agreed) and bool(self._agreed))
 
     def _target(self) -> Path:
         return Path(self.target.text()).expanduser()

@@ -150,7 +150,8 @@ class VerdictViewer(QDialog):
 
     def _show(self, look: Look, sentence: str) -> None:
         # What does not count must not look like a verdict in which a line is red.
-        restyle(self, "tone", Tone.BAD.value if look.tone is Tone.BAD and look.icon == "failed" else "")
+        for part in filter(None, (self, self.page.widget())):
+            restyle(part, "tone", Tone.BAD.value if look.tone is Tone.BAD and look.icon == "failed" else "")
         colour = self._theme.tokens.tone(look.tone)
         self.icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
         self.icon.setAccessibleName(look.word)

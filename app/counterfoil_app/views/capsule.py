@@ -20,6 +20,7 @@ from counterfoil import AdjudicationOutcome, CheckNumber
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.hearing import Hearing
@@ -119,7 +120,7 @@ class CapsuleDialog(QDialog):
         hearing, report = self.hearing, self.hearing.report
         look, sentence = self._headline()
         colour = self._theme.tokens.tone(look.tone)
-        self.icon.setPixmap(icons.pixmap(look.icon, colour, ICON_PIXELS, self.devicePixelRatioF()))
+        self.icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
         self.icon.setAccessibleName(look.word)
         self.headline.setText(look.word)
         self.sentence.setText(sentence)

@@ -355,6 +355,8 @@ class DivergenceView(QWidget):
         powers = [
             (14 + 72 * (power - scale.low) / decades, f"1e{power}") for power in range(scale.low, scale.high + 1, every)
         ]
+        apart = 100 * least_row(self._small) / max(1.0, self.bar.getViewBox().height())
+        powers = [(place, word) for place, word in powers if all(abs(place - other) > apart for other, _ in special)]
         self.bar.getAxis("right").setTicks([[*special, *powers]])
         self.bar.setVisible(len(table) > 0)
 
@@ -419,6 +421,8 @@ class DivergenceView(QWidget):
         self.log.getAxis("left").setLabel(_tr("Number"), **style)
         self.log.getAxis("bottom").setLabel(_tr("Step"), **style)
         self._set_widths()
+        # Below this the canvas is scrolled: a view that is drawn would only be cut off.
+        self.canvas.setMinimumHeight(3 * scaled(LEAST_HEIGHT) + 7 * metrics.height())
         for plot in (self.loss, self.log):
             plot.showGrid(x=True, y=True, alpha=0.16)
         dashed_line = Qt.PenStyle.SolidLine if self.difference.isChecked() else Qt.PenStyle.DashLine

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import icons, text, words
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.history import History, Past
 from counterfoil_app.views.dialogs import ask_to_remove
@@ -52,7 +53,7 @@ class ResultsDialog(QDialog):
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setIconSize(QSize(ICON_PIXELS, ICON_PIXELS))
+        self.table.setIconSize(QSize(scaled(ICON_PIXELS), scaled(ICON_PIXELS)))
         self.table.setShowGrid(False)
         self.table.setTabKeyNavigation(False)
         self.table.verticalHeader().hide()

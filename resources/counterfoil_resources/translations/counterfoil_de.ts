@@ -145,7 +145,7 @@
     <context>
         <name>CaseFields</name>
         <message>
-            <source>Auditor</source>
+            <source>Auditor's name</source>
             <translation>Prüfer</translation>
         </message>
         <message>
@@ -153,7 +153,7 @@
             <translation>Aktenzeichen</translation>
         </message>
         <message>
-            <source>Client</source>
+            <source>Client's name</source>
             <translation>Auftraggeber</translation>
         </message>
         <message>
@@ -161,8 +161,8 @@
             <translation>Für den Kopf des Berichts. Im unterschriebenen Urteil steht es nicht.</translation>
         </message>
         <message>
-            <source>Trainer</source>
-            <translation>Beim Trainer</translation>
+            <source>Trainer's name</source>
+            <translation>Trainer</translation>
         </message>
     </context>
     <context>
