@@ -150,8 +150,11 @@ class VerdictViewer(QDialog):
 
     def _show(self, look: Look, sentence: str) -> None:
         # What does not count must not look like a verdict in which a line is red.
-        for part in filter(None, (self, self.page.widget())):
-            restyle(part, "tone", Tone.BAD.value if look.tone is Tone.BAD and look.icon == "failed" else "")
+        bad = Tone.BAD.value if look.tone is Tone.BAD and look.icon == "failed" else ""
+        inside = self.page.widget()
+        assert inside is not None
+        for part in (self, inside):
+            restyle(part, "tone", bad)
         colour = self._theme.tokens.tone(look.tone)
         self.icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
         self.icon.setAccessibleName(look.word)
