@@ -28,7 +28,7 @@ from benchmarks.false_accusations import (
 )
 from benchmarks.honest_jobs import JOBS
 
-from counterfoil.audit.step import replayer
+from counterfoil import machine
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.execution.interpreter import native
 from counterfoil.execution.perturbed import IMITATIONS
@@ -122,7 +122,7 @@ def test_control_a_machine_beyond_the_margin_is_noticed(recorded, job):
             return result
         return result * (1 + 2.0**-12)
 
-    with replaced(replayer, "perturbed", lambda name: unsound):
+    with replaced(machine, "perturbed", lambda name: unsound):
         found = replay(job, *recorded(job), Machine("unsound", perturbation="reversed"))
     assert not found.clean
     assert found.disputed > 0 or found.contradictions > 0 or found.outcome != Outcome.VERIFIED.value

@@ -3158,6 +3158,10 @@ Lauf zu finden</translation>
             <translation>Ein Wert, der exakt addiert oder multipliziert wird, ist unendlich oder keine Zahl.</translation>
         </message>
         <message>
+            <source>All {0} operators are on the allow-list, and each has an exact result.</source>
+            <translation>Alle {0} Operatoren stehen auf der Liste der erlaubten, und jeder hat ein exaktes Ergebnis.</translation>
+        </message>
+        <message>
             <source>All {0} operators are on the allow-list.</source>
             <translation>Alle {0} Operatoren stehen auf der Liste der erlaubten.</translation>
         </message>
