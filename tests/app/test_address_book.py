@@ -15,6 +15,7 @@ from counterfoil_app.model.address_book import FILE_NAME, AddressBook, Standing,
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from support.fake_engine import FakeEngine, digest
+from support.message_boxes import click_in_box
 from support.waiting import reached
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
@@ -129,7 +130,9 @@ def test_the_window_remembers_names_and_flags_a_change(
     assert panel.sentence.property("tone") == "ok"
 
     engine.key = "another key"
-    opened(window, bundle, qtbot)
+    window.open_bundle(bundle)
+    click_in_box(window, "unsigned-question", "Open without signing")
+    qtbot.waitUntil(reached(window, Phase.READY))
     assert "The key changed" in panel.sentence.text()
     assert "Alice" in panel.sentence.text()
     assert panel.sentence.property("tone") == "bad"

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from counterfoil.bundle.capsule import CapsuleContents
-from support.capsules import hostile_capsule, refused
+from counterfoil.errors import GivenFileError
+from support.capsules import adjudicated, hostile_capsule, refused
 
 
 def replaced(file: Any, name: str, **settings: Any) -> None:
@@ -72,4 +73,6 @@ def test_a_file_cut_short(capsule: Path, tmp_path: Path) -> None:
 
 
 def test_no_file_at_all(tmp_path: Path) -> None:
-    assert refused(tmp_path / "none.cfoil", "There is no file").capsule_digest is None
+    """Whoever judges named it wrongly, and that says nothing of the accuser."""
+    with pytest.raises(GivenFileError, match="There is no file"):
+        adjudicated(tmp_path / "none.cfoil")

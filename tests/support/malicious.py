@@ -26,7 +26,7 @@ from counterfoil.execution.interpreter import (
     StepResult,
     native,
 )
-from counterfoil.program.graph import Node
+from counterfoil.program.graph import Node, Program
 from counterfoil.rounding import profiles
 from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.log import SiteLog
@@ -99,9 +99,15 @@ def record_malicious(order: Path, run: Path, key: SigningKey, trainer: Trainer, 
         trainer.order = prepare_order(*read)
         return trainer.order
 
+    def interpreter(program: Program, *args: Any) -> Interpreter:
+        # The self-test, which comes first, computes another program: it is passed honestly.
+        return (
+            _Interpreter(trainer, program, *args) if program is trainer.order.program else Interpreter(program, *args)
+        )
+
     with ExitStack() as stack:
         stack.enter_context(replaced(recorder, "prepare_order", received))
-        stack.enter_context(replaced(machine, "Interpreter", lambda *args: _Interpreter(trainer, *args)))
+        stack.enter_context(replaced(machine, "Interpreter", interpreter))
         stack.enter_context(replaced(profiles, "RecordingRounder", lambda *args: _Rounder(trainer, *args)))
         return record_run(order, run, key, **settings)
 

@@ -57,7 +57,7 @@ def open_data_file(manifest: OrderManifest, path: str | os.PathLike[str] | None,
 
     Raises:
         BundleError: The order needs one and none was given, or it is damaged.
-        InputError: It cannot be read.
+        GivenFileError: There is no such file, or it may not be read.
     """
     if not manifest.outside:
         return None

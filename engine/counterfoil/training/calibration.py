@@ -136,6 +136,7 @@ def calibrate(
         CalibrationStarted, CalibrationProgress now and then, and the Calibration.
 
     Raises:
+        GivenFileError: There is no such order or data file, or the data file is not the one that the order names.
         RefusedError: The order is damaged or not supported.
         LimitError: Its program is larger than the limits.
         NonFiniteError: Training diverged within these steps.

@@ -200,8 +200,8 @@ def record(
         computed again, StepRecorded for each new one, RunAssembled while the run is written, and RecordFinished.
 
     Raises:
-        GivenFileError: There is no such order, or it is no file.
-        RefusedError: The order is damaged or not supported, or its data file is missing or not the one it names.
+        GivenFileError: There is no file where the order or its data file should be.
+        RefusedError: The order is damaged or not supported, or needs a data file and was given none or another.
         RecordingError: An unfinished recording lies there and neither ``resume`` nor ``fresh`` is given; or it is of
             another order or key, or cannot be gone on with here.
         NonFiniteError: Training diverged; the message names the operator.

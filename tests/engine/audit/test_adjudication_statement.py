@@ -4,6 +4,7 @@ import copy
 import json
 from base64 import b64decode
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from counterfoil.audit.statement.verdict import (
     verify_verdict,
 )
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
-from counterfoil.errors import SignatureError
+from counterfoil.errors import GivenFileError, SignatureError
 from counterfoil.signing import SigningKey, generate_key, load_private_key, sign_statement
 from support.capsules import DISPUTED, adjudicated, crafted, evidence_of, record_cheat, save
 from support.jobs import Job, digits_order
@@ -77,10 +78,13 @@ def test_it_says_what_the_report_said(
 def test_refused_and_unreadable(tmp_path: Path, key: SigningKey) -> None:
     junk = tmp_path / "junk.cfoil"
     junk.write_bytes(b"all work and no play")
-    signed = verify_adjudication(sign_adjudication(adjudicated(junk), key), key.public)
+    refused = adjudicated(junk)
+    signed = verify_adjudication(sign_adjudication(refused, key), key.public)
     assert (signed.outcome, signed.run_root, signed.order_digest) == (AdjudicationOutcome.REFUSED, None, None)
     with pytest.raises(SignatureError, match="nothing to sign"):
-        sign_adjudication(adjudicated(tmp_path / "none.cfoil"), key)
+        sign_adjudication(replace(refused, capsule_digest=None), key)
+    with pytest.raises(GivenFileError, match="There is no file"):
+        adjudicated(tmp_path / "none.cfoil")
 
 
 def test_the_two_kinds_are_told_apart(confirmed: AdjudicationReport, key: SigningKey) -> None:

@@ -13,7 +13,7 @@ from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
 from counterfoil.cancel import CancelToken
-from counterfoil.errors import BundleError, CancelledError, FileWriteError, SignatureError
+from counterfoil.errors import CancelledError, FileWriteError, GivenFileError, SignatureError
 from counterfoil.intoto import TREE_HEAD_PREDICATE
 from counterfoil.signing import open_claim, open_statement, sign_claim
 from counterfoil.training.recorder import StepRecorded, record
@@ -116,9 +116,15 @@ def test_another_signed_statement_is_no_head(published, trainer_key):
 
 
 def test_files_that_cannot_be_read_or_written(tmp_path, digits_job, trainer_key, published):
-    with pytest.raises(BundleError, match="no file"):
-        read_tree_heads(tmp_path / "none.jsonl", trainer_key.public)
-    result = audited(published[0], heads=tmp_path)
+    none = tmp_path / "none.jsonl"
+    with pytest.raises(GivenFileError, match="There is no file"):
+        read_tree_heads(none, trainer_key.public)
+    for named, said in ((none, "There is no file"), (tmp_path, "is a folder, where the tree heads")):
+        with pytest.raises(GivenFileError, match=said) as caught:
+            audited(published[0], heads=named)
+        assert caught.value.role == "heads", "nothing is concluded of the run"
+    none.write_text("\n")
+    result = audited(published[0], heads=none)
     assert result.report.outcome is Outcome.REFUSED
     assert result.check(CheckNumber.COMMITMENTS).state is CheckState.FAILED
     assert not result.of(StepReplayed)

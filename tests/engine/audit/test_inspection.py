@@ -10,11 +10,12 @@ from counterfoil.audit.inspection import inspect, inspect_stages
 from counterfoil.audit.values.outcome import CheckNumber, CheckState
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
-from counterfoil.errors import BundleError, CancelledError
+from counterfoil.errors import BundleError, CancelledError, GivenFileError
 from support.bundles import flip_bit
 from support.jobs import digits_order
 
 PASSED, FAILED, WARNING, PENDING = CheckState.PASSED, CheckState.FAILED, CheckState.WARNING, CheckState.PENDING
+SKIPPED = CheckState.SKIPPED
 
 
 @pytest.fixture
@@ -65,8 +66,8 @@ def test_without_the_clients_order(digits_job):
     assert "client's own order" in summary.sentence
 
 
-def test_an_order_that_nobody_has_run(digits_job):
-    summary = inspect(digits_job.order, digits_job.order)
+def test_an_order_that_nobody_has_run(tmp_path, digits_job):
+    summary = inspect(digits_job.order, shutil.copy(digits_job.order, tmp_path / "kept.cfoil"))
     assert summary.run is None
     assert states(summary) == [PASSED] * 4 + [PENDING] * 6
     assert "nobody has run" in summary.sentence
@@ -76,7 +77,7 @@ def test_another_order_does_not_stop_the_other_checks(tmp_path, digits_job):
     other = tmp_path / "other.cfoil"
     digits_order(seed=12).write(other)
     summary = inspect(digits_job.run, other)
-    assert states(summary)[:6] == [PASSED, FAILED, PASSED, PASSED, PASSED, PASSED]
+    assert states(summary)[:6] == [PASSED, FAILED, SKIPPED, PENDING, PASSED, PASSED]
     assert summary.client_order != summary.order.digest
     assert "Nothing can be concluded" in summary.sentence
 
@@ -115,11 +116,14 @@ def test_no_bundle(tmp_path, content):
         inspect(path)
 
 
-def test_a_clients_order_that_cannot_be_read_fails_its_check(tmp_path, digits_job):
+@pytest.mark.parametrize("damage", ["junk", "cut short"])
+def test_a_clients_order_that_cannot_be_read_is_the_auditors_slip(tmp_path, digits_job, damage):
     path = tmp_path / "junk.cfoil"
-    path.write_bytes(b"junk")
-    summary = inspect(digits_job.run, path)
-    assert states(summary)[:6] == [PASSED, FAILED, PASSED, PASSED, PASSED, PASSED]
+    path.write_bytes(b"junk" if damage == "junk" else digits_job.order.read_bytes()[:-1])
+    with pytest.raises(GivenFileError, match=r"junk\.cfoil is no order of a client's") as caught:
+        inspect(digits_job.run, path)
+    assert caught.value.role == "order"
+    assert "Choose the order file" in caught.value.remedy
 
 
 def test_cancelled(digits_job):

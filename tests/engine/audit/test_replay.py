@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import fields
@@ -298,8 +299,8 @@ def test_a_machine_that_fails_the_self_test_is_an_error(monkeypatch, digits_job)
     assert result.check(CheckNumber.REPLAY).state is CheckState.SKIPPED
 
 
-def test_an_order_that_nobody_ran_is_refused(digits_job):
-    report = audited(digits_job.order, digits_job.order).report
+def test_an_order_that_nobody_ran_is_refused(digits_job, tmp_path):
+    report = audited(digits_job.order, shutil.copy(digits_job.order, tmp_path / "kept.cfoil")).report
     assert report.outcome is Outcome.REFUSED
     assert "nobody has run" in report.reason
 

@@ -1,4 +1,4 @@
-"""A file that is no bundle is refused, and the signed verdict says which file that was."""
+"""A file that is no bundle is refused, and the signed verdict says which file that was; no file refuses nobody."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from counterfoil import AuditFinished, AuditRequest, Outcome, run_audit, sign_verdict, verify_verdict
 from counterfoil.audit.statement.verdict import check_bundle_file
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import SignatureError
+from counterfoil.errors import GivenFileError, SignatureError
 from counterfoil.signing import SigningKey
 
 
@@ -28,16 +28,16 @@ def test_the_verdict_names_the_refused_file(tmp_path: Path, trainer_key: Signing
         check_bundle_file(verdict, path)
 
 
-def test_no_file_has_no_digest(tmp_path: Path) -> None:
-    *_, last = run_audit(AuditRequest(tmp_path / "none.cfoil"))
-    assert isinstance(last, AuditFinished)
-    assert (last.report.outcome, last.report.bundle_digest) == (Outcome.REFUSED, None)
+@pytest.mark.parametrize(("name", "said"), [("none.cfoil", "There is no file"), (".", "is a folder")])
+def test_where_there_is_no_file_nothing_is_concluded(tmp_path: Path, name: str, said: str) -> None:
+    with pytest.raises(GivenFileError, match=said) as caught:
+        list(run_audit(AuditRequest(tmp_path / name)))
+    assert caught.value.role == "file"
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.cfoil"
     os.mkfifo(pipe)
-    *_, last = run_audit(AuditRequest(pipe))
-    assert isinstance(last, AuditFinished)
-    assert (last.report.outcome, last.report.bundle_digest) == (Outcome.REFUSED, None)
+    with pytest.raises(GivenFileError, match="is a pipe"):
+        list(run_audit(AuditRequest(pipe)))

@@ -25,7 +25,7 @@ from counterfoil.audit.statement.verdict import (
 )
 from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import BundleError, SignatureError
+from counterfoil.errors import GivenFileError, SignatureError
 from counterfoil.signing import (
     SigningKey,
     claimed_key_ids,
@@ -268,7 +268,7 @@ def test_a_verdict_knows_its_file(key: SigningKey, tmp_path: Path) -> None:
     bundle.write_bytes(b"bundlE")
     with pytest.raises(SignatureError, match="another file"):
         check_bundle_file(verdict, bundle)
-    with pytest.raises(BundleError, match="cannot be read"):
+    with pytest.raises(GivenFileError, match="cannot be read"):
         check_bundle_file(verdict, tmp_path / "none.cfoil")
 
 

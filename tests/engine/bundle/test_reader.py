@@ -12,7 +12,7 @@ import pytest
 
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
-from counterfoil.errors import BundleError, CancelledError, CommitmentError
+from counterfoil.errors import BundleError, CancelledError, CommitmentError, GivenFileError
 from counterfoil.generators import finish
 from support.bundles import (
     change,
@@ -34,6 +34,13 @@ def refuse(path: Path, match: str) -> None:
         BundleReader.open(path)
 
 
+def not_given(path: Path, match: str) -> None:
+    """Expect that whoever named it is told, without a word on what a bundle should be."""
+    with pytest.raises(GivenFileError, match=match) as caught:
+        BundleReader.open(path)
+    assert caught.value.role == "file"
+
+
 def test_control_the_untouched_bundle_opens(path: Path) -> None:
     with BundleReader.open(path) as reader:
         reader.check_order_contents()
@@ -43,20 +50,20 @@ def test_control_the_untouched_bundle_opens(path: Path) -> None:
 
 
 def test_no_file(tmp_path: Path) -> None:
-    refuse(tmp_path / "none.cfoil", "There is no file")
+    not_given(tmp_path / "none.cfoil", "There is no file")
 
 
 def test_a_folder(tmp_path: Path) -> None:
-    refuse(tmp_path, "is a folder")
+    not_given(tmp_path, "is a folder")
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    refuse(tmp_path / "pipe", "is a pipe")
+    not_given(tmp_path / "pipe", "is a pipe")
 
 
 def test_a_name_that_no_file_can_have() -> None:
-    refuse(Path("a\0b"), "cannot be read")
+    not_given(Path("a\0b"), "cannot be read")
 
 
 @pytest.mark.parametrize("data", [b"", b"x", b"\x89HDF", b"PK\3\4" + bytes(100), b"\x89HDF\r\n\x1a\n"])

@@ -14,7 +14,7 @@ from counterfoil.bundle.precision import PROFILES, Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.cancel import CancelToken
 from counterfoil.cli import main, reports
-from counterfoil.errors import BundleError, CancelledError, DataError
+from counterfoil.errors import BundleError, CancelledError, DataError, GivenFileError
 from counterfoil.execution.perturbed import PERTURBATIONS
 from counterfoil.program.graph import Program
 from counterfoil.training.calibration import (
@@ -123,8 +123,11 @@ def test_it_reports_progress_and_can_be_stopped(tmp_path):
 def test_what_cannot_be_calibrated_is_a_sentence(tmp_path):
     with pytest.raises(DataError, match="at least one step"):
         list(calibrate(tmp_path / "job.cfoil", steps=0))
-    with pytest.raises(BundleError):
+    with pytest.raises(GivenFileError, match=r"There is no file .*missing\.cfoil\."):
         list(calibrate(tmp_path / "missing.cfoil"))
+    (tmp_path / "junk.cfoil").write_bytes(b"junk")
+    with pytest.raises(BundleError, match="not a Counterfoil bundle"):
+        list(calibrate(tmp_path / "junk.cfoil"))
 
 
 @pytest.mark.parametrize(("largest", "tight"), [(2.0**-19.5, True), (2.0**-20.5, False), (0.0, False)])
@@ -157,8 +160,10 @@ def test_the_command(tmp_path, capsys):
 def test_an_order_that_keeps_its_data_outside(tmp_path):
     order, data = tmp_path / "job.cfoil", tmp_path / "big.cfdata"
     digits_order(steps=2).write(order, external_data=data)
-    with pytest.raises(BundleError, match="big"):
+    with pytest.raises(GivenFileError, match="big") as caught:
         list(calibrate(order, tmp_path / "none.cfoil"))
+    assert caught.value.role == "data"
+    assert caught.value.remedy
     *_, found = calibrate(order, tmp_path / "calibrated.cfoil", steps=1, data=data, threads=1)
     with BundleReader.open(tmp_path / "calibrated.cfoil") as reader:
         assert reader.manifest.digest == found.order

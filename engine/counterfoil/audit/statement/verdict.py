@@ -19,7 +19,7 @@ from counterfoil.audit.values.adjudication import AdjudicationReport
 from counterfoil.audit.values.report import AuditReport
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import BundleError, SignatureError
+from counterfoil.errors import GivenFileError, SignatureError
 from counterfoil.inputs import NotAFileError
 from counterfoil.intoto import ADJUDICATION_PREDICATE, VERDICT_PREDICATE
 from counterfoil.sentence import say
@@ -149,17 +149,17 @@ def check_bundle_file(
 
     Raises:
         SignatureError: The file is another one.
-        BundleError: It cannot be read.
+        GivenFileError: It is not there, is no file, or cannot be read.
         CancelledError: The token was cancelled.
     """
     try:
         digest = Digest.of_file(path, cancel, progress)
     except NotAFileError as error:
-        raise BundleError(
+        raise GivenFileError(
             say("{0} is {1}, and not a file that a verdict could be about.", os.fspath(path), error.strerror)
         ) from error
     except (OSError, ValueError) as error:
-        raise BundleError(say("The file {0} cannot be read.", os.fspath(path)), detail=str(error)) from error
+        raise GivenFileError(say("The file {0} cannot be read.", os.fspath(path)), detail=str(error)) from error
     if digest != verdict.bundle_digest:
         raise SignatureError(
             say(
