@@ -26,7 +26,7 @@ from counterfoil.execution.interpreter import (
     StepResult,
     native,
 )
-from counterfoil.program.graph import Node
+from counterfoil.program.graph import Node, Program
 from counterfoil.rounding import profiles
 from counterfoil.rounding.kernel_cpu import mix_values
 from counterfoil.rounding.log import SiteLog
@@ -93,15 +93,19 @@ class Trainer:
 
 
 def record_malicious(order: Path, run: Path, key: SigningKey, trainer: Trainer, **settings: Any) -> Path:
-    """Record and sign a run of an order by ``trainer``."""
+    """Record and sign a run of an order by ``trainer``, whose self-test before it is an honest one."""
 
     def received(*read: Any) -> LoadedOrder:
         trainer.order = prepare_order(*read)
         return trainer.order
 
+    def interpreter(program: Program, *args: Any) -> Interpreter:
+        ordered = program is trainer.order.program
+        return _Interpreter(trainer, program, *args) if ordered else Interpreter(program, *args)
+
     with ExitStack() as stack:
         stack.enter_context(replaced(recorder, "prepare_order", received))
-        stack.enter_context(replaced(machine, "Interpreter", lambda *args: _Interpreter(trainer, *args)))
+        stack.enter_context(replaced(machine, "Interpreter", interpreter))
         stack.enter_context(replaced(profiles, "RecordingRounder", lambda *args: _Rounder(trainer, *args)))
         return record_run(order, run, key, **settings)
 
