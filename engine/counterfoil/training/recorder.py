@@ -200,6 +200,7 @@ def record(
         computed again, StepRecorded for each new one, RunAssembled while the run is written, and RecordFinished.
 
     Raises:
+        GivenFileError: There is no such order, or it is no file.
         RefusedError: The order is damaged or not supported, or its data file is missing or not the one it names.
         RecordingError: An unfinished recording lies there and neither ``resume`` nor ``fresh`` is given; or it is of
             another order or key, or cannot be gone on with here.
