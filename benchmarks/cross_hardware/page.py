@@ -17,8 +17,9 @@ Written by `python -m benchmarks.cross_hardware page` from the results under `be
 `make arm64` does the campaign with an emulated AArch64 machine; how another machine joins is said
 [below](#a-further-machine).
 
-A result belongs to the digest of its order, not to a version of Counterfoil: what was found with an earlier version stays as
-long as the order is the same. So it is with most of the emulated machine's results under the rounding profiles.
+A result belongs to the digest of its order, not to a version of Counterfoil: what was found with an earlier version
+stays as long as the order is the same. So it is with most of the emulated machine's results under the rounding
+profiles.
 
 Every recipe, a model of one's own and a job of every rounded operator are ordered once under each precision profile,
 at small sizes. Each machine records each order, and audits what the others recorded. Machines have other processors,
