@@ -28,7 +28,7 @@ from counterfoil.bundle import steady
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import SignatureError
+from counterfoil.errors import GivenFileError, SignatureError
 from support.capsules import adjudicated
 from support.jobs import audited
 from support.rewriting import before, flipped, place_of
@@ -100,15 +100,19 @@ def test_control_the_same_bit_before_the_audit_is_refused(digits_job, tmp_path, 
     assert sign_verdict(report, trainer_key)
 
 
-def lying(monkeypatch, lie: Callable[[int, int, memoryview], None]) -> None:
-    """Let each read of the disk go through a liar, who gets its number, the offset, and the bytes to change."""
+def lying(monkeypatch, path: Path, lie: Callable[[int, int, memoryview], None]) -> None:
+    """Let each read of a file go through a liar, who gets its number, the offset, and the bytes to change.
+
+    Other files lie on the auditor's own disk, which is honest.
+    """
     fill, count = SteadyFile._fill, 0
 
     def filled(self: SteadyFile, offset: int, target: memoryview, what: str) -> None:
         nonlocal count
         fill(self, offset, target, what)
-        count += 1
-        lie(count, offset, target)
+        if self.path == path:
+            count += 1
+            lie(count, offset, target)
 
     monkeypatch.setattr(SteadyFile, "_fill", filled)
 
@@ -121,7 +125,7 @@ def test_reads_alternate(digits_job, trainer_key, monkeypatch, cache, parity):
         if count % 2 == parity and len(target):
             target[len(target) // 2] ^= 1
 
-    lying(monkeypatch, lie)
+    lying(monkeypatch, digits_job.run, lie)
     result = audited(digits_job.run, digits_job.order)
     # Where the very first read lies, that is the file: it is refused under the digest of what was read.
     if parity == 1 and result.report.bundle_digest is not None:
@@ -129,6 +133,17 @@ def test_reads_alternate(digits_job, trainer_key, monkeypatch, cache, parity):
         assert result.report.bundle_digest != Digest.of_file(digits_job.run)
     else:
         unsigned_or_right(result, trainer_key, Digest.of_file(digits_job.run))
+
+
+def test_the_disk_that_the_client_s_order_lies_on_shows_rubbish(digits_job, monkeypatch):
+    """That says nothing of the run: nothing is concluded, and there is no report that could be signed."""
+
+    def lie(count: int, offset: int, target: memoryview) -> None:
+        target[:] = bytes(len(target))
+
+    lying(monkeypatch, digits_job.order, lie)
+    with pytest.raises(GivenFileError, match="is no order"):
+        audited(digits_job.run, digits_job.order)
 
 
 def test_the_honest_file_is_hashed_and_rubbish_is_read(digits_job, trainer_key, monkeypatch):
@@ -139,7 +154,7 @@ def test_the_honest_file_is_hashed_and_rubbish_is_read(digits_job, trainer_key, 
         if len(target) < size:
             target[:] = bytes(len(target))
 
-    lying(monkeypatch, lie)
+    lying(monkeypatch, digits_job.run, lie)
     monkeypatch.setattr(steady, "_PIECE_BYTES", 2**30)
     monkeypatch.setattr(steady, "LEAST_BLOCK", 2**8)
     result = audited(digits_job.run, digits_job.order)
@@ -154,7 +169,7 @@ def test_rubbish_is_hashed_and_the_honest_file_is_read(digits_job, trainer_key, 
         if count == 1:
             target[-1] ^= 1
 
-    lying(monkeypatch, lie)
+    lying(monkeypatch, digits_job.run, lie)
     monkeypatch.setattr(steady, "LEAST_BLOCK", 2**8)
     result = audited(digits_job.run, digits_job.order)
     assert result.report.outcome in (Outcome.REFUSED, Outcome.INCONCLUSIVE), result.report.reason
@@ -224,7 +239,7 @@ def test_a_capsule_is_hashed_and_rubbish_is_read(capsule, monkeypatch):
         if count > 1:
             target[:] = bytes(len(target))
 
-    lying(monkeypatch, lie)
+    lying(monkeypatch, capsule, lie)
     report = adjudicated(capsule)
     assert report.outcome is AdjudicationOutcome.INCONCLUSIVE, report.reason
     assert report.capsule_digest is None

@@ -199,7 +199,7 @@ class Corpus:
             for record, log in zip(records[1:], logs, strict=True):
                 if Digest.of(log) != record.log:
                     raise CommitmentError("A log is not the one that the run commits to.")
-                read_log(inspection.order.program, record, log)
+                read_log(inspection.order, record, log)
             assert all(check.state is not CheckState.FAILED for check in inspection.checks.values())
             return (
                 plain(reader.check_order_contents()),

@@ -93,7 +93,7 @@ class Trainer:
 
 
 def record_malicious(order: Path, run: Path, key: SigningKey, trainer: Trainer, **settings: Any) -> Path:
-    """Record and sign a run of an order by ``trainer``."""
+    """Record and sign a run of an order by ``trainer``, whose self-test before it is an honest one."""
 
     def received(*read: Any) -> LoadedOrder:
         trainer.order = prepare_order(*read)
@@ -101,9 +101,8 @@ def record_malicious(order: Path, run: Path, key: SigningKey, trainer: Trainer, 
 
     def interpreter(program: Program, *args: Any) -> Interpreter:
         # The self-test, which comes first, computes another program: it is passed honestly.
-        return (
-            _Interpreter(trainer, program, *args) if program is trainer.order.program else Interpreter(program, *args)
-        )
+        ordered = program is trainer.order.program
+        return _Interpreter(trainer, program, *args) if ordered else Interpreter(program, *args)
 
     with ExitStack() as stack:
         stack.enter_context(replaced(recorder, "prepare_order", received))

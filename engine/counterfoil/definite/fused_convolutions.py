@@ -32,6 +32,8 @@ _TILE_BYTES = 640 * 1024
 _FEWEST_ROWS = 64
 _FEWEST_ADDED = 1024
 """Rows of a tile below which adding its product to those of the others costs too much."""
+_KEPT = 32
+"""Tables of a sort that are kept, for as many shapes of convolutions: a stranger's program may have thousands."""
 
 
 @dataclass(frozen=True)
@@ -238,7 +240,7 @@ def _gradient_margins(
     return before, after
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=_KEPT)
 def _places(size: tuple[int, ...], before: tuple[int, ...], after: tuple[int, ...]) -> tuple[Int64Array, int]:
     """Where the positions of an image lie once it has zeros around it; and how many positions it has then."""
     padded = tuple(n + b + a for n, b, a in zip(size, before, after, strict=True))
@@ -270,7 +272,7 @@ def _reading(samples: int, channels: int, starts: Int64Array, taps: Int64Array, 
     return Reading(rows * channels, np.ascontiguousarray(taps[::length]) * channels, length * channels)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=_KEPT)
 def _windows(
     samples: int, channels: int, size: tuple[int, ...], kernel: tuple[int, ...], geometry: Geometry
 ) -> Reading:
@@ -281,7 +283,7 @@ def _windows(
     return _reading(samples, channels, _grid(starts, padded), _grid(taps, padded), math.prod(padded))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=_KEPT)
 def _phase_windows(
     samples: int,
     channels: int,
@@ -297,7 +299,7 @@ def _phase_windows(
     return _reading(samples, channels, _grid(starts, padded), _grid(taps, padded), math.prod(padded))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=_KEPT)
 def _single(
     samples: int, channels: int, positions: tuple[int, ...], before: tuple[int, ...], after: tuple[int, ...]
 ) -> Reading:

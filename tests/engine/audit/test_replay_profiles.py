@@ -1,4 +1,4 @@
-"""Every precision profile: recorded natively, replayed as other hardware would compute it."""
+"""Every rounded profile, and an exact one: recorded natively, replayed as other hardware would compute it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.bundle.precision import PROFILES, Precision
+from counterfoil.bundle.precision import PROFILES, AnyPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.execution.interpreter import Interpreter
 from counterfoil.execution.perturbed import PERTURBATIONS, perturbed
@@ -23,11 +23,12 @@ from counterfoil.training.order import OrderDraft, load_order
 from support.jobs import Job, audited, digits_order, gpt2_order, own_order, record_job
 
 BFLOAT16 = "float32-bfloat16"
-ORDERS: dict[str, Callable[[Precision], OrderDraft]] = {
+ORDERS: dict[str, Callable[[AnyPrecision], OrderDraft]] = {
     "digits": lambda precision: digits_order(precision=precision, steps=3, checkpoint_every=3),
     "gpt2": lambda precision: gpt2_order(precision=precision, steps=3, checkpoint_every=3),
 }
-CASES = [("digits", profile) for profile in PROFILES] + [
+ROUNDED = {name: precision for name, precision in PROFILES.items() if isinstance(precision, Precision)}
+CASES = [("digits", profile) for profile in (*ROUNDED, "exact-20")] + [
     ("gpt2", profile) for profile in ("float64-24", "float64-18", BFLOAT16)
 ]
 
@@ -112,13 +113,13 @@ def rows_whose_sums_are_midpoints(p: int) -> np.ndarray:
 def steered_by_hardware(profile: str) -> OrderDraft:
     """An order in which the last bits decide, at any precision."""
     if profile == BFLOAT16:
-        return digits_order(precision=PROFILES[profile], width=8, batch_size=16, checkpoint_every=1)
-    data = {"x": rows_whose_sums_are_midpoints(PROFILES[profile].significand_bits)}
+        return digits_order(precision=ROUNDED[profile], width=8, batch_size=16, checkpoint_every=1)
+    data = {"x": rows_whose_sums_are_midpoints(ROUNDED[profile].significand_bits)}
     draft = own_order(Summed(), lambda model, batch: model(batch["x"]).square().mean(), data, learning_rate=0.02)
-    return replace(draft, manifest=replace(draft.manifest, precision=PROFILES[profile]))
+    return replace(draft, manifest=replace(draft.manifest, precision=ROUNDED[profile]))
 
 
-@pytest.fixture(scope="module", params=PROFILES)
+@pytest.fixture(scope="module", params=ROUNDED)
 def corrected(request, tmp_path_factory, trainer_key) -> Job:
     return record_job(tmp_path_factory.mktemp("corrected"), steered_by_hardware(request.param), trainer_key)
 
@@ -177,6 +178,6 @@ def _to_bfloat16(array: np.ndarray) -> np.ndarray:
 
 
 def test_a_profile_with_other_guard_bits(tmp_path, trainer_key):
-    precision = replace(PROFILES[BFLOAT16], guard_bits=6, margin_bits=16)
+    precision = replace(ROUNDED[BFLOAT16], guard_bits=6, margin_bits=16)
     job = record_job(tmp_path, ORDERS["digits"](precision), trainer_key)
     assert audited(job.run, job.order, perturbation="split").report.outcome is Outcome.VERIFIED

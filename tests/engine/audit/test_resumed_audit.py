@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 import torch
 
+from counterfoil import machine
 from counterfoil.audit import kept as keeping
 from counterfoil.audit.kept import Keeper, decode, encode, load
 from counterfoil.audit.replay import find_progress
 from counterfoil.audit.statement.write import verdict_statement
-from counterfoil.audit.step import replayer as audit_steps
 from counterfoil.audit.values.events import AuditStarted, DivergenceMeasured, Event, ProgressRestored
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import AuditReport
@@ -175,7 +175,7 @@ def test_the_machine_fails(digits_job, tmp_path, monkeypatch, error):
         return native(operation, args, kwargs)
 
     with monkeypatch.context() as patch:
-        patch.setattr(audit_steps, "native", failing)
+        patch.setattr(machine, "native", failing)
         finished = ended(whole(request_of(digits_job, place)))
     if error is None:
         assert finished.report.outcome is Outcome.VERIFIED, "control"

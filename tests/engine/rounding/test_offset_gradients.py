@@ -27,8 +27,8 @@ def on_the_grid(draft: OrderDraft) -> dict[str, Tensor]:
     kept: list[trial._Kept] = []
     original = trial._Kept.__init__
 
-    def remembered(self: trial._Kept, wanted: object) -> None:
-        original(self, wanted)  # type: ignore[arg-type]
+    def remembered(self: trial._Kept, *given: object) -> None:
+        original(self, *given)  # type: ignore[arg-type]
         kept.append(self)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -8,7 +8,7 @@ from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.state import state_root
-from counterfoil.errors import BundleError, CancelledError, CommitmentError, DeviceError, NonFiniteError
+from counterfoil.errors import CancelledError, CommitmentError, DeviceError, GivenFileError, NonFiniteError
 from counterfoil.signing import open_claim
 from counterfoil.training.recorder import RecordFinished, RecordStarted, StepRecorded, record
 from counterfoil.training.tamper import LabelFlip
@@ -122,7 +122,7 @@ def test_a_damaged_order(tmp_path, trainer_key):
 
 
 def test_no_order(tmp_path, trainer_key):
-    with pytest.raises(BundleError):
+    with pytest.raises(GivenFileError, match="There is no file"):
         record_run(tmp_path / "nothing.cfoil", tmp_path / "run.cfoil", trainer_key)
 
 
