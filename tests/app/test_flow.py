@@ -308,8 +308,11 @@ def test_closing_asks_during_a_replay(opened: MainWindow, engine: FakeEngine, qt
     qtbot.waitUntil(lambda: opened.session.has_let_go)
 
 
-def test_closing_without_a_replay_does_not_ask(opened: MainWindow) -> None:
-    assert opened.close()
+def test_closing_without_a_replay_does_not_ask(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.close()  # at once, or as soon as the worker has let go of the bundle that it is still reading
+    assert opened.findChild(QMessageBox) is None
+    assert not opened.isVisible()
+    qtbot.waitUntil(lambda: opened.session.has_let_go)
 
 
 def test_engine_error_during_replay_is_inconclusive(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
