@@ -417,6 +417,161 @@
         </message>
     </context>
     <context>
+        <name>DeliveryDialog</name>
+        <message>
+            <source>&amp;Compare again</source>
+            <translation>&amp;Noch einmal vergleichen</translation>
+        </message>
+        <message>
+            <source>&amp;Stop</source>
+            <translation>&amp;Abbrechen</translation>
+        </message>
+        <message>
+            <source>At</source>
+            <translation>Stelle</translation>
+        </message>
+        <message>
+            <source>Auditor's key</source>
+            <translation>Schlüssel des Prüfers</translation>
+        </message>
+        <message>
+            <source>Being compared</source>
+            <translation>Wird verglichen</translation>
+        </message>
+        <message>
+            <source>C&amp;lose</source>
+            <translation>Sch&amp;ließen</translation>
+        </message>
+        <message>
+            <source>Choose the &amp;verdict…</source>
+            <translation>&amp;Urteil wählen…</translation>
+        </message>
+        <message>
+            <source>DELIVERED: these are the verified weights</source>
+            <translation>DELIVERED: Das sind die verifizierten Gewichte</translation>
+        </message>
+        <message>
+            <source>DIFFERENT: these are other weights</source>
+            <translation>DIFFERENT: Das sind andere Gewichte</translation>
+        </message>
+        <message>
+            <source>Delivered weights: {0}</source>
+            <translation>Gelieferte Gewichte: {0}</translation>
+        </message>
+        <message>
+            <source>Elements</source>
+            <translation>Elemente</translation>
+        </message>
+        <message>
+            <source>Equal</source>
+            <translation>Gleich</translation>
+        </message>
+        <message>
+            <source>Every tensor is compared with the final state of the run.</source>
+            <translation>Jeder Tensor wird mit dem Endzustand des Laufs verglichen.</translation>
+        </message>
+        <message>
+            <source>Largest difference</source>
+            <translation>Größter Unterschied</translation>
+        </message>
+        <message>
+            <source>Not compared</source>
+            <translation>Nicht verglichen</translation>
+        </message>
+        <message>
+            <source>Not looked at</source>
+            <translation>Nicht angesehen</translation>
+        </message>
+        <message>
+            <source>Nothing says that the run {0} is verified: choose the verdict on it.</source>
+            <translation>Nichts sagt, dass der Lauf {0} verifiziert ist: Wählen Sie das Urteil über ihn.</translation>
+        </message>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Progress of the comparison</source>
+            <translation>Fortschritt des Vergleichs</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>Schritt</translation>
+        </message>
+        <message>
+            <source>Tensor</source>
+            <translation>Tensorname</translation>
+        </message>
+        <message>
+            <source>Tensors</source>
+            <translation>Tensoren</translation>
+        </message>
+        <message>
+            <source>Tensors that are not as in the run</source>
+            <translation>Tensoren, die nicht wie im Lauf sind</translation>
+        </message>
+        <message>
+            <source>The comparison was stopped.</source>
+            <translation>Der Vergleich wurde angehalten.</translation>
+        </message>
+        <message>
+            <source>The run {0} is judged by the verdict {1}.</source>
+            <translation>Den Lauf {0} beurteilt das Urteil {1}.</translation>
+        </message>
+        <message>
+            <source>The run {0} was replayed here and verified.</source>
+            <translation>Der Lauf {0} wurde hier nachgerechnet und verifiziert.</translation>
+        </message>
+        <message>
+            <source>The verdict on the run</source>
+            <translation>Das Urteil über den Lauf</translation>
+        </message>
+        <message>
+            <source>Verdicts (*.json)</source>
+            <translation>Urteile (*.json)</translation>
+        </message>
+        <message>
+            <source>Weights</source>
+            <translation>Gewichte</translation>
+        </message>
+        <message>
+            <source>What is wrong</source>
+            <translation>Was nicht stimmt</translation>
+        </message>
+        <message>
+            <source>What was found</source>
+            <translation>Was gefunden wurde</translation>
+        </message>
+        <message>
+            <source>missing</source>
+            <translation>fehlt</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>keine</translation>
+        </message>
+        <message>
+            <source>not a number</source>
+            <translation>keine Zahl</translation>
+        </message>
+        <message>
+            <source>not of the run</source>
+            <translation>nicht aus dem Lauf</translation>
+        </message>
+        <message>
+            <source>other values</source>
+            <translation>andere Werte</translation>
+        </message>
+        <message>
+            <source>{0} of {1}</source>
+            <translation>{0} von {1}</translation>
+        </message>
+    </context>
+    <context>
         <name>Desk</name>
         <message>
             <source>Views</source>
@@ -744,8 +899,8 @@
     <context>
         <name>DropHint</name>
         <message>
-            <source>A run is opened, several are queued. An order is compared with the run, a verdict is read, a dispute capsule is adjudicated; data, tree heads and keys are used with what is open.</source>
-            <translation>Ein Lauf wird geöffnet, mehrere kommen in die Warteschlange. Ein Auftrag wird mit dem Lauf verglichen, ein Urteil gelesen, über eine Streitfallkapsel entschieden; Daten, Baumköpfe und Schlüssel gelten für das, was offen ist.</translation>
+            <source>A run is opened, several are queued. An order is compared with the run, a verdict is read, a dispute capsule is adjudicated, weights are compared with the run; data, tree heads and keys are used with what is open.</source>
+            <translation>Ein Lauf wird geöffnet, mehrere kommen in die Warteschlange. Ein Auftrag wird mit dem Lauf verglichen, ein Urteil gelesen, über eine Streitfallkapsel entschieden, Gewichte werden mit dem Lauf verglichen; Daten, Baumköpfe und Schlüssel gelten für das, was offen ist.</translation>
         </message>
         <message>
             <source>Drop the file here</source>
@@ -779,8 +934,12 @@
             <translation>{0} enthält Baumköpfe: Öffnen Sie zuerst ihren Lauf.</translation>
         </message>
         <message>
-            <source>{0} holds weights: an audit needs none, the run holds every weight that was signed.</source>
-            <translation>{0} enthält Gewichte: Eine Prüfung braucht keine, der Lauf enthält jedes unterschriebene Gewicht.</translation>
+            <source>{0} holds weights: compare them after the replay.</source>
+            <translation>{0} enthält Gewichte: Vergleichen Sie sie nach der Nachrechnung.</translation>
+        </message>
+        <message>
+            <source>{0} holds weights: open the run that they should come from first.</source>
+            <translation>{0} enthält Gewichte: Öffnen Sie zuerst den Lauf, aus dem sie stammen sollen.</translation>
         </message>
         <message>
             <source>{0} is no file that Counterfoil reads.</source>
@@ -3362,6 +3521,10 @@ Lauf zu finden</translation>
             <translation>Richtungen sehen gewählt aus in {0}.</translation>
         </message>
         <message>
+            <source>Drop the auditor's public key on the window, then compare again.</source>
+            <translation>Ziehen Sie den öffentlichen Schlüssel des Prüfers auf das Fenster, und vergleichen Sie noch einmal.</translation>
+        </message>
+        <message>
             <source>Every fingerprint that the trainer signed for this step agrees with the replay, and what follows the last of them is arithmetic that is exact on all hardware: the result that it signed does not follow from what it signed on the way.</source>
             <translation>Jeder Fingerabdruck, den der Trainer für diesen Schritt unterschrieben hat, stimmt mit der Nachrechnung überein, und was auf den letzten folgt, ist Arithmetik, die auf jeder Hardware exakt ist: Das unterschriebene Ergebnis folgt nicht aus dem, was er unterwegs unterschrieben hat.</translation>
         </message>
@@ -4928,6 +5091,10 @@ Lauf zu finden</translation>
         <message>
             <source>The verdict was not made by Counterfoil.</source>
             <translation>Das Urteil stammt nicht von Counterfoil.</translation>
+        </message>
+        <message>
+            <source>The verdict {0} was signed with a key that you have not given.</source>
+            <translation>Das Urteil {0} wurde mit einem Schlüssel unterschrieben, den Sie nicht angegeben haben.</translation>
         </message>
         <message>
             <source>The verdict's comparisons do not begin at the run root.</source>
