@@ -296,6 +296,15 @@ from .training.recipes.digits import order_digits as order_digits
 from .training.recipes.gpt2 import (
     Gpt2Size as Gpt2Size,
 )
+from .training.huggingface import (
+    FineTuning as FineTuning,
+)
+from .training.huggingface import (
+    Lora as Lora,
+)
+from .training.huggingface import (
+    order_huggingface as order_huggingface,
+)
 from .training.recipes.gpt2 import (
     order_gpt2 as order_gpt2,
 )

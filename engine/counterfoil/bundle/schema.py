@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from counterfoil import canonical
 from counterfoil.bundle.precision import AnyPrecision, precision_from_json
+from counterfoil.bundle.sources import Source
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.dtypes import DATA_DTYPES
@@ -122,6 +123,8 @@ class OrderManifest:
         data: The data arrays by name; the first axis of each is the row.
         data_root: State root over the data arrays.
         initial_root: State root over the initial state.
+        sources: The files that parts of the order (``model``, ``data``) were made from, as the client says; most orders
+            name none.
     """
 
     title: str
@@ -140,6 +143,7 @@ class OrderManifest:
     data: Mapping[str, ArraySpec]
     data_root: Digest
     initial_root: Digest
+    sources: Mapping[str, Source] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.checkpoint_every % self.commit_every:
@@ -218,6 +222,7 @@ class OrderManifest:
                 "data": {name: spec.to_json() for name, spec in self.data.items()},
                 "data_root": self.data_root.hex,
                 "initial_root": self.initial_root.hex,
+                **({"sources": {name: item.to_json() for name, item in self.sources.items()}} if self.sources else {}),
             }
         )
 
@@ -237,6 +242,9 @@ class OrderManifest:
             value = canonical.decode(data)
         except canonical.CanonicalError as error:
             raise BundleError(say("The order's manifest is damaged."), detail=str(error)) from error
+        sources = {}
+        if isinstance(value, dict) and "sources" in value:
+            sources = _sources(value.pop("sources"))
         fields = _fields(value, say("order's manifest"))
         version = fields.take("format", int)
         if version != FORMAT_VERSION:
@@ -273,9 +281,16 @@ class OrderManifest:
             data=data_specs,
             data_root=fields.digest("data_root"),
             initial_root=fields.digest("initial_root"),
+            sources=sources,
         )
         fields.end()
         return result
+
+
+def _sources(value: Any) -> dict[str, Source]:
+    if not isinstance(value, dict) or not value:
+        raise BundleError(say("The sources of the order are not a list of files by part."))
+    return {check_name(name): Source.from_json(item) for name, item in value.items()}
 
 
 _STEP_RECORD = say("step record")
