@@ -292,10 +292,6 @@ from .training.custom import (
 from .training.custom import (
     order_custom as order_custom,
 )
-from .training.recipes.digits import order_digits as order_digits
-from .training.recipes.gpt2 import (
-    Gpt2Size as Gpt2Size,
-)
 from .training.huggingface import (
     FineTuning as FineTuning,
 )
@@ -304,6 +300,10 @@ from .training.huggingface import (
 )
 from .training.huggingface import (
     order_huggingface as order_huggingface,
+)
+from .training.recipes.digits import order_digits as order_digits
+from .training.recipes.gpt2 import (
+    Gpt2Size as Gpt2Size,
 )
 from .training.recipes.gpt2 import (
     order_gpt2 as order_gpt2,

@@ -240,7 +240,7 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
     for file in order.sources:
         if file.revision is not None:
             facts[f"{file.part} revision"] = one_line(file.revision)
-        facts[f"{file.part} from {one_line(file.file)}"] = f"{file.size:,} bytes, SHA-256 {file.digest.hex}"
+        facts[f"{file.part} {one_line(file.file)}"] = f"SHA-256 {file.digest.hex}"
     if run is None:
         facts["run"] = "none yet"
     else:
