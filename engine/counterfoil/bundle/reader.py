@@ -181,6 +181,17 @@ class BundleReader(CheckedFile):
             raise BundleError(say("The bundle stores no state of step {0}.", step))
         return self._state(layout.checkpoint_path(step))
 
+    def checkpoint_tensor(self, step: int, name: str, cancel: CancelToken | None = None) -> tuple[Array, Digest]:
+        """Return one tensor of a stored state, and the tensor digest of the very bytes that are returned.
+
+        Raises:
+            BundleError: No state of this step is stored, or it has no such tensor.
+            CancelledError: The token was cancelled.
+        """
+        if not self.has_run or not self.manifest.is_checkpoint(step):
+            raise BundleError(say("The bundle stores no state of step {0}.", step))
+        return self._load(name, f"{layout.checkpoint_path(step)}/{name}", cancel)
+
     def step_records(self, cancel: CancelToken | None = None, progress: Progress | None = None) -> list[StepRecord]:
         """Rebuild the records of steps 0 to ``steps`` from what is stored; reads every log and fingerprint once.
 

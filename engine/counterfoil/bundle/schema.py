@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from counterfoil import canonical
 from counterfoil.bundle.precision import AnyPrecision, precision_from_json
+from counterfoil.bundle.sources import Source
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.dtypes import DATA_DTYPES
@@ -106,6 +107,39 @@ class ArraySpec:
 
 
 @dataclass(frozen=True)
+class ModuleNames:
+    """Where the tensors of the client's module differ from those of the state: what its files lack, and name twice.
+
+    Attributes:
+        tied: Second names of tied tensors, each with the name that the state has for it.
+        unsaved: State tensors that files of the module do not hold, sorted: buffers that are not persistent, and
+            constants that the step met.
+    """
+
+    tied: Mapping[str, str]
+    unsaved: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {"tied": dict(self.tied), "unsaved": list(self.unsaved)}
+
+    @classmethod
+    def from_json(cls, value: Any) -> ModuleNames:
+        """Read the JSON form; raises BundleError."""
+        fields = _fields(value, say("names of the order's module"))
+        tied = fields.take("tied", dict)
+        unsaved = fields.take("unsaved", list)
+        fields.end()
+        result = cls(
+            {check_name(name): check_name(other) for name, other in tied.items()},
+            tuple(check_name(name) for name in unsaved),
+        )
+        if list(result.unsaved) != sorted(set(result.unsaved)) or not (tied or unsaved):
+            raise BundleError(say("The names of the order's module are none, not sorted, or there twice."))
+        return result
+
+
+@dataclass(frozen=True)
 class OrderManifest:
     """What the client orders. The order digest is the SHA-256 of its canonical JSON.
 
@@ -127,6 +161,9 @@ class OrderManifest:
         data: The data arrays by name; the first axis of each is the row.
         data_root: State root over the data arrays.
         initial_root: State root over the initial state.
+        module: Where the names of the client's module differ from those of the state; None where they do not.
+        sources: The files that parts of the order (``model``, ``data``) were made from, as the client says; most orders
+            name none.
     """
 
     title: str
@@ -145,6 +182,8 @@ class OrderManifest:
     data: Mapping[str, ArraySpec]
     data_root: Digest
     initial_root: Digest
+    module: ModuleNames | None = None
+    sources: Mapping[str, Source] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.checkpoint_every % self.commit_every:
@@ -230,6 +269,8 @@ class OrderManifest:
                 "data": {name: spec.to_json() for name, spec in self.data.items()},
                 "data_root": self.data_root.hex,
                 "initial_root": self.initial_root.hex,
+                **({} if self.module is None else {"module": self.module.to_json()}),
+                **({"sources": {name: item.to_json() for name, item in self.sources.items()}} if self.sources else {}),
             }
         )
 
@@ -249,6 +290,9 @@ class OrderManifest:
             value = canonical.decode(data)
         except canonical.CanonicalError as error:
             raise BundleError(say("The order's manifest is damaged."), detail=str(error)) from error
+        sources = {}
+        if isinstance(value, dict) and "sources" in value:
+            sources = _sources(value.pop("sources"))
         fields = _fields(value, say("order's manifest"))
         version = fields.take("format", int)
         if version != FORMAT_VERSION:
@@ -285,6 +329,8 @@ class OrderManifest:
             data=data_specs,
             data_root=fields.digest("data_root"),
             initial_root=fields.digest("initial_root"),
+            module=ModuleNames.from_json(fields.take("module", dict)) if "module" in value else None,
+            sources=sources,
         )
         fields.end()
         return result
@@ -332,6 +378,10 @@ def _turns_from_json(fields: Fields) -> Turns[Digest]:
         for name, text in sorted(listed.items())
     }
     return Turns(parts, tuple(pattern))
+def _sources(value: Any) -> dict[str, Source]:
+    if not isinstance(value, dict) or not value:
+        raise BundleError(say("The sources of the order are not a list of files by part."))
+    return {check_name(name): Source.from_json(item) for name, item in value.items()}
 
 
 _STEP_RECORD = say("step record")
