@@ -125,7 +125,7 @@ def sparse(tmp_path_factory: pytest.TempPathFactory, trainer_key: SigningKey) ->
 
 
 def test_a_capsule_holds_the_programs_of_its_steps(sparse: Job, tmp_path: Path) -> None:
-    disputed(sparse.run, sparse.order, 6, parts=("state", "fingerprints"))
+    disputed(sparse.run, sparse.order, 6)
     evidence = evidence_of(sparse.run, sparse.order)
     capsule = save(evidence, tmp_path / "a.cfoil")
     found = read(capsule)

@@ -185,6 +185,7 @@ def draft_order(
         scalar_names=rule.scalar_names,
         scalars=scalars.reshape(len(learning_rates), len(rule.scalar_names)),
         state=captured.initial_state,
+        module=module_names(captured.tied, captured.unsaved),
         schedule=schedule,
         data=data,
         seed=seed,
@@ -199,6 +200,11 @@ def describe_optimizer(captured: CapturedStep, rule: UpdateRule) -> str:
     return rule.describe() + (f", {captured.micro_batches} micro-batches" * (captured.micro_batches > 1))
 
 
+def module_names(tied: Mapping[str, str], unsaved: Sequence[str]) -> ModuleNames | None:
+    """Return how files of a module name its tensors; None where that goes without saying."""
+    return ModuleNames(tied, tuple(sorted(unsaved))) if tied or unsaved else None
+
+
 def assemble_order(
     *,
     title: str,
@@ -208,6 +214,7 @@ def assemble_order(
     scalar_names: tuple[str, ...],
     scalars: npt.NDArray[np.float64],
     state: Mapping[str, Tensor],
+    module: ModuleNames | None,
     schedule: npt.NDArray[np.int64],
     data: Mapping[str, Array],
     seed: int,
@@ -225,6 +232,7 @@ def assemble_order(
         scalar_names: Names of the per-step scalars.
         scalars: float64 ``[steps, scalars]``.
         state: The initial state.
+        module: How files of the client's module name its tensors.
         schedule: int64 ``[steps, batch_size]``.
         data: The data arrays by name.
         seed: Seed of every random draw.
@@ -265,7 +273,7 @@ def assemble_order(
         data={name: _spec(name, array) for name, array in data.items()},
         data_root=state_root(data),
         initial_root=state_root(initial),
-        module=ModuleNames(captured.tied, captured.unsaved) if captured.tied or captured.unsaved else None,
+        module=module,
     )
     draft = OrderDraft(manifest, programs, schedule, scalars, data, initial)
     try:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from torch import Tensor, nn
 
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
-from counterfoil.bundle.schema import MAX_PATTERN, MAX_PROGRAMS, check_name
+from counterfoil.bundle.schema import MAX_PATTERN, MAX_PROGRAMS, ModuleNames, check_name
 from counterfoil.commit.state import tensor_digest
 from counterfoil.errors import BundleError, DataError, ProgramError
 from counterfoil.program.capture import CapturedStep, Objective, capture
@@ -32,7 +32,7 @@ from counterfoil.training.custom import (
     learning_rates,
     schedule_of,
 )
-from counterfoil.training.order import Array, OrderDraft, assemble_order, describe_optimizer
+from counterfoil.training.order import Array, OrderDraft, assemble_order, describe_optimizer, module_names
 from counterfoil.training.schedules import SchedulerFactory
 from counterfoil.turns import Turns
 
@@ -134,7 +134,7 @@ def order_turns(job: TurnsJob) -> OrderDraft:
     for name, turn in turns.parts.items():
         with _about(turn):
             captured[name] = _capture(job, turn)
-    programs, state = _united(captured)
+    programs, state, module = _united(captured)
     names, scalars = _scalars(job.steps, turns, rates)
     described = (f"{name}: {describe_optimizer(captured[name], turn.rule)}" for name, turn in turns.parts.items())
     return assemble_order(
@@ -145,6 +145,7 @@ def order_turns(job: TurnsJob) -> OrderDraft:
         scalar_names=names,
         scalars=scalars,
         state=state,
+        module=module,
         schedule=schedule_of(whole, rows),
         data=job.data,
         seed=job.seed,
@@ -258,21 +259,27 @@ def _only_training(model: nn.Module, turn: Turn) -> Iterator[None]:
             parameter.requires_grad_(before[name])
 
 
-def _united(captured: Mapping[str, CapturedStep]) -> tuple[dict[str, Program], dict[str, Tensor]]:
-    """Return the programs, and the state of all of them.
+def _united(
+    captured: Mapping[str, CapturedStep],
+) -> tuple[dict[str, Program], dict[str, Tensor], ModuleNames | None]:
+    """Return the programs, the state of all of them, and how files of the module name its tensors.
 
     Constants that a program met have names by number (``constant.1``): where another program's of that name is
     another, it is called after its turn.
     """
     programs: dict[str, Program] = {}
     state: dict[str, Tensor] = {}
+    tied: dict[str, str] = {}
+    unsaved: set[str] = set()
     for turn, step in captured.items():
         names = {
             name: f"{turn}.{name}" for name, tensor in step.initial_state.items() if not _same(state.get(name), tensor)
         }
         programs[turn] = _renamed(step.program, names)
         state |= {names.get(name, name): tensor for name, tensor in step.initial_state.items()}
-    return programs, state
+        tied |= step.tied
+        unsaved |= {names.get(name, name) for name in step.unsaved}
+    return programs, state, module_names(tied, tuple(unsaved))
 
 
 def _same(known: Tensor | None, tensor: Tensor) -> bool:
