@@ -4455,7 +4455,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The order has {0} programs that take turns; it must be 2 to {1}.</source>
-            <translation type="unfinished" />
+            <translation>Der Auftrag hat {0} Programme, die sich abwechseln; es müssen 2 bis {1} sein.</translation>
         </message>
         <message>
             <source>The order keeps {0} in a data file, {1}, and none was given.</source>
@@ -4487,19 +4487,19 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The pattern of the order's programs has {0} steps; it must have 2 to {1}, and no more than the order.</source>
-            <translation type="unfinished" />
+            <translation>Das Muster der Programme des Auftrags hat {0} Schritte; es muss 2 bis {1} haben und nicht mehr als der Auftrag.</translation>
         </message>
         <message>
             <source>The pattern of the order's programs is not a list of names.</source>
-            <translation type="unfinished" />
+            <translation>Das Muster der Programme des Auftrags ist keine Liste von Namen.</translation>
         </message>
         <message>
             <source>The pattern of the order's programs names {0}, which is none of them.</source>
-            <translation type="unfinished" />
+            <translation>Das Muster der Programme des Auftrags nennt {0}, und keines von ihnen heißt so.</translation>
         </message>
         <message>
             <source>The pattern of the order's programs never names {0}.</source>
-            <translation type="unfinished" />
+            <translation>Das Muster der Programme des Auftrags nennt {0} nie.</translation>
         </message>
         <message>
             <source>The per-step scalars' shape is not (steps, number of scalars).</source>
@@ -4583,7 +4583,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The programs of the capsule are not those whose turns its steps are.</source>
-            <translation type="unfinished" />
+            <translation>Die Programme der Kapsel sind nicht die, die in ihren Schritten an der Reihe sind.</translation>
         </message>
         <message>
             <source>The progress in {0} cannot be read: {1}.</source>
@@ -5523,7 +5523,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>digest of the program {0}</source>
-            <translation type="unfinished" />
+            <translation>Digest des Programms {0}</translation>
         </message>
         <message>
             <source>divides by frequencies, which is an operation of its own</source>
@@ -6167,7 +6167,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>the program {0}</source>
-            <translation type="unfinished" />
+            <translation>das Programm {0}</translation>
         </message>
         <message>
             <source>the progress of the audit</source>
