@@ -278,10 +278,6 @@
             <translation>Bündel zur Warteschlange hinzufügen</translation>
         </message>
         <message>
-            <source>All replays that came to a result, signed or not</source>
-            <translation>Alle Nachrechnungen mit einem Ergebnis, unterschrieben oder nicht</translation>
-        </message>
-        <message>
             <source>Check the signature of a verdict, and read it</source>
             <translation>Die Unterschrift eines Urteils prüfen und es lesen</translation>
         </message>
@@ -396,6 +392,10 @@
         <message>
             <source>The run names an order that you have used: {0}</source>
             <translation>Der Lauf nennt einen Auftrag, den Sie schon verwendet haben: {0}</translation>
+        </message>
+        <message>
+            <source>What all replays found, signed or not, those of earlier days too</source>
+            <translation>Was alle Nachrechnungen ergeben haben, unterschrieben oder nicht, auch die früherer Tage</translation>
         </message>
     </context>
     <context>
@@ -1733,6 +1733,10 @@
             <translation>Anfangszustand</translation>
         </message>
         <message>
+            <source>Made from</source>
+            <translation>Hergestellt aus</translation>
+        </message>
+        <message>
             <source>Margins</source>
             <translation>Toleranzen</translation>
         </message>
@@ -1779,6 +1783,10 @@
         <message>
             <source>Recorded</source>
             <translation>Aufgezeichnet</translation>
+        </message>
+        <message>
+            <source>Revision</source>
+            <translation>Revision</translation>
         </message>
         <message>
             <source>Rounded</source>
@@ -2209,8 +2217,8 @@ Lauf zu finden</translation>
             <translation>Beurteilt</translation>
         </message>
         <message>
-            <source>No replay has come to a result yet.</source>
-            <translation>Noch keine Nachrechnung hat ein Ergebnis.</translation>
+            <source>Nothing has been replayed yet.</source>
+            <translation>Es wurde noch nichts nachgerechnet.</translation>
         </message>
         <message>
             <source>Outcome</source>
@@ -2221,8 +2229,8 @@ Lauf zu finden</translation>
             <translation>Ent&amp;fernen…</translation>
         </message>
         <message>
-            <source>Replays that came to a result: {0}, of which {1} are not signed. They are kept until you remove them.</source>
-            <translation>Nachrechnungen mit Ergebnis: {0}, davon nicht unterschrieben: {1}. Sie bleiben, bis Sie sie entfernen.</translation>
+            <source>Replays: {0}. Not signed: {1}. They are kept until you remove them.</source>
+            <translation>Nachrechnungen: {0}. Nicht unterschrieben: {1}. Sie bleiben, bis Sie sie entfernen.</translation>
         </message>
         <message>
             <source>Results</source>
@@ -2660,8 +2668,8 @@ Lauf zu finden</translation>
             <translation>Gewählte Z&amp;eilen kopieren</translation>
         </message>
         <message>
-            <source>Every step was replayed.</source>
-            <translation>Jeder Schritt wurde nachgerechnet.</translation>
+            <source>Every step was judged.</source>
+            <translation>Jeder Schritt wurde beurteilt.</translation>
         </message>
         <message>
             <source>Follow the replay</source>
@@ -2696,8 +2704,8 @@ Lauf zu finden</translation>
             <translation>Kein Schritt ist mit dieser Suche gemeint.</translation>
         </message>
         <message>
-            <source>Not replayed</source>
-            <translation>Nicht nachgerechnet</translation>
+            <source>Not judged</source>
+            <translation>Nicht beurteilt</translation>
         </message>
         <message>
             <source>Search steps by number, hash or condition</source>
@@ -3063,12 +3071,12 @@ Lauf zu finden</translation>
             <translation>Unterschreiben…</translation>
         </message>
         <message>
-            <source>What has been replayed so far does not make a verdict.</source>
-            <translation>Was bisher nachgerechnet wurde, reicht nicht für ein Urteil.</translation>
-        </message>
-        <message>
             <source>What is in it now will be lost.</source>
             <translation>Was jetzt darin steht, geht verloren.</translation>
+        </message>
+        <message>
+            <source>What was found so far stays among the results.</source>
+            <translation>Was bisher gefunden wurde, bleibt unter den Ergebnissen.</translation>
         </message>
     </context>
     <context>
@@ -3277,6 +3285,10 @@ Lauf zu finden</translation>
             <translation>Eine Form im Programm ist keine Liste von Längen.</translation>
         </message>
         <message>
+            <source>A source of the order cannot be called {0}.</source>
+            <translation>Eine Quelle des Auftrags kann nicht {0} heißen.</translation>
+        </message>
+        <message>
             <source>A step of the program takes about {0:,.1f} GiB of memory; the limit is {1:,.0f} GiB.</source>
             <translation>Ein Schritt des Programms braucht etwa {0:,.1f} GiB Speicher; die Grenze ist {1:,.0f} GiB.</translation>
         </message>
@@ -3317,6 +3329,10 @@ Lauf zu finden</translation>
             <translation>Ein Wert, der exakt addiert oder multipliziert wird, ist unendlich oder keine Zahl.</translation>
         </message>
         <message>
+            <source>All {0} judged steps match.</source>
+            <translation>Alle {0} beurteilten Schritte stimmen überein.</translation>
+        </message>
+        <message>
             <source>All {0} operators are on the allow-list, and each has an exact result.</source>
             <translation>Alle {0} Operatoren stehen auf der Liste der erlaubten, und jeder hat ein exaktes Ergebnis.</translation>
         </message>
@@ -3327,10 +3343,6 @@ Lauf zu finden</translation>
         <message>
             <source>All {0} operators are on the allow-list; {1} are rounded.</source>
             <translation>Alle {0} Operatoren stehen auf der Liste der erlaubten; {1} werden gerundet.</translation>
-        </message>
-        <message>
-            <source>All {0} replayed steps match.</source>
-            <translation>Alle {0} nachgerechneten Schritte stimmen überein.</translation>
         </message>
         <message>
             <source>All {0} steps since the last committed state are needed: too many for a capsule.</source>
@@ -3829,16 +3841,20 @@ Lauf zu finden</translation>
             <translation>Es wurde nichts geschlossen. Bitte melden Sie das mit den Einzelheiten unten.</translation>
         </message>
         <message>
-            <source>Of {0} replayed steps {1} differ; the first is {2}.</source>
-            <translation>Von {0} nachgerechneten Schritten weichen {1} ab; der erste ist {2}.</translation>
+            <source>Of {0} judged steps one differs: {1}.</source>
+            <translation>Von {0} beurteilten Schritten weicht einer ab: {1}.</translation>
+        </message>
+        <message>
+            <source>Of {0} judged steps {1} differ; the first is {2}.</source>
+            <translation>Von {0} beurteilten Schritten weichen {1} ab; der erste ist {2}.</translation>
         </message>
         <message>
             <source>One published tree head agrees</source>
             <translation>Ein veröffentlichter Baumkopf stimmt</translation>
         </message>
         <message>
-            <source>Only {0} of the {1} chosen steps could be replayed and judged.</source>
-            <translation>Nur {0} der {1} gewählten Schritte konnten nachgerechnet und beurteilt werden.</translation>
+            <source>Only {0} of the {1} chosen steps could be judged.</source>
+            <translation>Nur {0} der {1} gewählten Schritte konnten beurteilt werden.</translation>
         </message>
         <message>
             <source>Open the trainer's run of it.</source>
@@ -4589,6 +4605,10 @@ Lauf zu finden</translation>
             <translation>Die Operatoren ohne Schranke im Urteil sind keine geordnete Liste von Namen.</translation>
         </message>
         <message>
+            <source>The order has {0} programs that take turns; it must be 2 to {1}.</source>
+            <translation>Der Auftrag hat {0} Programme, die sich abwechseln; es müssen 2 bis {1} sein.</translation>
+        </message>
+        <message>
             <source>The order keeps {0} in a data file, {1}, and none was given.</source>
             <translation>Der Auftrag hält seine Daten ({0}) in einer Datendatei, {1}, und es wurde keine angegeben.</translation>
         </message>
@@ -4615,6 +4635,22 @@ Lauf zu finden</translation>
         <message>
             <source>The passphrase of {0} is wrong, or the file is damaged.</source>
             <translation>Das Passwort von {0} ist falsch, oder die Datei ist beschädigt.</translation>
+        </message>
+        <message>
+            <source>The pattern of the order's programs has {0} steps; it must have 2 to {1}, and no more than the order.</source>
+            <translation>Das Muster der Programme des Auftrags hat {0} Schritte; es muss 2 bis {1} haben und nicht mehr als der Auftrag.</translation>
+        </message>
+        <message>
+            <source>The pattern of the order's programs is not a list of names.</source>
+            <translation>Das Muster der Programme des Auftrags ist keine Liste von Namen.</translation>
+        </message>
+        <message>
+            <source>The pattern of the order's programs names {0}, which is none of them.</source>
+            <translation>Das Muster der Programme des Auftrags nennt {0}, und keines von ihnen heißt so.</translation>
+        </message>
+        <message>
+            <source>The pattern of the order's programs never names {0}.</source>
+            <translation>Das Muster der Programme des Auftrags nennt {0} nie.</translation>
         </message>
         <message>
             <source>The per-step scalars' shape is not (steps, number of scalars).</source>
@@ -4695,6 +4731,10 @@ Lauf zu finden</translation>
         <message>
             <source>The program's updates are not a record.</source>
             <translation>Die Aktualisierungen des Programms sind kein Datensatz.</translation>
+        </message>
+        <message>
+            <source>The programs of the capsule are not those whose turns its steps are.</source>
+            <translation>Die Programme der Kapsel sind nicht die, die in ihren Schritten an der Reihe sind.</translation>
         </message>
         <message>
             <source>The progress in {0} cannot be read: {1}.</source>
@@ -4907,6 +4947,10 @@ Lauf zu finden</translation>
         <message>
             <source>The signer was sent something else than a statement.</source>
             <translation>Dem unterschreibenden Prozess wurde etwas anderes als eine Aussage geschickt.</translation>
+        </message>
+        <message>
+            <source>The sources of the order are not a list of files by part.</source>
+            <translation>Die Quellen des Auftrags sind keine Liste von Dateien je Teil.</translation>
         </message>
         <message>
             <source>The state after step {0} and the records of the steps after it, up to step {1}, are proven parts of the run root {2}.</source>
@@ -5219,6 +5263,10 @@ Lauf zu finden</translation>
         <message>
             <source>The {0} lacks {1}.</source>
             <translation>In der Datei ({0}) fehlt {1}.</translation>
+        </message>
+        <message>
+            <source>The {0} names no file.</source>
+            <translation>Die {0} nennt keine Datei.</translation>
         </message>
         <message>
             <source>The {0} of {1} were chosen by the auditor; nothing follows for the others.</source>
@@ -5621,6 +5669,10 @@ Lauf zu finden</translation>
             <translation>Datendatei</translation>
         </message>
         <message>
+            <source>digest of the program {0}</source>
+            <translation>Digest des Programms {0}</translation>
+        </message>
+        <message>
             <source>divides by frequencies, which is an operation of its own</source>
             <translation>teilt durch Häufigkeiten, was eine eigene Operation ist</translation>
         </message>
@@ -5651,6 +5703,10 @@ Lauf zu finden</translation>
         <message>
             <source>field {0} of the {1}</source>
             <translation>Feld {0} ({1})</translation>
+        </message>
+        <message>
+            <source>file of a source</source>
+            <translation>Datei einer Quelle</translation>
         </message>
         <message>
             <source>fingerprints</source>
@@ -6058,7 +6114,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>no file</source>
-            <translation>keiner Datei</translation>
+            <translation>keine Datei</translation>
         </message>
         <message>
             <source>not of the run: {0}</source>
@@ -6103,6 +6159,10 @@ Lauf zu finden</translation>
         <message>
             <source>run's claim</source>
             <translation>Erklärung des Laufs</translation>
+        </message>
+        <message>
+            <source>source of the order</source>
+            <translation>Quelle des Auftrags</translation>
         </message>
         <message>
             <source>state</source>
@@ -6247,6 +6307,10 @@ Lauf zu finden</translation>
         <message>
             <source>the program</source>
             <translation>das Programm</translation>
+        </message>
+        <message>
+            <source>the program {0}</source>
+            <translation>das Programm {0}</translation>
         </message>
         <message>
             <source>the progress of the audit</source>
@@ -6745,16 +6809,16 @@ Lauf zu finden</translation>
             <translation>{0} mit der Form {1}, wo der Lauf {2} mit der Form {3} hat</translation>
         </message>
         <message>
-            <source>{0} of {1} replayed steps match.</source>
-            <translation>{0} von {1} nachgerechneten Schritten stimmen überein.</translation>
+            <source>{0} of {1} judged steps match.</source>
+            <translation>{0} von {1} beurteilten Schritten stimmen überein.</translation>
         </message>
         <message>
-            <source>{0} of {1} replayed steps match; step {2} does not.</source>
-            <translation>{0} von {1} nachgerechneten Schritten stimmen überein; Schritt {2} nicht.</translation>
+            <source>{0} of {1} judged steps match; step {2} does not.</source>
+            <translation>{0} von {1} beurteilten Schritten stimmen überein; Schritt {2} nicht.</translation>
         </message>
         <message>
-            <source>{0} of {1} steps were replayed and judged.</source>
-            <translation>{0} von {1} Schritten wurden nachgerechnet und beurteilt.</translation>
+            <source>{0} of {1} steps were judged.</source>
+            <translation>{0} von {1} Schritten wurden beurteilt.</translation>
         </message>
         <message>
             <source>{0} of {1} steps were replayed, and every one came out exactly as the trainer signed it. {2}</source>
@@ -6861,6 +6925,10 @@ Lauf zu finden</translation>
         <message>
             <source> The dashed line is the disputed step.</source>
             <translation> Die gestrichelte Linie ist der strittige Schritt.</translation>
+        </message>
+        <message>
+            <source>, revision {0}</source>
+            <translation>, Revision {0}</translation>
         </message>
         <message>
             <source>64 digits that name a content: another content has others</source>
@@ -6973,6 +7041,10 @@ Lauf zu finden</translation>
         <message>
             <source>Loss of each replayed step: the line is the trainer's, the dots are the replay's.</source>
             <translation>Verlust jedes nachgerechneten Schritts: Die Linie gehört zum Trainer, die Punkte gehören zur Nachrechnung.</translation>
+        </message>
+        <message>
+            <source>Made from</source>
+            <translation>Hergestellt aus</translation>
         </message>
         <message>
             <source>Method</source>
