@@ -58,6 +58,7 @@ Event
 ExactPrecision
 FileUse
 Finding
+FineTuning
 GivenFileError
 Gpt2Size
 Kept
@@ -83,8 +84,8 @@ RecordFinished
 RecordStarted
 RecordingChecked
 RecordingError
-Relation
 RecordingResumed
+Relation
 ResumedFromCheckpoint
 Right
 RmsProp
@@ -130,6 +131,7 @@ one_line
 order_custom
 order_digits
 order_gpt2
+order_huggingface
 order_logistic
 order_resnet
 order_vgg
