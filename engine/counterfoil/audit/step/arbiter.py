@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil.audit.step import findings
+from counterfoil.audit.step.drawn import is_as_defined
 from counterfoil.audit.step.elements import Elements, is_defined, tolerance
 from counterfoil.audit.step.explain import explain
 from counterfoil.audit.step.replayer import Job, ReplayedStep, State, StepReplayer
@@ -149,7 +150,8 @@ def _judge_exact(job: Job, seen: Watched, step: int) -> Finding:
         return findings.other_rows(place.name, step)
     node = job.program.nodes[place.node]
     if place.sort is PlaceSort.DRAW:
-        return findings.other_draws(node, step)
+        right = is_as_defined(node, seen, job.manifest.seed, step)
+        return findings.other_draws(node, step) if right else findings.machine_is_not_as_defined(node)
     own = seen.value.double().cpu().numpy()
     if not len(own):
         return findings.nothing_can_differ(node)
