@@ -345,6 +345,15 @@ from .training.recording import (
     discard_recording as discard_recording,
 )
 from .training.tamper import LabelFlip as LabelFlip
+from .training.turns import (
+    Turn as Turn,
+)
+from .training.turns import (
+    TurnsJob as TurnsJob,
+)
+from .training.turns import (
+    order_turns as order_turns,
+)
 from .wholefiles import write_whole as write_whole
 
 __version__: str

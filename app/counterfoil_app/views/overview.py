@@ -179,7 +179,7 @@ class OverviewView(Page):
             Field(self.tr("Optimizer"), order.optimizer),
             Field(self.tr("Precision"), words.precision(order.precision)),
             Field(self.tr("Seed"), str(order.seed)),
-            Field(self.tr("Program"), order.program_digest.hex, exact=True),
+            Field(self.tr("Program"), order.program_text, exact=True),
             Field(self.tr("Data"), order.data_root.hex, exact=True),
             Field(self.tr("Initial state"), order.initial_root.hex, exact=True),
         ]

@@ -128,12 +128,10 @@ def order(
     if source is None or out is None:
         raise typer.BadParameter("Name a recipe, or give --from MODULE:FUNCTION and --out FILE.")
     check_target(out, force)
-    from counterfoil.training.custom import load_job, order_custom
+    from counterfoil.training.custom import load_job
 
     job = load_job(source)
-    if precision is not None:
-        job = replace(job, precision=PROFILES[precision.value])
-    write_order(order_custom(job), out, trial=trial)
+    write_order(job.draft(None if precision is None else PROFILES[precision.value]), out, trial=trial)
 
 
 @order_app.command("digits-cnn")
