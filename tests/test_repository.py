@@ -53,6 +53,7 @@ Event
 ExactPrecision
 FileUse
 Finding
+FineTuning
 GivenFileError
 Gpt2Size
 Kept
@@ -121,6 +122,7 @@ one_line
 order_custom
 order_digits
 order_gpt2
+order_huggingface
 order_logistic
 order_resnet
 order_vgg
