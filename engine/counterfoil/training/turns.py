@@ -32,7 +32,7 @@ from counterfoil.training.custom import (
     learning_rates,
     schedule_of,
 )
-from counterfoil.training.order import Array, OrderDraft, assemble_order, describe_optimizer
+from counterfoil.training.order import Array, OrderDraft, assemble_order, describe_optimizer, module_names
 from counterfoil.training.schedules import SchedulerFactory
 from counterfoil.turns import Turns
 
@@ -141,6 +141,7 @@ def order_turns(job: TurnsJob) -> OrderDraft:
         scalar_names=names,
         scalars=scalars,
         state=state,
+        module=module_names(captured.values()),
         schedule=schedule_of(whole, rows),
         data=job.data,
         seed=job.seed,
