@@ -58,6 +58,7 @@ Event
 ExactPrecision
 FileUse
 Finding
+FineTuning
 GivenFileError
 Gpt2Size
 Kept
@@ -130,6 +131,7 @@ one_line
 order_custom
 order_digits
 order_gpt2
+order_huggingface
 order_logistic
 order_resnet
 order_vgg
