@@ -4765,8 +4765,8 @@ Lauf zu finden</translation>
             <translation>Der öffentliche Schlüssel ist kein Ed25519-Schlüssel.</translation>
         </message>
         <message>
-            <source>The random numbers that the trainer used at step {0} at the operator {1} are not those that the order's seed gives. They follow from integer arithmetic, which is the same on every machine.</source>
-            <translation>Die Zufallszahlen, die der Trainer in Schritt {0} beim Operator {1} verwendet hat, sind nicht die, die der Startwert des Auftrags ergibt. Sie folgen aus ganzzahliger Arithmetik, die auf jedem Rechner dieselbe ist.</translation>
+            <source>The random numbers that the trainer used at step {0} at the operator {1} are not those that the order's seed gives. Each of them is defined by seed, step and place, the same on every machine.</source>
+            <translation>Die Zufallszahlen, die der Trainer in Schritt {0} beim Operator {1} verwendet hat, sind nicht die, die der Startwert des Auftrags ergibt. Jede ist durch Startwert, Schritt und Stelle bestimmt, auf jedem Rechner gleich.</translation>
         </message>
         <message>
             <source>The recorded steps have the run root {0}, but the trainer signed {1}: the bundle was damaged or altered after it was signed.</source>
@@ -6151,6 +6151,10 @@ Lauf zu finden</translation>
         <message>
             <source>puts a value that is not a number, or has a fraction, into an integer</source>
             <translation>schreibt etwas, das keine Zahl ist oder einen Bruchteil hat, in eine ganze Zahl</translation>
+        </message>
+        <message>
+            <source>random numbers</source>
+            <translation>Zufallszahlen</translation>
         </message>
         <message>
             <source>rows of {0}</source>
