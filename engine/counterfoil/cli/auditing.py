@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
 from counterfoil import terminal
-from counterfoil.audit.values.outcome import CheckState
+from counterfoil.audit.values.outcome import CheckState, Outcome
 from counterfoil.cli.exits import Done
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import open_verdict_key, sign_verdict
@@ -28,12 +29,14 @@ from counterfoil.cli.options import (
     TrainerKeyOption,
 )
 from counterfoil.cli.targets import check_target
+from counterfoil.errors import CounterfoilError
 from counterfoil.signing import load_public_key
 from counterfoil.terminal import shown
 
 if TYPE_CHECKING:
     from counterfoil.audit.values.events import AuditFinished
-    from counterfoil.audit.values.report import Kept
+    from counterfoil.audit.values.report import AuditReport, Kept
+    from counterfoil.commit.digest import Digest
 
 
 def audit(
@@ -84,6 +87,14 @@ def audit(
             show_default="a fresh one",
         ),
     ] = None,
+    subject_model: Annotated[
+        Path | None,
+        typer.Option(
+            help="The folder of the delivered model. Where the run is VERIFIED and its weights are the run's final "
+            "state, the verdict names its OpenSSF Model Signing digest; needs --verdict.",
+            show_default=False,
+        ),
+    ] = None,
     resume: Annotated[
         bool,
         typer.Option(
@@ -116,6 +127,8 @@ def audit(
     for target in (csv, capsule):
         if target is not None:
             check_target(target, force)
+    if subject_model is not None and verdict is None:
+        raise typer.BadParameter("--subject-model belongs to --verdict: the verdict names the model.")
     signing_key = open_verdict_key(verdict, key, run, force)
     public = load_public_key(trainer_key) if trainer_key else None
     from counterfoil.audit.values.sampling import SegmentRequest
@@ -205,9 +218,41 @@ def audit(
         else:
             from counterfoil.audit.statement.verdict import preview_verdict
 
-            sign_verdict(preview_verdict(report, datetime.now(UTC)), signing_key, verdict, console)
+            model = None if subject_model is None else _delivered(subject_model, run, report, console)
+            sign_verdict(preview_verdict(report, datetime.now(UTC), model), signing_key, verdict, console)
     raise Done(report.outcome.exit_code)
 
 
 def _judged(kept: Kept) -> str:
     return f"{kept.segments} of {kept.chosen} segments, up to step {kept.step}"
+
+
+def _delivered(model: Path, run: Path, report: AuditReport, console: Console) -> tuple[str, Digest] | None:
+    """Compare a model with the run that was judged, and return its name and digest; None where the verdict lacks it."""
+    from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport
+    from counterfoil.commit.digest import Digest
+    from counterfoil.delivery.basis import basis_of
+    from counterfoil.delivery.modeldigest import model_digest
+    from counterfoil.delivery.verification import verify_weights
+
+    found: DeliveryReport | None = None
+    digest: Digest | None = None
+    if report.outcome is not Outcome.VERIFIED:
+        console.print("The verdict does not name the model, since the run is not verified.")
+        return None
+    try:
+        with cancel_on_interrupt() as cancel:
+            for event in verify_weights(model, run, basis_of(report), cancel=cancel):
+                found = event if isinstance(event, DeliveryReport) else found
+            if found is None or found.outcome is not DeliveryOutcome.DELIVERED:
+                console.print(f"The verdict does not name the model. {shown(found.sentence) if found else ''}")
+                return None
+            for step in model_digest(model, found, cancel):
+                digest = step if isinstance(step, Digest) else digest
+    except CounterfoilError as error:  # the audit may have taken days; its verdict is written all the same
+        console.print(f"The verdict does not name the model. {shown(str(error))}")
+        return None
+    assert digest is not None
+    name = model.resolve().name
+    console.print(f"The model {shown(name)} is the verified run's; its OpenSSF Model Signing digest is {digest}.")
+    return name, digest
