@@ -19,7 +19,7 @@ from counterfoil.bundle.capsule import ChunkProofs, OrderPart
 from counterfoil.bundle.datafile import CheckedRows, open_data_file
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader, OrderContents
-from counterfoil.bundle.schema import ArraySpec, ModuleNames, OrderManifest, check_file_name
+from counterfoil.bundle.schema import ArraySpec, OrderManifest, check_file_name
 from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.rows import chunks_of_rows
@@ -265,7 +265,7 @@ def assemble_order(
         data={name: _spec(name, array) for name, array in data.items()},
         data_root=state_root(data),
         initial_root=state_root(initial),
-        module=ModuleNames(captured.tied, captured.unsaved) if captured.tied or captured.unsaved else None,
+        module=None,
     )
     draft = OrderDraft(manifest, programs, schedule, scalars, data, initial)
     try:
