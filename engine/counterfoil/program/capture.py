@@ -39,6 +39,7 @@ from counterfoil.program.graph import Input, Program, TensorType
 from counterfoil.program.lowering import RECOMPUTED, changes_a_constant, lower
 from counterfoil.program.portable import PORTABLE
 from counterfoil.program.random import PhiloxDropout, counting_draws
+from counterfoil.program.torchdraws import REPLACED, TRACED
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
 
@@ -235,8 +236,8 @@ def _trace(
 ) -> tuple[torch.fx.Graph, list[str]]:
     names: list[str] = []
     # Both in one pass would not do: composite operators may be written in place, and mutations end with the first.
-    impure = {**DECOMPOSITIONS, **(MUTATING if exact else {})}
-    pure_ones = {**PORTABLE, **(COMPOSITES if exact else {})}
+    impure = {**DECOMPOSITIONS, **TRACED, **(MUTATING if exact else {})}
+    pure_ones = {**PORTABLE, **REPLACED, **(COMPOSITES if exact else {})}
 
     def flat(*values: Tensor) -> list[Tensor]:
         for item, value in zip(inputs, values, strict=True):

@@ -6,7 +6,8 @@ model, its state, the data and the schedule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -17,10 +18,10 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import LRScheduler
 
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
-from counterfoil.bundle.schema import MAX_PATTERN, MAX_PROGRAMS, check_name
+from counterfoil.bundle.schema import MAX_PATTERN, MAX_PROGRAMS, ModuleNames, check_name
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.state import tensor_digest
-from counterfoil.errors import BundleError, DataError
+from counterfoil.errors import BundleError, DataError, ProgramError
 from counterfoil.program.capture import CapturedStep, Objective, capture
 from counterfoil.program.graph import Input, Program, TensorType
 from counterfoil.program.update import UpdateRule
@@ -38,7 +39,7 @@ from counterfoil.training.custom import (
     optimizer_of,
     schedule_of,
 )
-from counterfoil.training.order import OrderDraft, assemble_order, describe_optimizer
+from counterfoil.training.order import OrderDraft, assemble_order, describe_optimizer, module_names
 from counterfoil.training.rows import Rows, RowsRead, read_rows
 from counterfoil.training.schedules import SchedulerFactory
 from counterfoil.turns import Turns
@@ -143,15 +144,17 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[RowsRead, 
     check_counts(whole)
     _check_turns(job, turns)
     check_model(job.model)
-    optimizers = {
-        name: optimizer_of(_alone(job, turn, turns.count(name, job.steps))) for name, turn in turns.parts.items()
-    }
+    optimizers: dict[str, JobOptimizer] = {}
+    captured: dict[str, CapturedStep] = {}
+    for name, turn in turns.parts.items():
+        with _about(turn):
+            optimizers[name] = optimizer_of(_alone(job, turn, turns.count(name, job.steps)))
     rows = yield from read_rows(job.data, job.steps, cancel)
     schedule = schedule_of(whole, rows, check_data(rows.arrays))
-    captured = {
-        name: _capture(job, turn, optimizers[name].rule, rows, schedule.shape[1]) for name, turn in turns.parts.items()
-    }
-    programs, state = _united(captured)
+    for name, turn in turns.parts.items():
+        with _about(turn):
+            captured[name] = _capture(job, turn, optimizers[name].rule, rows, schedule.shape[1])
+    programs, state, module = _united(captured)
     names, scalars = _scalars(job.steps, turns, optimizers)
     described = (f"{name}: {describe_optimizer(captured[name], optimizers[name].rule)}" for name in turns.parts)
     return assemble_order(
@@ -162,6 +165,7 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[RowsRead, 
         scalar_names=names,
         scalars=scalars,
         state=state,
+        module=module,
         schedule=schedule,
         data=rows.arrays,
         seed=job.seed,
@@ -246,7 +250,7 @@ def _capture(job: TurnsJob, turn: Turn, rule: UpdateRule, rows: Rows, batch_size
     if not chosen:
         names = [name for name, _ in job.model.named_parameters()]
         raise DataError(
-            f"The turn {turn.name!r} has no parameter to train: none that requires a gradient has such a name.",
+            "There is no parameter to train: none that requires a gradient has such a name.",
             remedy=f"The model has {', '.join(names[:_SHOWN])}{' and others' * (len(names) > _SHOWN)}.",
         )
     with only_training(job.model, chosen):
@@ -261,21 +265,37 @@ def _capture(job: TurnsJob, turn: Turn, rule: UpdateRule, rows: Rows, batch_size
         )
 
 
-def _united(captured: Mapping[str, CapturedStep]) -> tuple[dict[str, Program], dict[str, Tensor]]:
-    """Return the programs, and the state of all of them.
+@contextmanager
+def _about(turn: Turn) -> Iterator[None]:
+    """Name the turn in what is said of its objective, its optimizer and its learning rates."""
+    try:
+        yield
+    except (DataError, ProgramError) as error:
+        sentence = f"In the turn {turn.name!r}: {error.sentence}"
+        raise type(error)(sentence, remedy=error.remedy, detail=error.detail) from error
+
+
+def _united(
+    captured: Mapping[str, CapturedStep],
+) -> tuple[dict[str, Program], dict[str, Tensor], ModuleNames | None]:
+    """Return the programs, the state of all of them, and how files of the module name its tensors.
 
     Constants that a program met have names by number (``constant.1``): where another program's of that name is
     another, it is called after its turn.
     """
     programs: dict[str, Program] = {}
     state: dict[str, Tensor] = {}
+    tied: dict[str, str] = {}
+    unsaved: set[str] = set()
     for turn, step in captured.items():
         names = {
             name: f"{turn}.{name}" for name, tensor in step.initial_state.items() if not _same(state.get(name), tensor)
         }
         programs[turn] = _renamed(step.program, names)
         state |= {names.get(name, name): tensor for name, tensor in step.initial_state.items()}
-    return programs, state
+        tied |= step.tied
+        unsaved |= {names.get(name, name) for name in step.unsaved}
+    return programs, state, module_names(tied, tuple(unsaved))
 
 
 def _same(known: Tensor | None, tensor: Tensor) -> bool:
