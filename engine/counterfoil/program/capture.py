@@ -34,8 +34,10 @@ from counterfoil.program.composites import COMPOSITES, MUTATING
 from counterfoil.program.decompositions import DECOMPOSITIONS
 from counterfoil.program.graph import Input, Program, TensorType
 from counterfoil.program.lowering import RECOMPUTED, lower
+from counterfoil.program.moves import MADE, MOVES
 from counterfoil.program.portable import PORTABLE
 from counterfoil.program.random import PhiloxDropout, counting_draws
+from counterfoil.program.substitutes import Assumptions, Substitutes
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
 
@@ -110,6 +112,8 @@ def capture(
     inputs += [Input(name, "scalar", TensorType("float32", ())) for name in rule.scalar_names]
 
     location = _Location()
+    # A tensor without elements has no memory, and no address.
+    own = {t.untyped_storage().data_ptr() for t in (*parameters.values(), *frozen.values(), *buffers.values())} - {0}
 
     def step(values: list[Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
         named = dict(zip([(item.kind, item.name) for item in inputs], values, strict=True))
@@ -120,11 +124,13 @@ def capture(
         summed: dict[str, Tensor] = {}
         for part in range(micro_batches):
             rows = {name: _part(named["batch", name], part, micro_batches) for name in batch}
-            loss, held = _forward(model, objective, {**weights, **fixed}, held, rows, location)
+            assumptions = Assumptions()
+            substitutes = Substitutes(assumptions, own)
+            loss, held = _forward(model, objective, {**weights, **fixed}, held, rows, location, substitutes)
             _check_loss(loss)
             # The next part starts from the values of the buffers, not from how they came about.
             held = {name: value.detach() for name, value in held.items()}
-            losses.append(loss.detach())
+            losses.append(assumptions.stopping(loss.detach()))
             if micro_batches > 1:
                 loss = loss * (1.0 / micro_batches)
             location.attribute_backward(loss)
@@ -146,8 +152,6 @@ def capture(
         return mean, {**held, **new}
 
     graph, names = _trace(step, inputs, state, location, exact=exact)
-    # A tensor without elements has no memory, and no address.
-    own = {t.untyped_storage().data_ptr() for t in (*parameters.values(), *frozen.values(), *buffers.values())} - {0}
     program, constants = lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES, own, single=exact)
     return CapturedStep(program, {**state, **constants}, tuple(parameters), micro_batches)
 
@@ -191,8 +195,8 @@ def _trace(
 ) -> tuple[torch.fx.Graph, list[str]]:
     names: list[str] = []
     # Both in one pass would not do: composite operators may be written in place, and mutations end with the first.
-    impure = {**DECOMPOSITIONS, **(MUTATING if exact else {})}
-    pure_ones = {**PORTABLE, **(COMPOSITES if exact else {})}
+    impure = {**DECOMPOSITIONS, **MADE, **(MUTATING if exact else {})}
+    pure_ones = {**PORTABLE, **MOVES, **(COMPOSITES if exact else {})}
 
     def flat(*values: Tensor) -> list[Tensor]:
         loss, new = step(list(values))
@@ -265,6 +269,7 @@ def _forward(
     buffers: dict[str, Tensor],
     rows: Mapping[str, Tensor],
     location: _Location,
+    substitutes: Substitutes,
 ) -> tuple[Tensor, dict[str, Tensor]]:
     class Step(nn.Module):
         def __init__(self) -> None:
@@ -277,7 +282,7 @@ def _forward(
             return loss, dict(self.model.named_buffers())
 
     replaced = {f"model.{name}": tensor for name, tensor in {**weights, **buffers}.items()}
-    with location.attribute_forward(model), PhiloxDropout():
+    with location.attribute_forward(model), PhiloxDropout(), substitutes:
         loss, held = functional_call(Step(), replaced, ())
     return loss, {name: held[name] for name in buffers}
 

@@ -29,6 +29,7 @@ _UNINITIALISED = {
     _aten.empty_like.default,
     _aten.new_empty.default,
     _aten.empty_strided.default,
+    _aten.new_empty_strided.default,
 }
 _DROPPED_KWARGS = ("device", "pin_memory", "non_blocking", "layout")
 _TENSOR_INFO = "val"

@@ -26,8 +26,7 @@ def _graph(layer: str, **settings: Any) -> Callable[[], Made]:
                 kind = getattr(graphs, layer)
                 self.first = _layer(kind, _FEATURES, 8, **settings)
                 self.second = _layer(kind, 8, _LABELS, **settings)
-                edges = np.random.default_rng(0).integers(0, _NODES, (2, _EDGES))
-                self.register_buffer("edges", torch.from_numpy(edges))
+                self.edges = torch.from_numpy(np.random.default_rng(0).integers(0, _NODES, (2, _EDGES)))
 
             def forward(self, x: Tensor) -> Tensor:
                 x = functional.dropout(self.first(x, self.edges).relu(), training=self.training)

@@ -43,6 +43,18 @@ def _timm(name: str, side: int = 32, **settings: Any) -> Callable[[], Made]:
     return make
 
 
+def _mixer() -> Made:
+    from timm.models.mlp_mixer import MlpMixer
+
+    return _classified(lambda: MlpMixer(_LABELS, img_size=32, patch_size=8, num_blocks=2, embed_dim=16))
+
+
+def _convmixer() -> Made:
+    from timm.models.convmixer import ConvMixer
+
+    return _classified(lambda: ConvMixer(16, 2, kernel_size=3, patch_size=4, num_classes=_LABELS))
+
+
 def _mobilenet(models: Any) -> nn.Module:
     setting = models.mobilenetv3.InvertedResidualConfig
     blocks = [
@@ -207,12 +219,12 @@ VISION = (
     Entry("FCN", _V, _segmenting("fcn")),
     Entry("DeepLabV3", _V, _segmenting("deeplab")),
     Entry("SSD's heads and loss", _V, _ssd_heads),
-    Entry("MLP-Mixer", _M, _timm("mixer_s32_224", img_size=32, embed_dim=16, num_blocks=2, patch_size=8)),
+    Entry("MLP-Mixer", _M, _mixer),
     Entry("PiT", _M, _timm("pit_ti_224", img_size=32, patch_size=8, stride=4, base_dims=(8, 8), depth=(1, 1),
         heads=(1, 2))),
     Entry("DeiT", _M, _timm("deit_tiny_patch16_224", img_size=32, embed_dim=16, depth=2, num_heads=2)),
     Entry("CaiT", _M, _timm("cait_xxs24_224", img_size=32, embed_dim=16, depth=2, num_heads=2)),
-    Entry("ResNeSt", _M, _timm("resnest14d", layers=(1, 1), base_width=8, stem_width=4)),
+    Entry("ConvMixer", _M, _convmixer),
     Entry("UNet2D, diffusion", _D, _diffusion),
     Entry("AutoencoderKL", _D, _autoencoder),
 )  # fmt: skip
