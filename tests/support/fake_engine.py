@@ -449,7 +449,8 @@ class FakeEngine:
                 "{0}, margin 2^(E-{1})", say("{0} -> {1} significand bits, {2} guard bits", "float64", 24, 8), 44
             ),
             optimizer="SGD, momentum 0.9, weight decay 0.0005, cosine schedule",
-            program_digest=digest("program"),
+            programs=(("", digest("program")),),
+            pattern=(),
             operators=412,
             rounded_operators=131,
             parameters=14_906,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -60,12 +60,17 @@ class CapturedStep:
             tensors that the step met without their being buffers (``constant.1`` and so on).
         parameters: Names of the trainable ones among them.
         micro_batches: Into how many parts the step splits its batch.
+        tied: Second names that the model has for tensors of the state, each with the name in the state.
+        unsaved: State tensors that a file of the model does not hold, sorted: buffers that are not persistent, and
+            the constants.
     """
 
     program: Program
     initial_state: Mapping[str, Tensor]
     parameters: tuple[str, ...]
     micro_batches: int = 1
+    tied: Mapping[str, str] = field(default_factory=dict)
+    unsaved: tuple[str, ...] = ()
 
 
 def capture(
@@ -153,7 +158,28 @@ def capture(
 
     graph, names = _trace(step, inputs, state, location, exact=exact)
     program, constants = lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES, own, single=exact)
-    return CapturedStep(program, {**state, **constants}, tuple(parameters), micro_batches)
+    unsaved = tuple(sorted(_unsaved(model) & set(buffers) | set(constants)))
+    return CapturedStep(program, {**state, **constants}, tuple(parameters), micro_batches, _tied(model, state), unsaved)
+
+
+def _tied(model: nn.Module, state: Mapping[str, Tensor]) -> dict[str, str]:
+    """The names of tensors that the model has under another name as well, which is the one in the state."""
+    names: dict[int, str] = {}
+    tied = {}
+    for listed in (model.named_parameters, model.named_buffers):
+        for name, tensor in listed(remove_duplicate=False):
+            if names.setdefault(id(tensor), name) != name and name not in state:
+                tied[name] = names[id(tensor)]
+    return tied
+
+
+def _unsaved(model: nn.Module) -> set[str]:
+    """The names of the buffers that ``state_dict`` leaves out."""
+    return {
+        f"{path}.{name}" if path else name
+        for path, module in model.named_modules()
+        for name in module._non_persistent_buffers_set
+    }
 
 
 def _check_split(batch: Mapping[str, TensorType], micro_batches: int) -> None:

@@ -1574,6 +1574,10 @@
             <translation>Anfangszustand</translation>
         </message>
         <message>
+            <source>Made from</source>
+            <translation>Hergestellt aus</translation>
+        </message>
+        <message>
             <source>Margins</source>
             <translation>Toleranzen</translation>
         </message>
@@ -1620,6 +1624,10 @@
         <message>
             <source>Recorded</source>
             <translation>Aufgezeichnet</translation>
+        </message>
+        <message>
+            <source>Revision</source>
+            <translation>Revision</translation>
         </message>
         <message>
             <source>Rounded</source>
@@ -3116,6 +3124,10 @@ Lauf zu finden</translation>
         <message>
             <source>A shape in the program is not a list of lengths.</source>
             <translation>Eine Form im Programm ist keine Liste von Längen.</translation>
+        </message>
+        <message>
+            <source>A source of the order cannot be called {0}.</source>
+            <translation>Eine Quelle des Auftrags kann nicht {0} heißen.</translation>
         </message>
         <message>
             <source>A step of the program takes about {0:,.1f} GiB of memory; the limit is {1:,.0f} GiB.</source>
@@ -4650,6 +4662,10 @@ Lauf zu finden</translation>
             <translation>Dem unterschreibenden Prozess wurde etwas anderes als eine Aussage geschickt.</translation>
         </message>
         <message>
+            <source>The sources of the order are not a list of files by part.</source>
+            <translation>Die Quellen des Auftrags sind keine Liste von Dateien je Teil.</translation>
+        </message>
+        <message>
             <source>The state after step {0} and the records of the steps after it, up to step {1}, are proven parts of the run root {2}.</source>
             <translation>Der Zustand nach Schritt {0} und die Einträge der Schritte danach bis Schritt {1} sind bewiesene Teile der Laufwurzel {2}.</translation>
         </message>
@@ -4924,6 +4940,10 @@ Lauf zu finden</translation>
         <message>
             <source>The {0} lacks {1}.</source>
             <translation>In der Datei ({0}) fehlt {1}.</translation>
+        </message>
+        <message>
+            <source>The {0} names no file.</source>
+            <translation>Die {0} nennt keine Datei.</translation>
         </message>
         <message>
             <source>The {0} of {1} were chosen by the auditor; nothing follows for the others.</source>
@@ -5330,6 +5350,10 @@ Lauf zu finden</translation>
             <translation>Feld {0} ({1})</translation>
         </message>
         <message>
+            <source>file of a source</source>
+            <translation>Datei einer Quelle</translation>
+        </message>
+        <message>
             <source>fingerprints</source>
             <translation>Fingerabdrücke</translation>
         </message>
@@ -5728,6 +5752,10 @@ Lauf zu finden</translation>
         <message>
             <source>run's claim</source>
             <translation>Erklärung des Laufs</translation>
+        </message>
+        <message>
+            <source>source of the order</source>
+            <translation>Quelle des Auftrags</translation>
         </message>
         <message>
             <source>state</source>
@@ -6408,6 +6436,10 @@ Lauf zu finden</translation>
             <translation> Die gestrichelte Linie ist der strittige Schritt.</translation>
         </message>
         <message>
+            <source>, revision {0}</source>
+            <translation>, Revision {0}</translation>
+        </message>
+        <message>
             <source>64 digits that name a content: another content has others</source>
             <translation>64 Ziffern, die einen Inhalt benennen: Ein anderer Inhalt hat andere</translation>
         </message>
@@ -6518,6 +6550,10 @@ Lauf zu finden</translation>
         <message>
             <source>Loss of each replayed step: the line is the trainer's, the dots are the replay's.</source>
             <translation>Verlust jedes nachgerechneten Schritts: Die Linie gehört zum Trainer, die Punkte gehören zur Nachrechnung.</translation>
+        </message>
+        <message>
+            <source>Made from</source>
+            <translation>Hergestellt aus</translation>
         </message>
         <message>
             <source>Method</source>
