@@ -311,9 +311,7 @@ def selection_calls(dtype: torch.dtype) -> list[Call]:
         for dim, met in ((0, few(dtype, 90, 30, seed=6)), (-1, few(dtype, 37, 900, seed=7))):
             where = places(wide.shape[dim], *met.shape)
             for kept in (True, False):
-                found.append(
-                    Call("aten.scatter_reduce.two", [wide, dim, where, met, reduce], {"include_self": kept})
-                )
+                found.append(Call("aten.scatter_reduce.two", [wide, dim, where, met, reduce], {"include_self": kept}))
     if dtype.is_floating_point:
         found += [Call(f"aten.{n}.default", [mixed(dtype, 33, 1201), [1]], {}) for n in ("amax", "amin")]
         # From 32,768 elements on torch shares work among threads; smaller ones would not show what threads change.

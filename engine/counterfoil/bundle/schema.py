@@ -378,6 +378,8 @@ def _turns_from_json(fields: Fields) -> Turns[Digest]:
         for name, text in sorted(listed.items())
     }
     return Turns(parts, tuple(pattern))
+
+
 def _sources(value: Any) -> dict[str, Source]:
     if not isinstance(value, dict) or not value:
         raise BundleError(say("The sources of the order are not a list of files by part."))

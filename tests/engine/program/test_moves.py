@@ -1,4 +1,4 @@
-"""Operators that move, choose or fill values are taken apart at capture: torch's result, and one where torch has several."""
+"""Operators that move, choose or fill values are taken apart at capture: torch's result, one where it has several."""
 
 from __future__ import annotations
 
@@ -160,7 +160,10 @@ def test_strides_that_reach_beyond_a_tensor_are_refused(name: str) -> None:
     from counterfoil.program.moves import MOVES
 
     called = MOVES[torch.ops.aten.as_strided.default]
-    x = {"beyond the end": (weight(20)[2:10], (3, 4), (5, 1), 2), "before the beginning": (weight(20)[5:], (3,), (1,), 0)}
+    x = {
+        "beyond the end": (weight(20)[2:10], (3, 4), (5, 1), 2),
+        "before the beginning": (weight(20)[5:], (3,), (1,), 0),
+    }
     args = x.get(name, (weight(4, 5)[:, :2], (8,), (1,), 0))
     with pytest.raises(ProgramError, match="reach beyond its own elements"):
         called(*args)

@@ -23,7 +23,8 @@ def tried(entry: Entry, profile: str, folder: Path) -> str:
     """Order, record and audit two steps; every row is in each of them.
 
     Returns:
-        ``VERIFIED``, or another outcome with its reason, or the sentence by which the order or its recording is refused.
+        ``VERIFIED``, or another outcome with its reason, or the sentence by which the order or its recording is
+        refused.
     """
     torch.manual_seed(0)
     made = entry.make()

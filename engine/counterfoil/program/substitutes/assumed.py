@@ -1,23 +1,19 @@
-"""What a step is captured under: that what a check asks for holds, in every step.
+"""Answers that a step is captured under: that numbers are finite, and that labels are not negative.
 
-Libraries check what they are given, and ask whether numbers are finite. A capture follows the usual answer, with which
-the check passes, and the answer goes into the program: where it is another one, the loss is not a number and recording
-stops. Which questions may be answered so stands here; any other decision by values is refused.
+Libraries ask, and do something else where it is not so. A capture follows the usual answer, and that it holds becomes a
+part of the step, as a check does (:mod:`counterfoil.program.decisions`). Any other decision by values is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor
-
-from counterfoil.program.substitutes.checks import passing_answer
 
 _MARK = "_counterfoil_usual"
 """Attribute of a tensor of truth values: the usual one of each of its elements."""
@@ -34,35 +30,17 @@ _NOT_NEGATIVE = {torch.ge, Tensor.ge, Tensor.__ge__}
 _NEGATED = {torch.logical_not, Tensor.logical_not, Tensor.__invert__, torch.bitwise_not}
 
 
-@dataclass
-class Assumptions:
-    """Tensors that are true in a step for which the capture holds."""
-
-    held: list[Tensor] = field(default_factory=list)
-
-    def hold(self, truth: Tensor) -> None:
-        """Assume that every element is true."""
-        with torch.no_grad():
-            self.held.append(truth.detach().all() if truth.dim() else truth.detach())
-
-    def stopping(self, loss: Tensor) -> Tensor:
-        """The loss, or what is not a number in a step for which the capture does not hold."""
-        for truth in self.held:
-            loss = torch.where(truth, loss, torch.full_like(loss, torch.nan))
-        return loss
-
-
-_current: ContextVar[Assumptions | None] = ContextVar("counterfoil_assumptions", default=None)
+_hold: ContextVar[Callable[[Tensor], None] | None] = ContextVar("counterfoil_hold", default=None)
 
 
 @contextmanager
-def collecting(assumptions: Assumptions) -> Iterator[None]:
-    """Let :func:`hold` add to these."""
-    token = _current.set(assumptions)
+def collecting(hold: Callable[[Tensor], None]) -> Iterator[None]:
+    """Let :func:`hold` tell this function what must hold."""
+    token = _hold.set(hold)
     try:
         yield
     finally:
-        _current.reset(token)
+        _hold.reset(token)
 
 
 def hold(truth: Tensor) -> None:
@@ -71,10 +49,11 @@ def hold(truth: Tensor) -> None:
     Raises:
         RuntimeError: No step is being captured.
     """
-    assumptions = _current.get()
-    if assumptions is None:
+    told = _hold.get()
+    if told is None:
         raise RuntimeError("assumptions have a meaning only inside a step that is being captured")
-    assumptions.hold(truth)
+    with torch.no_grad():
+        told(truth.detach().all() if truth.dim() else truth.detach())
 
 
 def noted(func: Any, args: tuple[Any, ...], result: Tensor) -> Tensor:
@@ -98,8 +77,6 @@ def answer(func: Any, args: tuple[Any, ...]) -> bool | None:
     if func is not Tensor.__bool__ or not args or not isinstance(args[0], FakeTensor):
         return None
     usual = getattr(args[0], _MARK, None)
-    if usual is None:
-        usual = passing_answer()
     if usual is None:
         return None
     hold(args[0] != 0 if usual else args[0] == 0)

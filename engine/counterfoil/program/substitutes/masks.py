@@ -15,8 +15,10 @@ def _write(x: Tensor, key: Any, value: Any) -> Any:
     """``x[..., mask] = value`` with one value for all places."""
     keys = key if isinstance(key, tuple) else (key,)
     chosen = [(position, item) for position, item in enumerate(keys) if isinstance(item, Tensor)]
-    if len(chosen) != 1 or chosen[0][1].dtype is not torch.bool or any(
-        item != slice(None) for item in keys if not isinstance(item, Tensor)
+    if (
+        len(chosen) != 1
+        or chosen[0][1].dtype is not torch.bool
+        or any(item != slice(None) for item in keys if not isinstance(item, Tensor))
     ):
         return NotImplemented
     value = value if isinstance(value, Tensor) else torch.full((), value, dtype=x.dtype)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, _VF
+from torch import _VF, Tensor
 from torch.nn import functional
 
 from counterfoil.errors import ProgramError
@@ -140,12 +140,12 @@ TABLE: Mapping[Any, Any] = {
     _VF._pad_packed_sequence: _pad,
     _VF.lstm: lambda *args: _layers(_lstm, several=True)(*args) if _is_packed(args) else NotImplemented,
     _VF.gru: lambda *args: _layers(_gru, several=False)(*args) if _is_packed(args) else NotImplemented,
-    _VF.rnn_tanh: lambda *args: _layers(_plain(torch.tanh), several=False)(*args)
-    if _is_packed(args)
-    else NotImplemented,
-    _VF.rnn_relu: lambda *args: _layers(_plain(torch.relu), several=False)(*args)
-    if _is_packed(args)
-    else NotImplemented,
+    _VF.rnn_tanh: lambda *args: (
+        _layers(_plain(torch.tanh), several=False)(*args) if _is_packed(args) else NotImplemented
+    ),
+    _VF.rnn_relu: lambda *args: (
+        _layers(_plain(torch.relu), several=False)(*args) if _is_packed(args) else NotImplemented
+    ),
     Tensor.__getitem__: _first_size,
 }
 _ROW_BY_ROW = frozenset(

@@ -1,8 +1,7 @@
-"""Losses that look at values: CTC, whose lengths are values, and those that check their arguments."""
+"""Connectionist temporal classification: its lengths are values."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,28 +13,6 @@ from counterfoil.program.substitutes.assumed import hold
 
 _NEVER = -1e30
 """The logarithm of the probability of what cannot be: finite, so that no sum of logarithms is without a value."""
-
-
-def _reduced(loss: Tensor, reduction: str) -> Tensor:
-    return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
-
-
-def _gaussian_nll_loss(
-    input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
-) -> Any:
-    if not isinstance(var, Tensor) or var.dim() < input.dim() - 1 or reduction not in ("mean", "sum", "none"):
-        return NotImplemented
-    hold(var >= 0)
-    if var.size() != input.size() and input.size()[:-1] == var.size():
-        var = var.unsqueeze(-1)
-    # The limit takes no part in the gradient, as in torch, which sets it without recording.
-    with torch.no_grad():
-        below = var.detach() < eps
-    limited = torch.where(below, eps + (var - var.detach()), var)
-    loss = 0.5 * (torch.log(limited) + (input - target) ** 2 / limited)
-    if full:
-        loss = loss + 0.5 * math.log(2 * math.pi)
-    return _reduced(loss, reduction)
 
 
 def _lengths(given: Tensor | Sequence[int]) -> Tensor:
@@ -70,7 +47,10 @@ def _ctc_loss(
     path = torch.cat([torch.stack([spread, labels], -1).reshape(rows, -1), spread.new_full((rows, 1), blank)], 1)
     # A label may follow the one before it without a blank between, unless they are the same.
     skips = torch.cat(
-        [path.new_zeros((rows, min(2, states)), dtype=torch.bool), (path[:, 2:] != blank) & (path[:, 2:] != path[:, :-2])],
+        [
+            path.new_zeros((rows, min(2, states)), dtype=torch.bool),
+            (path[:, 2:] != blank) & (path[:, 2:] != path[:, :-2]),
+        ],
         1,
     )
     number = torch.arange(states)
@@ -100,7 +80,6 @@ def _ctc_loss(
 
 
 TABLE: Mapping[Any, Any] = {
-    functional.gaussian_nll_loss: _gaussian_nll_loss,
     functional.ctc_loss: _ctc_loss,
     torch.ctc_loss: _ctc_loss,
 }
