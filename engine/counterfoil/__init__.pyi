@@ -56,6 +56,27 @@ from .audit.values.adjudication import (
 from .audit.values.adjudication import (
     AdjudicationReport as AdjudicationReport,
 )
+from .audit.values.delivery import (
+    Basis as Basis,
+)
+from .audit.values.delivery import (
+    ComparedTensor as ComparedTensor,
+)
+from .audit.values.delivery import (
+    DeliveryOutcome as DeliveryOutcome,
+)
+from .audit.values.delivery import (
+    DeliveryProgress as DeliveryProgress,
+)
+from .audit.values.delivery import (
+    DeliveryReport as DeliveryReport,
+)
+from .audit.values.delivery import (
+    Relation as Relation,
+)
+from .audit.values.delivery import (
+    WeightsFile as WeightsFile,
+)
 from .audit.values.dispute import (
     Dispute as Dispute,
 )
@@ -191,6 +212,15 @@ from .bundle.precision import Precision as Precision
 from .cancel import CancelToken as CancelToken
 from .commit.digest import Digest as Digest
 from .commit.merkle import MerkleComparison as MerkleComparison
+from .delivery.basis import (
+    basis_of as basis_of,
+)
+from .delivery.export import (
+    export_weights as export_weights,
+)
+from .delivery.verification import (
+    verify_weights as verify_weights,
+)
 from .errors import (
     CounterfoilError as CounterfoilError,
 )

@@ -41,6 +41,7 @@ from counterfoil.program.moves import MADE, MOVES
 from counterfoil.program.portable import PORTABLE
 from counterfoil.program.random import PhiloxDropout, counting_draws
 from counterfoil.program.substitutes import Substitutes
+from counterfoil.program.torchdraws import REPLACED, TRACED
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
 
@@ -232,8 +233,8 @@ def _trace(
 ) -> tuple[torch.fx.Graph, list[str]]:
     names: list[str] = []
     # Both in one pass would not do: composite operators may be written in place, and mutations end with the first.
-    impure = {**DECOMPOSITIONS, **MADE, **(MUTATING if exact else {})}
-    pure_ones = {**PORTABLE, **MOVES, **(COMPOSITES if exact else {})}
+    impure = {**DECOMPOSITIONS, **MADE, **TRACED, **(MUTATING if exact else {})}
+    pure_ones = {**PORTABLE, **MOVES, **REPLACED, **(COMPOSITES if exact else {})}
 
     def flat(*values: Tensor) -> list[Tensor]:
         for item, value in zip(inputs, values, strict=True):

@@ -12,7 +12,7 @@ from torch import Tensor, fx
 from counterfoil.errors import ProgramError
 from counterfoil.program.constants import Constants, with_constants
 from counterfoil.program.graph import Argument, Input, Keyword, Node, Program, TensorType, Value, node_values
-from counterfoil.program.operators import UNIFORM, is_allowed
+from counterfoil.program.operators import DRAWS, UNIFORM, is_allowed
 from counterfoil.program.reuse import softmax_in_place_of_exponentials
 from counterfoil.program.settled import Settled
 from counterfoil.program.uses import COMPARISONS, undefined_use
@@ -103,7 +103,8 @@ class _Lowering:
 
     def run(self, result_names: Sequence[str]) -> tuple[Program, dict[str, Tensor]]:
         self._draws = 1 + max(
-            (n.args[1] for n in self._graph.nodes if n.target is torch.ops.counterfoil.uniform.default), default=-1
+            (n.args[1] for n in self._graph.nodes if n.op == "call_function" and _operator_name(n.target) in DRAWS),
+            default=-1,
         )
         self._graph.eliminate_dead_code()
         self._settled = Settled(self._graph)
@@ -207,7 +208,7 @@ class _Lowering:
             raise ProgramError(
                 f"The operator {name} in {self._place} is not on the allow-list{self._line}.",
                 remedy=(
-                    "Draw random numbers with counterfoil.uniform instead."
+                    "Draw with torch.rand, randn, randint, randperm or multinomial, or with counterfoil.uniform."
                     if random
                     else "Express it with operators of the allow-list (counterfoil/program/operators.py)."
                 ),
