@@ -37,8 +37,10 @@ from counterfoil.program.decisions import Decisions
 from counterfoil.program.decompositions import DECOMPOSITIONS
 from counterfoil.program.graph import Input, Program, TensorType
 from counterfoil.program.lowering import RECOMPUTED, changes_a_constant, lower
+from counterfoil.program.moves import MADE, MOVES
 from counterfoil.program.portable import PORTABLE
 from counterfoil.program.random import PhiloxDropout, counting_draws
+from counterfoil.program.substitutes import Substitutes
 from counterfoil.program.torchdraws import REPLACED, TRACED
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
@@ -134,7 +136,8 @@ def capture(
         summed: dict[str, Tensor] = {}
         for part in range(micro_batches):
             rows = {name: _part(named["batch", name], part, micro_batches) for name in batch}
-            loss, held = _forward(model, objective, {**weights, **fixed}, held, rows, location)
+            substitutes = Substitutes(decisions.hold)
+            loss, held = _forward(model, objective, {**weights, **fixed}, held, rows, location, substitutes)
             _check_loss(loss)
             # The next part starts from the values of the buffers, not from how they came about.
             held = {name: value.detach() for name, value in held.items()}
@@ -236,8 +239,8 @@ def _trace(
 ) -> tuple[torch.fx.Graph, list[str]]:
     names: list[str] = []
     # Both in one pass would not do: composite operators may be written in place, and mutations end with the first.
-    impure = {**DECOMPOSITIONS, **TRACED, **(MUTATING if exact else {})}
-    pure_ones = {**PORTABLE, **REPLACED, **(COMPOSITES if exact else {})}
+    impure = {**DECOMPOSITIONS, **MADE, **TRACED, **(MUTATING if exact else {})}
+    pure_ones = {**PORTABLE, **MOVES, **REPLACED, **(COMPOSITES if exact else {})}
 
     def flat(*values: Tensor) -> list[Tensor]:
         for item, value in zip(inputs, values, strict=True):
@@ -351,6 +354,7 @@ def _forward(
     buffers: dict[str, Tensor],
     rows: Mapping[str, Tensor],
     location: _Location,
+    substitutes: Substitutes,
 ) -> tuple[Tensor, dict[str, Tensor]]:
     class Step(nn.Module):
         def __init__(self) -> None:
@@ -363,7 +367,7 @@ def _forward(
             return loss, dict(self.model.named_buffers())
 
     replaced = {f"model.{name}": tensor for name, tensor in {**weights, **buffers}.items()}
-    with location.attribute_forward(model), PhiloxDropout():
+    with location.attribute_forward(model), PhiloxDropout(), substitutes:
         loss, held = functional_call(Step(), replaced, ())
     return loss, {name: held[name] for name in buffers}
 
