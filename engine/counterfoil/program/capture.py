@@ -30,8 +30,9 @@ from torch.utils.checkpoint import CheckpointError
 
 from counterfoil.dtypes import STATE_DTYPES
 from counterfoil.errors import CounterfoilError, DataError, ProgramError
-from counterfoil.program.composites import COMPOSITES, MUTATING
+from counterfoil.program.composites import COMPOSITES, LAID_OUT, MUTATING
 from counterfoil.program.decompositions import DECOMPOSITIONS
+from counterfoil.program.expansions import EXPANSIONS, WRITING
 from counterfoil.program.graph import Input, Program, TensorType
 from counterfoil.program.lowering import RECOMPUTED, lower
 from counterfoil.program.portable import PORTABLE
@@ -218,8 +219,8 @@ def _trace(
 ) -> tuple[torch.fx.Graph, list[str]]:
     names: list[str] = []
     # Both in one pass would not do: composite operators may be written in place, and mutations end with the first.
-    impure = {**DECOMPOSITIONS, **TRACED, **(MUTATING if exact else {})}
-    pure_ones = {**PORTABLE, **REPLACED, **(COMPOSITES if exact else {})}
+    impure = {**DECOMPOSITIONS, **EXPANSIONS, **TRACED, **(MUTATING if exact else {})}
+    pure_ones = {**PORTABLE, **REPLACED, **WRITING, **({**COMPOSITES, **LAID_OUT} if exact else {})}
 
     def flat(*values: Tensor) -> list[Tensor]:
         loss, new = step(list(values))
