@@ -19,7 +19,13 @@ from counterfoil.audit.published_heads import check_tree_heads, read_tree_heads
 from counterfoil.audit.values.orders import compare_orders
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.values.steptable import Recorded
-from counterfoil.audit.values.summary import ArraySummary, BundleSummary, OrderSummary, RunSummary
+from counterfoil.audit.values.summary import (
+    ArraySummary,
+    BundleSummary,
+    OrderSummary,
+    RunSummary,
+    SourceSummary,
+)
 from counterfoil.bundle.checked import Progress
 from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.reader import BundleReader, OrderContents
@@ -529,6 +535,11 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         without_bound=None if programs is None else kinds_without_proof(programs, manifest.precision),
         exact_bits=manifest.precision.bits if isinstance(manifest.precision, ExactPrecision) else None,
         estimate=inspection.estimate,
+        sources=tuple(
+            SourceSummary(part, name, file.size, file.digest, source.revision)
+            for part, source in sorted(manifest.sources.items())
+            for name, file in sorted(source.files.items())
+        ),
     )
 
 

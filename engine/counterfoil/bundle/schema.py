@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from counterfoil import canonical
 from counterfoil.bundle.precision import AnyPrecision, precision_from_json
+from counterfoil.bundle.sources import Source
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.dtypes import DATA_DTYPES
@@ -161,6 +162,8 @@ class OrderManifest:
         data_root: State root over the data arrays.
         initial_root: State root over the initial state.
         module: Where the names of the client's module differ from those of the state; None where they do not.
+        sources: The files that parts of the order (``model``, ``data``) were made from, as the client says; most orders
+            name none.
     """
 
     title: str
@@ -180,6 +183,7 @@ class OrderManifest:
     data_root: Digest
     initial_root: Digest
     module: ModuleNames | None = None
+    sources: Mapping[str, Source] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.checkpoint_every % self.commit_every:
@@ -266,6 +270,7 @@ class OrderManifest:
                 "data_root": self.data_root.hex,
                 "initial_root": self.initial_root.hex,
                 **({} if self.module is None else {"module": self.module.to_json()}),
+                **({"sources": {name: item.to_json() for name, item in self.sources.items()}} if self.sources else {}),
             }
         )
 
@@ -285,6 +290,9 @@ class OrderManifest:
             value = canonical.decode(data)
         except canonical.CanonicalError as error:
             raise BundleError(say("The order's manifest is damaged."), detail=str(error)) from error
+        sources = {}
+        if isinstance(value, dict) and "sources" in value:
+            sources = _sources(value.pop("sources"))
         fields = _fields(value, say("order's manifest"))
         version = fields.take("format", int)
         if version != FORMAT_VERSION:
@@ -322,6 +330,7 @@ class OrderManifest:
             data_root=fields.digest("data_root"),
             initial_root=fields.digest("initial_root"),
             module=ModuleNames.from_json(fields.take("module", dict)) if "module" in value else None,
+            sources=sources,
         )
         fields.end()
         return result
@@ -369,6 +378,12 @@ def _turns_from_json(fields: Fields) -> Turns[Digest]:
         for name, text in sorted(listed.items())
     }
     return Turns(parts, tuple(pattern))
+
+
+def _sources(value: Any) -> dict[str, Source]:
+    if not isinstance(value, dict) or not value:
+        raise BundleError(say("The sources of the order are not a list of files by part."))
+    return {check_name(name): Source.from_json(item) for name, item in value.items()}
 
 
 _STEP_RECORD = say("step record")

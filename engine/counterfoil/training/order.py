@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.bundle.capsule import ChunkProofs, OrderPart
-from counterfoil.bundle.datafile import CheckedRows, open_data_file
+from counterfoil.bundle.datafile import CheckedRows, a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import ArraySpec, ModuleNames, OrderManifest, check_file_name
@@ -26,7 +26,7 @@ from counterfoil.commit.rows import chunks_of_rows
 from counterfoil.commit.state import chunk_proofs, state_root, tensor_digest
 from counterfoil.definite.admission import check_exact
 from counterfoil.dtypes import tensor_bytes
-from counterfoil.errors import BundleError, DataError, GivenFileError, ProgramError, RefusedError
+from counterfoil.errors import BundleError, DataError, ProgramError
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import Draws, StepInputs
 from counterfoil.generators import finish
@@ -185,6 +185,7 @@ def draft_order(
         scalar_names=rule.scalar_names,
         scalars=scalars.reshape(len(learning_rates), len(rule.scalar_names)),
         state=captured.initial_state,
+        module=module_names(captured.tied, captured.unsaved),
         schedule=schedule,
         data=data,
         seed=seed,
@@ -199,6 +200,11 @@ def describe_optimizer(captured: CapturedStep, rule: UpdateRule) -> str:
     return rule.describe() + (f", {captured.micro_batches} micro-batches" * (captured.micro_batches > 1))
 
 
+def module_names(tied: Mapping[str, str], unsaved: Sequence[str]) -> ModuleNames | None:
+    """Return how files of a module name its tensors; None where that goes without saying."""
+    return ModuleNames(tied, tuple(sorted(unsaved))) if tied or unsaved else None
+
+
 def assemble_order(
     *,
     title: str,
@@ -208,6 +214,7 @@ def assemble_order(
     scalar_names: tuple[str, ...],
     scalars: npt.NDArray[np.float64],
     state: Mapping[str, Tensor],
+    module: ModuleNames | None,
     schedule: npt.NDArray[np.int64],
     data: Mapping[str, Array],
     seed: int,
@@ -225,6 +232,7 @@ def assemble_order(
         scalar_names: Names of the per-step scalars.
         scalars: float64 ``[steps, scalars]``.
         state: The initial state.
+        module: How files of the client's module name its tensors.
         schedule: int64 ``[steps, batch_size]``.
         data: The data arrays by name.
         seed: Seed of every random draw.
@@ -265,7 +273,7 @@ def assemble_order(
         data={name: _spec(name, array) for name, array in data.items()},
         data_root=state_root(data),
         initial_root=state_root(initial),
-        module=ModuleNames(captured.tied, captured.unsaved) if captured.tied or captured.unsaved else None,
+        module=module,
     )
     draft = OrderDraft(manifest, programs, schedule, scalars, data, initial)
     try:
@@ -421,11 +429,9 @@ def with_data_file(
         GivenFileError: The order needs a data file and none was given, or it is not the one that the order names.
         CancelledError: ``cancel`` was set.
     """
-    try:
+    with a_slip_of_the_giver():
         file = open_data_file(order.manifest, path, stack)
         return order if file is None else order.with_data(finish(file.check(order.manifest, cancel)))
-    except (GivenFileError, RefusedError) as error:
-        raise GivenFileError(error.sentence, role="data", remedy=error.remedy, detail=error.detail) from error
 
 
 def step_inputs(

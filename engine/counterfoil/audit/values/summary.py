@@ -33,6 +33,25 @@ class ArraySummary:
 
 
 @dataclass(frozen=True)
+class SourceSummary:
+    """A file that a part of the order was made from, as the client says.
+
+    Attributes:
+        part: The part, ``model`` or ``data``.
+        file: The file's name.
+        size: Its size in bytes.
+        digest: Its SHA-256.
+        revision: The revision of the repository that it came from, if that is known.
+    """
+
+    part: str
+    file: str
+    size: int
+    digest: Digest
+    revision: str | None = None
+
+
+@dataclass(frozen=True)
 class OrderSummary:
     """What was ordered.
 
@@ -63,6 +82,7 @@ class OrderSummary:
         estimate: What the largest step takes; None when a program has not been read yet, or is larger than the
             limits.
         exact_bits: S of an exact profile, under which there is no margin; None of another one.
+        sources: The files that it was made from, as the client says; most orders name none.
     """
 
     title: str
@@ -88,6 +108,7 @@ class OrderSummary:
     without_bound: tuple[str, ...] | None = None
     estimate: Estimate | None = None
     exact_bits: int | None = None
+    sources: tuple[SourceSummary, ...] = ()
 
     @property
     def program_text(self) -> str:
