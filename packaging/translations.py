@@ -37,6 +37,7 @@ NOT_SHOWN = (
     "counterfoil/program/decompositions.py",
     "counterfoil/program/lowering.py",
     "counterfoil/program/portable.py",
+    "counterfoil/program/torchdraws.py",
     "counterfoil/program/update/",
     "counterfoil/terminal.py",
     "counterfoil/training/",

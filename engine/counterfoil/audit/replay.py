@@ -62,7 +62,7 @@ from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import Sample, Segment, planned_steps, segment
 from counterfoil.audit.values.steptable import StepMatch, StepRow, StepTable, unpack
 from counterfoil.bundle.capsule import CapsuleContents
-from counterfoil.bundle.datafile import open_data_file
+from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.precision import ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
@@ -404,14 +404,15 @@ def _with_data(
     """
     number, manifest = CheckNumber.ORDER_CONTENTS, order.manifest
     inside = progress.checks()[number - 1]
+
+    def checking(percent: int) -> CheckChanged:
+        return progress.note(number, CheckState.RUNNING, say("Checking the data file: {0} %.", percent))
+
     try:
-        file = open_data_file(manifest, request.data, stack)
-        assert file is not None, "the order keeps data outside"
-
-        def checking(percent: int) -> CheckChanged:
-            return progress.note(number, CheckState.RUNNING, say("Checking the data file: {0} %.", percent))
-
-        checked = yield from relay(file.check(manifest, cancel), ByPercent(checking))
+        with a_slip_of_the_giver():
+            file = open_data_file(manifest, request.data, stack)
+            assert file is not None, "the order keeps data outside"
+            checked = yield from relay(file.check(manifest, cancel), ByPercent(checking))
         detail = say(
             "Program, schedule, scalars, {0} data arrays (those in {1} too) and the initial state match the order.",
             len(manifest.data),
@@ -419,9 +420,6 @@ def _with_data(
         )
         yield progress.note(number, CheckState.PASSED, detail)
         return order.with_data(checked)
-    except (GivenFileError, RefusedError) as error:
-        # The order says what data it needs; a file that holds others is the wrong one, whoever trained on what.
-        raise GivenFileError(error.sentence, role="data", remedy=error.remedy, detail=error.detail) from error
     except CancelledError:
         yield progress.note(number, inside.state, inside.detail)
         raise

@@ -389,4 +389,4 @@ def _steps(verdict: Verdict | Adjudication) -> str:
         return (
             f"step {verdict.step} of {verdict.steps_ordered}, replayed from the state after step {verdict.agreed_step}"
         )
-    return f"{verdict.steps_replayed} of {verdict.steps_ordered} replayed and judged"
+    return f"{verdict.steps_replayed} of {verdict.steps_ordered} judged"

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.bundle.capsule import ChunkProofs, OrderPart
-from counterfoil.bundle.datafile import CheckedRows, open_data_file
+from counterfoil.bundle.datafile import CheckedRows, a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import ArraySpec, ModuleNames, OrderManifest, check_file_name
@@ -26,7 +26,7 @@ from counterfoil.commit.rows import chunks_of_rows
 from counterfoil.commit.state import chunk_proofs, state_root, tensor_digest
 from counterfoil.definite.admission import check_exact
 from counterfoil.dtypes import tensor_bytes
-from counterfoil.errors import BundleError, DataError, GivenFileError, ProgramError, RefusedError
+from counterfoil.errors import BundleError, DataError, ProgramError
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import Draws, StepInputs
 from counterfoil.generators import finish
@@ -429,11 +429,9 @@ def with_data_file(
         GivenFileError: The order needs a data file and none was given, or it is not the one that the order names.
         CancelledError: ``cancel`` was set.
     """
-    try:
+    with a_slip_of_the_giver():
         file = open_data_file(order.manifest, path, stack)
         return order if file is None else order.with_data(finish(file.check(order.manifest, cancel)))
-    except (GivenFileError, RefusedError) as error:
-        raise GivenFileError(error.sentence, role="data", remedy=error.remedy, detail=error.detail) from error
 
 
 def step_inputs(

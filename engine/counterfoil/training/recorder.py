@@ -19,7 +19,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.datafile import open_data_file
+from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim
 from counterfoil.bundle.writer import BundleWriter, order_bytes, run_bytes
@@ -201,8 +201,9 @@ def record(
         computed again, StepRecorded for each new one, RunAssembled while the run is written, and RecordFinished.
 
     Raises:
-        GivenFileError: There is no file where the order or its data file should be.
-        RefusedError: The order is damaged or not supported, or needs a data file and was given none or another.
+        GivenFileError: There is no file where the order should be, or the order needs a data file and was given none or
+            another.
+        RefusedError: The order is damaged or not supported.
         RecordingError: An unfinished recording lies there and neither ``resume`` nor ``fresh`` is given; or it is of
             another order or key, or cannot be gone on with here.
         NonFiniteError: Training diverged; the message names the operator.
@@ -235,10 +236,12 @@ def record(
         open_recording = Recording.open if resumed else Recording.begin
         recording = stack.enter_context(open_recording(run_path, manifest, key.public))
         _check_room(run_path, recording, manifest, contents, places)
-        file = open_data_file(manifest, data, stack)
+        with a_slip_of_the_giver():
+            file = open_data_file(manifest, data, stack)
         yield RecordStarted(manifest.steps, device)
         if file is not None:
-            outside = yield from relay(file.check(manifest, cancel), lambda report: DataChecked(*report))
+            with a_slip_of_the_giver():
+                outside = yield from relay(file.check(manifest, cancel), lambda report: DataChecked(*report))
             order = order.with_data(outside)
 
         history = yield from recording.check(cancel)

@@ -278,10 +278,6 @@
             <translation>Bündel zur Warteschlange hinzufügen</translation>
         </message>
         <message>
-            <source>All replays that came to a result, signed or not</source>
-            <translation>Alle Nachrechnungen mit einem Ergebnis, unterschrieben oder nicht</translation>
-        </message>
-        <message>
             <source>Check the signature of a verdict, and read it</source>
             <translation>Die Unterschrift eines Urteils prüfen und es lesen</translation>
         </message>
@@ -396,6 +392,10 @@
         <message>
             <source>The run names an order that you have used: {0}</source>
             <translation>Der Lauf nennt einen Auftrag, den Sie schon verwendet haben: {0}</translation>
+        </message>
+        <message>
+            <source>What all replays found, signed or not, those of earlier days too</source>
+            <translation>Was alle Nachrechnungen ergeben haben, unterschrieben oder nicht, auch die früherer Tage</translation>
         </message>
     </context>
     <context>
@@ -2058,8 +2058,8 @@ Lauf zu finden</translation>
             <translation>Beurteilt</translation>
         </message>
         <message>
-            <source>No replay has come to a result yet.</source>
-            <translation>Noch keine Nachrechnung hat ein Ergebnis.</translation>
+            <source>Nothing has been replayed yet.</source>
+            <translation>Es wurde noch nichts nachgerechnet.</translation>
         </message>
         <message>
             <source>Outcome</source>
@@ -2070,8 +2070,8 @@ Lauf zu finden</translation>
             <translation>Ent&amp;fernen…</translation>
         </message>
         <message>
-            <source>Replays that came to a result: {0}, of which {1} are not signed. They are kept until you remove them.</source>
-            <translation>Nachrechnungen mit Ergebnis: {0}, davon nicht unterschrieben: {1}. Sie bleiben, bis Sie sie entfernen.</translation>
+            <source>Replays: {0}. Not signed: {1}. They are kept until you remove them.</source>
+            <translation>Nachrechnungen: {0}. Nicht unterschrieben: {1}. Sie bleiben, bis Sie sie entfernen.</translation>
         </message>
         <message>
             <source>Results</source>
@@ -2509,8 +2509,8 @@ Lauf zu finden</translation>
             <translation>Gewählte Z&amp;eilen kopieren</translation>
         </message>
         <message>
-            <source>Every step was replayed.</source>
-            <translation>Jeder Schritt wurde nachgerechnet.</translation>
+            <source>Every step was judged.</source>
+            <translation>Jeder Schritt wurde beurteilt.</translation>
         </message>
         <message>
             <source>Follow the replay</source>
@@ -2545,8 +2545,8 @@ Lauf zu finden</translation>
             <translation>Kein Schritt ist mit dieser Suche gemeint.</translation>
         </message>
         <message>
-            <source>Not replayed</source>
-            <translation>Nicht nachgerechnet</translation>
+            <source>Not judged</source>
+            <translation>Nicht beurteilt</translation>
         </message>
         <message>
             <source>Search steps by number, hash or condition</source>
@@ -2912,12 +2912,12 @@ Lauf zu finden</translation>
             <translation>Unterschreiben…</translation>
         </message>
         <message>
-            <source>What has been replayed so far does not make a verdict.</source>
-            <translation>Was bisher nachgerechnet wurde, reicht nicht für ein Urteil.</translation>
-        </message>
-        <message>
             <source>What is in it now will be lost.</source>
             <translation>Was jetzt darin steht, geht verloren.</translation>
+        </message>
+        <message>
+            <source>What was found so far stays among the results.</source>
+            <translation>Was bisher gefunden wurde, bleibt unter den Ergebnissen.</translation>
         </message>
     </context>
     <context>
@@ -3170,6 +3170,10 @@ Lauf zu finden</translation>
             <translation>Ein Wert, der exakt addiert oder multipliziert wird, ist unendlich oder keine Zahl.</translation>
         </message>
         <message>
+            <source>All {0} judged steps match.</source>
+            <translation>Alle {0} beurteilten Schritte stimmen überein.</translation>
+        </message>
+        <message>
             <source>All {0} operators are on the allow-list, and each has an exact result.</source>
             <translation>Alle {0} Operatoren stehen auf der Liste der erlaubten, und jeder hat ein exaktes Ergebnis.</translation>
         </message>
@@ -3180,10 +3184,6 @@ Lauf zu finden</translation>
         <message>
             <source>All {0} operators are on the allow-list; {1} are rounded.</source>
             <translation>Alle {0} Operatoren stehen auf der Liste der erlaubten; {1} werden gerundet.</translation>
-        </message>
-        <message>
-            <source>All {0} replayed steps match.</source>
-            <translation>Alle {0} nachgerechneten Schritte stimmen überein.</translation>
         </message>
         <message>
             <source>All {0} steps since the last committed state are needed: too many for a capsule.</source>
@@ -3686,16 +3686,20 @@ Lauf zu finden</translation>
             <translation>Es wurde nichts geschlossen. Bitte melden Sie das mit den Einzelheiten unten.</translation>
         </message>
         <message>
-            <source>Of {0} replayed steps {1} differ; the first is {2}.</source>
-            <translation>Von {0} nachgerechneten Schritten weichen {1} ab; der erste ist {2}.</translation>
+            <source>Of {0} judged steps one differs: {1}.</source>
+            <translation>Von {0} beurteilten Schritten weicht einer ab: {1}.</translation>
+        </message>
+        <message>
+            <source>Of {0} judged steps {1} differ; the first is {2}.</source>
+            <translation>Von {0} beurteilten Schritten weichen {1} ab; der erste ist {2}.</translation>
         </message>
         <message>
             <source>One published tree head agrees</source>
             <translation>Ein veröffentlichter Baumkopf stimmt</translation>
         </message>
         <message>
-            <source>Only {0} of the {1} chosen steps could be replayed and judged.</source>
-            <translation>Nur {0} der {1} gewählten Schritte konnten nachgerechnet und beurteilt werden.</translation>
+            <source>Only {0} of the {1} chosen steps could be judged.</source>
+            <translation>Nur {0} der {1} gewählten Schritte konnten beurteilt werden.</translation>
         </message>
         <message>
             <source>Open the trainer's run of it.</source>
@@ -4610,8 +4614,8 @@ Lauf zu finden</translation>
             <translation>Der öffentliche Schlüssel ist kein Ed25519-Schlüssel.</translation>
         </message>
         <message>
-            <source>The random numbers that the trainer used at step {0} at the operator {1} are not those that the order's seed gives. They follow from integer arithmetic, which is the same on every machine.</source>
-            <translation>Die Zufallszahlen, die der Trainer in Schritt {0} beim Operator {1} verwendet hat, sind nicht die, die der Startwert des Auftrags ergibt. Sie folgen aus ganzzahliger Arithmetik, die auf jedem Rechner dieselbe ist.</translation>
+            <source>The random numbers that the trainer used at step {0} at the operator {1} are not those that the order's seed gives. Each of them is defined by seed, step and place, the same on every machine.</source>
+            <translation>Die Zufallszahlen, die der Trainer in Schritt {0} beim Operator {1} verwendet hat, sind nicht die, die der Startwert des Auftrags ergibt. Jede ist durch Startwert, Schritt und Stelle bestimmt, auf jedem Rechner gleich.</translation>
         </message>
         <message>
             <source>The recorded steps have the run root {0}, but the trainer signed {1}: the bundle was damaged or altered after it was signed.</source>
@@ -6002,6 +6006,10 @@ Lauf zu finden</translation>
             <translation>schreibt etwas, das keine Zahl ist oder einen Bruchteil hat, in eine ganze Zahl</translation>
         </message>
         <message>
+            <source>random numbers</source>
+            <translation>Zufallszahlen</translation>
+        </message>
+        <message>
             <source>rows of {0}</source>
             <translation>Zeilen von {0}</translation>
         </message>
@@ -6666,16 +6674,16 @@ Lauf zu finden</translation>
             <translation type="unfinished" />
         </message>
         <message>
-            <source>{0} of {1} replayed steps match.</source>
-            <translation>{0} von {1} nachgerechneten Schritten stimmen überein.</translation>
+            <source>{0} of {1} judged steps match.</source>
+            <translation>{0} von {1} beurteilten Schritten stimmen überein.</translation>
         </message>
         <message>
-            <source>{0} of {1} replayed steps match; step {2} does not.</source>
-            <translation>{0} von {1} nachgerechneten Schritten stimmen überein; Schritt {2} nicht.</translation>
+            <source>{0} of {1} judged steps match; step {2} does not.</source>
+            <translation>{0} von {1} beurteilten Schritten stimmen überein; Schritt {2} nicht.</translation>
         </message>
         <message>
-            <source>{0} of {1} steps were replayed and judged.</source>
-            <translation>{0} von {1} Schritten wurden nachgerechnet und beurteilt.</translation>
+            <source>{0} of {1} steps were judged.</source>
+            <translation>{0} von {1} Schritten wurden beurteilt.</translation>
         </message>
         <message>
             <source>{0} of {1} steps were replayed, and every one came out exactly as the trainer signed it. {2}</source>
