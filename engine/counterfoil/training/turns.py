@@ -131,6 +131,7 @@ def order_turns(job: TurnsJob) -> OrderDraft:
     for name, turn in turns.parts.items():
         with _about(turn):
             rates[name] = learning_rates(_alone(job, turn, turns.count(name, job.steps)))
+            _trained(job.model, turn)
     for name, turn in turns.parts.items():
         with _about(turn):
             captured[name] = _capture(job, turn)
@@ -240,16 +241,23 @@ def _about(turn: Turn) -> Iterator[None]:
         raise type(error)(sentence, remedy=error.remedy, detail=error.detail) from error
 
 
+def _trained(model: nn.Module, turn: Turn) -> set[str]:
+    """Return the names of the parameters that a turn trains; raises DataError when there is none."""
+    parameters = dict(model.named_parameters())
+    chosen = {name for name, parameter in parameters.items() if parameter.requires_grad and turn.trains(name)}
+    if not chosen:
+        raise DataError(
+            "There is no parameter to train: none that requires a gradient has such a name.",
+            remedy=f"The model has {', '.join(list(parameters)[:_SHOWN])}{' and others' * (len(parameters) > _SHOWN)}.",
+        )
+    return chosen
+
+
 @contextmanager
 def _only_training(model: nn.Module, turn: Turn) -> Iterator[None]:
     """Let no parameter but those of a turn require a gradient."""
     before = {name: parameter.requires_grad for name, parameter in model.named_parameters()}
-    chosen = {name for name, required in before.items() if required and turn.trains(name)}
-    if not chosen:
-        raise DataError(
-            "There is no parameter to train: none that requires a gradient has such a name.",
-            remedy=f"The model has {', '.join(list(before)[:_SHOWN])}{' and others' * (len(before) > _SHOWN)}.",
-        )
+    chosen = _trained(model, turn)
     try:
         for name, parameter in model.named_parameters():
             parameter.requires_grad_(name in chosen)
