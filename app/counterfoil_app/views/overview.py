@@ -29,6 +29,7 @@ from counterfoil_app.views.parts import (
     label,
     restyle,
 )
+from counterfoil_app.views.programs import program_lines
 from counterfoil_app.views.trainer_key import TrainerKeyPanel
 
 ICON_PIXELS = 16
@@ -179,7 +180,7 @@ class OverviewView(Page):
             Field(self.tr("Optimizer"), order.optimizer),
             Field(self.tr("Precision"), words.precision(order.precision)),
             Field(self.tr("Seed"), str(order.seed)),
-            Field(self.tr("Program"), order.program_text, exact=True),
+            *(Field(name, value, exact=exact) for name, value, exact in program_lines(summary)),
             Field(self.tr("Data"), order.data_root.hex, exact=True),
             Field(self.tr("Initial state"), order.initial_root.hex, exact=True),
         ]

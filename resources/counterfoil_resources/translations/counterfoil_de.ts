@@ -1773,10 +1773,6 @@
             <translation>Genauigkeit, genau</translation>
         </message>
         <message>
-            <source>Program</source>
-            <translation>Programm</translation>
-        </message>
-        <message>
             <source>Recipe</source>
             <translation>Rezept</translation>
         </message>
@@ -2994,10 +2990,6 @@ Lauf zu finden</translation>
         <message>
             <source>Precision</source>
             <translation>Genauigkeit</translation>
-        </message>
-        <message>
-            <source>Program</source>
-            <translation>Programm</translation>
         </message>
         <message>
             <source>Rows per step</source>
@@ -6926,6 +6918,21 @@ Lauf zu finden</translation>
         <message>
             <source>Unlock the key ring, or leave the box for remembering empty.</source>
             <translation>Entsperren Sie den Schlüsselbund, oder lassen Sie das Kästchen zum Merken leer.</translation>
+        </message>
+    </context>
+    <context>
+        <name>programs</name>
+        <message>
+            <source>Program</source>
+            <translation>Programm</translation>
+        </message>
+        <message>
+            <source>Program {0}</source>
+            <translation>Programm {0}</translation>
+        </message>
+        <message>
+            <source>Turns</source>
+            <translation>Reihenfolge</translation>
         </message>
     </context>
     <context>
