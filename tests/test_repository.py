@@ -65,6 +65,7 @@ Kept
 LabelFlip
 Limits
 Lion
+Lora
 MerkleComparison
 NeighbourOperator
 OperatorDone
@@ -84,8 +85,8 @@ RecordFinished
 RecordStarted
 RecordingChecked
 RecordingError
-Relation
 RecordingResumed
+Relation
 ResumedFromCheckpoint
 Right
 RmsProp
@@ -108,6 +109,8 @@ StepRow
 StepTable
 TensorDetail
 TensorDivergence
+Turn
+TurnsJob
 Verdict
 WeightAverage
 WeightsFile
@@ -134,6 +137,7 @@ order_gpt2
 order_huggingface
 order_logistic
 order_resnet
+order_turns
 order_vgg
 plan_audit
 preview_verdict
