@@ -14,6 +14,7 @@ from typing import Protocol
 
 import counterfoil
 from counterfoil import (
+    Adjudication,
     AdjudicationReport,
     AuditReport,
     AuditRequest,
@@ -43,17 +44,17 @@ MAX_VERDICT_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class VerdictReading:
-    """What a verdict file turned out to be.
+    """What a file with a verdict or an adjudication turned out to be.
 
     Attributes:
         key_ids: The keys that it says it was signed with; nothing is proved by that.
-        verdict: The verdict; None when none of the given keys is among them, so that nothing could be checked.
+        verdict: What was signed; None when none of the given keys is among them, so that nothing could be checked.
         key_file: The file of the key for which its signature holds; None with the verdict.
         bundle_matches: Whether it speaks of the bundle it was compared with; None when it was not compared.
     """
 
     key_ids: tuple[str, ...]
-    verdict: Verdict | None = None
+    verdict: Verdict | Adjudication | None = None
     key_file: Path | None = None
     bundle_matches: bool | None = None
 
@@ -66,6 +67,8 @@ class HearingStarted:
     last: int
 
 
+Signable = AuditReport | AdjudicationReport
+"""What an auditor can sign."""
 HearingEvent = CheckChanged | OperatorDone | HearingStarted | AdjudicationReport
 """What the adjudication of a capsule brings; the report comes last."""
 
@@ -106,7 +109,7 @@ class Engine(Protocol):
     ) -> Iterator[HearingEvent]:
         """Replay the steps of a dispute capsule and say who is right; raises CounterfoilError."""
 
-    def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
+    def preview(self, report: Signable, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
 
     def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
@@ -193,8 +196,10 @@ class LibraryEngine:
             elif isinstance(event, (CheckChanged, OperatorDone)):
                 yield event
 
-    def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
+    def preview(self, report: Signable, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
+        if isinstance(report, AdjudicationReport):
+            return bytes(counterfoil.preview_adjudication(report, signed_at))
         return bytes(counterfoil.preview_verdict(report, signed_at))
 
     def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
@@ -204,7 +209,7 @@ class LibraryEngine:
         for key_file in keys:
             key = counterfoil.load_public_key(key_file)
             if key.key_id in key_ids:
-                verdict = counterfoil.verify_verdict(envelope, key)
+                verdict = counterfoil.verify_signed(envelope, key)
                 return VerdictReading(key_ids, verdict, key_file, _speaks_of(verdict, bundle))
         return VerdictReading(key_ids)
 
@@ -235,7 +240,7 @@ def _keeping(request: AuditRequest) -> AuditRequest:
     return replace(request, progress=counterfoil.state_folder())
 
 
-def _speaks_of(verdict: Verdict, bundle: Path | None) -> bool | None:
+def _speaks_of(verdict: Verdict | Adjudication, bundle: Path | None) -> bool | None:
     if bundle is None:
         return None
     try:

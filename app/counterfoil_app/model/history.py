@@ -31,8 +31,8 @@ MARK = b"counterfoil result 1\n"
 SUFFIX = ".result"
 _LENGTH_BYTES = 8
 _WHOLE = (
-    "path", "order", "data", "summary", "client", "dispute", "resumed_from", "sample", "report", "verdict_file", "stopped",
-    "begun", "ended",
+    "path", "order", "data", "summary", "client", "dispute", "resumed_from", "sample", "report", "verdict_file",
+    "stopped", "begun", "ended",
 )  # fmt: skip
 """Those parts of a result that are kept as they are."""
 
