@@ -65,6 +65,27 @@ from .audit.values.adjudication import (
 from .audit.values.adjudication import (
     AdjudicationReport as AdjudicationReport,
 )
+from .audit.values.delivery import (
+    Basis as Basis,
+)
+from .audit.values.delivery import (
+    ComparedTensor as ComparedTensor,
+)
+from .audit.values.delivery import (
+    DeliveryOutcome as DeliveryOutcome,
+)
+from .audit.values.delivery import (
+    DeliveryProgress as DeliveryProgress,
+)
+from .audit.values.delivery import (
+    DeliveryReport as DeliveryReport,
+)
+from .audit.values.delivery import (
+    Relation as Relation,
+)
+from .audit.values.delivery import (
+    WeightsFile as WeightsFile,
+)
 from .audit.values.dispute import (
     Dispute as Dispute,
 )
@@ -200,6 +221,15 @@ from .bundle.precision import Precision as Precision
 from .cancel import CancelToken as CancelToken
 from .commit.digest import Digest as Digest
 from .commit.merkle import MerkleComparison as MerkleComparison
+from .delivery.basis import (
+    basis_of as basis_of,
+)
+from .delivery.export import (
+    export_weights as export_weights,
+)
+from .delivery.verification import (
+    verify_weights as verify_weights,
+)
 from .errors import (
     CounterfoilError as CounterfoilError,
 )
@@ -301,6 +331,15 @@ from .training.custom import (
 from .training.custom import (
     order_custom as order_custom,
 )
+from .training.huggingface import (
+    FineTuning as FineTuning,
+)
+from .training.huggingface import (
+    Lora as Lora,
+)
+from .training.huggingface import (
+    order_huggingface as order_huggingface,
+)
 from .training.recipes.digits import order_digits as order_digits
 from .training.recipes.gpt2 import (
     Gpt2Size as Gpt2Size,
@@ -345,6 +384,15 @@ from .training.recording import (
     discard_recording as discard_recording,
 )
 from .training.tamper import LabelFlip as LabelFlip
+from .training.turns import (
+    Turn as Turn,
+)
+from .training.turns import (
+    TurnsJob as TurnsJob,
+)
+from .training.turns import (
+    order_turns as order_turns,
+)
 from .wholefiles import write_whole as write_whole
 
 __version__: str

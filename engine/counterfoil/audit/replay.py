@@ -293,7 +293,7 @@ class _Progress:
 
     def _without_bound(self) -> tuple[str, ...] | None:
         order = self.inspection.order if self.inspection else None
-        return None if order is None else kinds_without_proof(order.program, order.manifest.precision)
+        return None if order is None else kinds_without_proof(order.programs.all, order.manifest.precision)
 
     def _steering(self) -> Steering | None:
         return self.account.result() if self.account is not None and self.steps.judged else None
@@ -313,7 +313,7 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
     progress.environment = machine.environment
     if progress.imitation is not None:
         progress.environment = tuple(sorted((*progress.environment, (IMITATION, progress.imitation))))
-    machine.check_memory(order.program, order.manifest.precision)
+    machine.check_memory(order.programs.all, order.manifest.precision)
     manifest = order.manifest
     assert inspection.claim is not None
     progress.steps = StepTable(recorded(inspection.reader))
@@ -449,7 +449,7 @@ def _judge(
         with step_replayer(order, machine, perturbation=progress.imitation, cancel=cancel) as steps:
             precision = order.manifest.precision
             if isinstance(precision, Precision):
-                progress.account = SteeringAccount(order.program, precision.significand_bits)
+                progress.account = SteeringAccount(order.programs, precision.significand_bits)
             replay = _Replay(request, inspection, order, progress, progress.account, steps)
             if kept is not None:
                 yield from replay.restore(kept)
@@ -481,7 +481,9 @@ class _Replay:
         self._account = account
         self._steps = steps
         # Under an exact profile nothing is rounded to a grid.
-        self._rounded_values = 0 if account is None else sum(site.elements for site in order.program.sites)
+        self._rounded_values = order.programs.map(
+            lambda program: 0 if account is None else sum(site.elements for site in program.sites)
+        )
         self._agreed: tuple[int, State] = (0, order.initial)
         self._omissions = Omissions()
         self._begun = time.perf_counter()
@@ -545,7 +547,7 @@ class _Replay:
         dispute, omissions, sums = (
             progress.dispute,
             self._omissions.steps,
-            (0, ()) if self._account is None else self._account.sums,
+            ((), ()) if self._account is None else self._account.sums,
         )
         seconds = progress.seconds + time.perf_counter() - self._begun
 
@@ -599,7 +601,7 @@ class _Replay:
             return after(chain, Lost()), None
         match = match_of(chain, outcome.leaf == self._tree.leaf(step))
         if match is StepMatch.MATCH and self._account is not None:
-            self._account.add(outcome.counts)
+            self._account.add(step, outcome.counts)
         yield self._judged(self._row(step, match, outcome, begun))
         # A step that matches has the trainer's state. One of a drifting chain never leads back: ``after`` sees to it.
         agrees = True
@@ -669,7 +671,7 @@ class _Replay:
             corrections=counts.corrections,
             contradictions=counts.contradictions,
             omissions=counts.omissions,
-            rounded_values=self._rounded_values if outcome is not None else 0,
+            rounded_values=self._rounded_values.of(step) if outcome is not None else 0,
             seconds=time.perf_counter() - begun,
             steerable=counts.steerable,
             steered=counts.steered,
@@ -722,7 +724,7 @@ class _Replay:
         if self._progress.dispute is not None and not look.accuses:
             return
         dispute = dispute_of(
-            self._order.program,
+            self._order.programs.of(step),
             self._records[step],
             self._tree.inclusion_proof(step),
             self._reader.fingerprints(step),

@@ -237,6 +237,10 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
     for array in order.data:
         outside = f", in the data file {array.file}" if array.file else ""
         facts[f"data {array.name}"] = f"{array.dtype} {list(array.shape)}{outside}"
+    for file in order.sources:
+        if file.revision is not None:
+            facts[f"{file.part} revision"] = one_line(file.revision)
+        facts[f"{file.part} {one_line(file.file)}"] = f"SHA-256 {file.digest.hex}"
     if run is None:
         facts["run"] = "none yet"
     else:

@@ -19,7 +19,13 @@ from dataclasses import dataclass
 from enum import Enum
 
 UNIFORM = "counterfoil.uniform"
-"""The one random operator: float in [0, 1) from Philox4x32-10 (:mod:`counterfoil.execution.philox`)."""
+"""Numbers in [0, 1), multiples of 2^-24, from Philox4x32-10 (:mod:`counterfoil.execution.draws`)."""
+NORMAL = "counterfoil.normal"
+"""Numbers of the normal distribution of mean 0 and deviation 1: Box and Muller's, correctly rounded to float32."""
+EXPONENTIAL = "counterfoil.exponential"
+"""Numbers of the exponential distribution of mean 1: logarithms, correctly rounded to float32."""
+DRAWS = frozenset((UNIFORM, NORMAL, EXPONENTIAL))
+"""The random operators: every other random number is made of theirs (:mod:`counterfoil.program.torchdraws`)."""
 
 
 class OperatorClass(Enum):
@@ -230,6 +236,8 @@ def _build() -> tuple[dict[str, Operator], dict[str, Operator]]:
     for rule, names in _ROUNDED.items():
         enter(names, OperatorClass.ROUNDED, "computed by a library whose last bits depend on the hardware", rule)
     primary[UNIFORM] = Operator(UNIFORM, OperatorClass.EXACT, "integer arithmetic on a counter (Philox4x32-10)")
+    for name in (NORMAL, EXPONENTIAL):
+        primary[name] = Operator(name, OperatorClass.EXACT, "one correctly rounded function of such integers")
     return primary, fallback
 
 

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from counterfoil.errors import ProgramError
-from counterfoil.program.operators import UNIFORM
+from counterfoil.program.operators import DRAWS
 from counterfoil.program.uses import COMPARISONS
 from counterfoil.sentence import say
 
@@ -73,8 +73,8 @@ def overload(name: str) -> Any:
     """
     import torch  # here, so that a program can be looked at, and the window work, without it
 
-    if name == UNIFORM:
-        import counterfoil.program.random  # noqa: F401  (it declares the operator)
+    if name in DRAWS:
+        import counterfoil.program.random  # noqa: F401  (it declares the operators)
     library, kind, *rest = name.split(".")
     try:
         return getattr(getattr(getattr(torch.ops, library), kind), rest[0] if rest else "default")

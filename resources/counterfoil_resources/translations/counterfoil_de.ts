@@ -421,6 +421,161 @@
         </message>
     </context>
     <context>
+        <name>DeliveryDialog</name>
+        <message>
+            <source>&amp;Compare again</source>
+            <translation>&amp;Noch einmal vergleichen</translation>
+        </message>
+        <message>
+            <source>&amp;Stop</source>
+            <translation>&amp;Abbrechen</translation>
+        </message>
+        <message>
+            <source>At</source>
+            <translation>Stelle</translation>
+        </message>
+        <message>
+            <source>Auditor's key</source>
+            <translation>Schlüssel des Prüfers</translation>
+        </message>
+        <message>
+            <source>Being compared</source>
+            <translation>Wird verglichen</translation>
+        </message>
+        <message>
+            <source>C&amp;lose</source>
+            <translation>Sch&amp;ließen</translation>
+        </message>
+        <message>
+            <source>Choose the &amp;verdict…</source>
+            <translation>&amp;Urteil wählen…</translation>
+        </message>
+        <message>
+            <source>DELIVERED: these are the verified weights</source>
+            <translation>DELIVERED: Das sind die verifizierten Gewichte</translation>
+        </message>
+        <message>
+            <source>DIFFERENT: these are other weights</source>
+            <translation>DIFFERENT: Das sind andere Gewichte</translation>
+        </message>
+        <message>
+            <source>Delivered weights: {0}</source>
+            <translation>Gelieferte Gewichte: {0}</translation>
+        </message>
+        <message>
+            <source>Elements</source>
+            <translation>Elemente</translation>
+        </message>
+        <message>
+            <source>Equal</source>
+            <translation>Gleich</translation>
+        </message>
+        <message>
+            <source>Every tensor is compared with the final state of the run.</source>
+            <translation>Jeder Tensor wird mit dem Endzustand des Laufs verglichen.</translation>
+        </message>
+        <message>
+            <source>Largest difference</source>
+            <translation>Größter Unterschied</translation>
+        </message>
+        <message>
+            <source>Not compared</source>
+            <translation>Nicht verglichen</translation>
+        </message>
+        <message>
+            <source>Not looked at</source>
+            <translation>Nicht angesehen</translation>
+        </message>
+        <message>
+            <source>Nothing says that the run {0} is verified: choose the verdict on it.</source>
+            <translation>Nichts sagt, dass der Lauf {0} verifiziert ist: Wählen Sie das Urteil über ihn.</translation>
+        </message>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Progress of the comparison</source>
+            <translation>Fortschritt des Vergleichs</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>Schritt</translation>
+        </message>
+        <message>
+            <source>Tensor</source>
+            <translation>Tensorname</translation>
+        </message>
+        <message>
+            <source>Tensors</source>
+            <translation>Tensoren</translation>
+        </message>
+        <message>
+            <source>Tensors that are not as in the run</source>
+            <translation>Tensoren, die nicht wie im Lauf sind</translation>
+        </message>
+        <message>
+            <source>The comparison was stopped.</source>
+            <translation>Der Vergleich wurde angehalten.</translation>
+        </message>
+        <message>
+            <source>The run {0} is judged by the verdict {1}.</source>
+            <translation>Den Lauf {0} beurteilt das Urteil {1}.</translation>
+        </message>
+        <message>
+            <source>The run {0} was replayed here and verified.</source>
+            <translation>Der Lauf {0} wurde hier nachgerechnet und verifiziert.</translation>
+        </message>
+        <message>
+            <source>The verdict on the run</source>
+            <translation>Das Urteil über den Lauf</translation>
+        </message>
+        <message>
+            <source>Verdicts (*.json)</source>
+            <translation>Urteile (*.json)</translation>
+        </message>
+        <message>
+            <source>Weights</source>
+            <translation>Gewichte</translation>
+        </message>
+        <message>
+            <source>What is wrong</source>
+            <translation>Was nicht stimmt</translation>
+        </message>
+        <message>
+            <source>What was found</source>
+            <translation>Was gefunden wurde</translation>
+        </message>
+        <message>
+            <source>missing</source>
+            <translation>fehlt</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>keine</translation>
+        </message>
+        <message>
+            <source>not a number</source>
+            <translation>keine Zahl</translation>
+        </message>
+        <message>
+            <source>not of the run</source>
+            <translation>nicht aus dem Lauf</translation>
+        </message>
+        <message>
+            <source>other values</source>
+            <translation>andere Werte</translation>
+        </message>
+        <message>
+            <source>{0} of {1}</source>
+            <translation>{0} von {1}</translation>
+        </message>
+    </context>
+    <context>
         <name>Desk</name>
         <message>
             <source>Views</source>
@@ -748,8 +903,8 @@
     <context>
         <name>DropHint</name>
         <message>
-            <source>A run is opened, several are queued. An order is compared with the run, a verdict is read, a dispute capsule is adjudicated; data, tree heads and keys are used with what is open.</source>
-            <translation>Ein Lauf wird geöffnet, mehrere kommen in die Warteschlange. Ein Auftrag wird mit dem Lauf verglichen, ein Urteil gelesen, über eine Streitfallkapsel entschieden; Daten, Baumköpfe und Schlüssel gelten für das, was offen ist.</translation>
+            <source>A run is opened, several are queued. An order is compared with the run, a verdict is read, a dispute capsule is adjudicated, weights are compared with the run; data, tree heads and keys are used with what is open.</source>
+            <translation>Ein Lauf wird geöffnet, mehrere kommen in die Warteschlange. Ein Auftrag wird mit dem Lauf verglichen, ein Urteil gelesen, über eine Streitfallkapsel entschieden, Gewichte werden mit dem Lauf verglichen; Daten, Baumköpfe und Schlüssel gelten für das, was offen ist.</translation>
         </message>
         <message>
             <source>Drop the file here</source>
@@ -783,8 +938,12 @@
             <translation>{0} enthält Baumköpfe: Öffnen Sie zuerst ihren Lauf.</translation>
         </message>
         <message>
-            <source>{0} holds weights: an audit needs none, the run holds every weight that was signed.</source>
-            <translation>{0} enthält Gewichte: Eine Prüfung braucht keine, der Lauf enthält jedes unterschriebene Gewicht.</translation>
+            <source>{0} holds weights: compare them after the replay.</source>
+            <translation>{0} enthält Gewichte: Vergleichen Sie sie nach der Nachrechnung.</translation>
+        </message>
+        <message>
+            <source>{0} holds weights: open the run that they should come from first.</source>
+            <translation>{0} enthält Gewichte: Öffnen Sie zuerst den Lauf, aus dem sie stammen sollen.</translation>
         </message>
         <message>
             <source>{0} is no file that Counterfoil reads.</source>
@@ -1578,6 +1737,10 @@
             <translation>Anfangszustand</translation>
         </message>
         <message>
+            <source>Made from</source>
+            <translation>Hergestellt aus</translation>
+        </message>
+        <message>
             <source>Margins</source>
             <translation>Toleranzen</translation>
         </message>
@@ -1624,6 +1787,10 @@
         <message>
             <source>Recorded</source>
             <translation>Aufgezeichnet</translation>
+        </message>
+        <message>
+            <source>Revision</source>
+            <translation>Revision</translation>
         </message>
         <message>
             <source>Rounded</source>
@@ -3054,6 +3221,10 @@ Lauf zu finden</translation>
             <translation>Eine Form im Programm ist keine Liste von Längen.</translation>
         </message>
         <message>
+            <source>A source of the order cannot be called {0}.</source>
+            <translation>Eine Quelle des Auftrags kann nicht {0} heißen.</translation>
+        </message>
+        <message>
             <source>A step of the program takes about {0:,.1f} GiB of memory; the limit is {1:,.0f} GiB.</source>
             <translation>Ein Schritt des Programms braucht etwa {0:,.1f} GiB Speicher; die Grenze ist {1:,.0f} GiB.</translation>
         </message>
@@ -3138,8 +3309,20 @@ Lauf zu finden</translation>
             <translation>Verlangen Sie weniger oder alle.</translation>
         </message>
         <message>
+            <source>Ask for safetensors files (save_pretrained writes them), and take it out of the folder.</source>
+            <translation>Bitten Sie um safetensors-Dateien (save_pretrained schreibt sie), und nehmen Sie sie aus dem Ordner.</translation>
+        </message>
+        <message>
             <source>Ask for the file again.</source>
             <translation>Bitten Sie erneut um die Datei.</translation>
+        </message>
+        <message>
+            <source>Ask for the weights again, as safetensors files.</source>
+            <translation>Bitten Sie erneut um die Gewichte, als safetensors-Dateien.</translation>
+        </message>
+        <message>
+            <source>Ask for the weights as they were trained: base, A and B each by itself.</source>
+            <translation>Bitten Sie um die Gewichte, wie sie trainiert wurden: Basis, A und B je für sich.</translation>
         </message>
         <message>
             <source>Ask for the whole file.</source>
@@ -3266,6 +3449,10 @@ Lauf zu finden</translation>
             <translation>Schließen Sie andere Programme, nehmen Sie weniger Threads oder ein anderes Gerät, oder einen Rechner mit mehr Speicher.</translation>
         </message>
         <message>
+            <source>Comparing {0}</source>
+            <translation>{0} wird verglichen</translation>
+        </message>
+        <message>
             <source>Copy the file to a place where nobody else writes to it, and start again with the copy.</source>
             <translation>Kopieren Sie die Datei an einen Ort, an dem niemand sonst sie verändert, und beginnen Sie mit der Kopie von vorn.</translation>
         </message>
@@ -3274,8 +3461,16 @@ Lauf zu finden</translation>
             <translation>Counterfoil selbst ist gescheitert: {0}.</translation>
         </message>
         <message>
+            <source>Deliver each tensor once: take files of another saving out of the folder.</source>
+            <translation>Liefern Sie jeden Tensor einmal: Nehmen Sie Dateien eines anderen Speicherns aus dem Ordner.</translation>
+        </message>
+        <message>
             <source>Directions look chosen in {0}.</source>
             <translation>Richtungen sehen gewählt aus in {0}.</translation>
+        </message>
+        <message>
+            <source>Drop the auditor's public key on the window, then compare again.</source>
+            <translation>Ziehen Sie den öffentlichen Schlüssel des Prüfers auf das Fenster, und vergleichen Sie noch einmal.</translation>
         </message>
         <message>
             <source>Every fingerprint that the trainer signed for this step agrees with the replay, and what follows the last of them is arithmetic that is exact on all hardware: the result that it signed does not follow from what it signed on the way.</source>
@@ -3330,6 +3525,10 @@ Lauf zu finden</translation>
             <translation>Geben Sie ein Passwort an oder gar keines.</translation>
         </message>
         <message>
+            <source>Give as --prefix what the names of the files lack.</source>
+            <translation>Geben Sie mit --prefix an, was den Namen in den Dateien fehlt.</translation>
+        </message>
+        <message>
             <source>Give it through a file descriptor, whose number is in the environment variable {0}, or in the environment variable {1}.</source>
             <translation>Geben Sie es durch einen Dateideskriptor, dessen Nummer in der Umgebungsvariablen {0} steht, oder in der Umgebungsvariablen {1}.</translation>
         </message>
@@ -3346,6 +3545,10 @@ Lauf zu finden</translation>
             <translation>Geben Sie es an.</translation>
         </message>
         <message>
+            <source>Give the folder, or the file, that the model's weights were delivered in.</source>
+            <translation>Geben Sie den Ordner oder die Datei an, worin die Gewichte des Modells geliefert wurden.</translation>
+        </message>
+        <message>
             <source>Give the name of a file.</source>
             <translation>Geben Sie den Namen einer Datei an.</translation>
         </message>
@@ -3358,8 +3561,16 @@ Lauf zu finden</translation>
             <translation>Geben Sie die gemeinte Datei an.</translation>
         </message>
         <message>
+            <source>Give the run that the auditor judged.</source>
+            <translation>Geben Sie den Lauf an, den der Prüfer beurteilt hat.</translation>
+        </message>
+        <message>
             <source>Give the same file and options as then, or start the audit anew, without --resume.</source>
             <translation>Geben Sie dieselbe Datei und dieselben Optionen wie damals an, oder beginnen Sie die Prüfung neu, ohne --resume.</translation>
+        </message>
+        <message>
+            <source>Give the trainer's run of it.</source>
+            <translation>Geben Sie den Lauf an, den der Trainer dafür gemacht hat.</translation>
         </message>
         <message>
             <source>Give the whole run to the one who is to judge it.</source>
@@ -3368,6 +3579,22 @@ Lauf zu finden</translation>
         <message>
             <source>Hashing the file: {0} %.</source>
             <translation>Prüfsumme der Datei: {0} %.</translation>
+        </message>
+        <message>
+            <source>Hashing the record of the run</source>
+            <translation>Die Aufzeichnung des Laufs wird gehasht</translation>
+        </message>
+        <message>
+            <source>Hashing the weights</source>
+            <translation>Die Gewichte werden gehasht</translation>
+        </message>
+        <message>
+            <source>Have the run audited first.</source>
+            <translation>Lassen Sie den Lauf erst prüfen.</translation>
+        </message>
+        <message>
+            <source>How the step applies the adapter of {0} cannot be told from the order's program.</source>
+            <translation>Wie der Schritt den Adapter von {0} anwendet, ist aus dem Programm des Auftrags nicht zu erkennen.</translation>
         </message>
         <message>
             <source>If the steps before it went well, training has diverged: lower the learning rate, or clip the gradients. If not, look for a division by zero, a logarithm of zero, a row that is masked as a whole, and data of different sizes.</source>
@@ -3420,6 +3647,10 @@ Lauf zu finden</translation>
         <message>
             <source>Later steps that differ, judged from the trainer's own checkpoints: {0}.</source>
             <translation>Spätere Schritte, die abweichen, beurteilt von den gespeicherten Zuständen des Trainers aus: {0}.</translation>
+        </message>
+        <message>
+            <source>Leave --average out: its order asks for none.</source>
+            <translation>Lassen Sie --average weg: Sein Auftrag verlangt keinen.</translation>
         </message>
         <message>
             <source>Leave it empty.</source>
@@ -3642,6 +3873,10 @@ Lauf zu finden</translation>
             <translation>Die Rundungsstelle {0} eines Protokolls ist abgeschnitten oder hat keinen richtigen Rice-Parameter.</translation>
         </message>
         <message>
+            <source>Save the model again into an empty folder.</source>
+            <translation>Speichern Sie das Modell noch einmal in einen leeren Ordner.</translation>
+        </message>
+        <message>
             <source>Segments are chosen by --segments or by --confidence, not by both.</source>
             <translation>Segmente werden mit --segments oder mit --confidence gewählt, nicht mit beiden.</translation>
         </message>
@@ -3754,6 +3989,10 @@ Lauf zu finden</translation>
             <translation>Nehmen Sie die Baumköpfe dieses Laufs.</translation>
         </message>
         <message>
+            <source>Tensors with values that are infinite, since the smaller dtype ends before them: {0}.</source>
+            <translation>Tensoren mit unendlichen Werten, weil der kleinere Typ vor ihnen endet: {0}.</translation>
+        </message>
+        <message>
             <source>The B-tree of the group {0} does not have as many records as it says.</source>
             <translation>Der B-Baum der Gruppe {0} hat nicht so viele Einträge, wie er angibt.</translation>
         </message>
@@ -3776,6 +4015,10 @@ Lauf zu finden</translation>
         <message>
             <source>The HDF5 superblock has settings that no bundle has.</source>
             <translation>Der HDF5-Superblock hat Einstellungen, die kein Bündel hat.</translation>
+        </message>
+        <message>
+            <source>The adapter of {0} has shapes that do not fit it.</source>
+            <translation>Der Adapter von {0} hat Formen, die nicht dazu passen.</translation>
         </message>
         <message>
             <source>The address book {0} cannot be read: {1}.</source>
@@ -4046,8 +4289,16 @@ Lauf zu finden</translation>
             <translation>Die Struktur der Datei nennt das Byte {0}, das außerhalb der Datei liegt.</translation>
         </message>
         <message>
+            <source>The final state in the run differs from the one that its last step commits to.</source>
+            <translation>Der Endzustand im Lauf ist nicht der, auf den sich sein letzter Schritt festlegt.</translation>
+        </message>
+        <message>
             <source>The folder {0} cannot be made: {1}.</source>
             <translation>Der Ordner {0} lässt sich nicht anlegen: {1}.</translation>
+        </message>
+        <message>
+            <source>The folder {0} cannot be read.</source>
+            <translation>Der Ordner {0} kann nicht gelesen werden.</translation>
         </message>
         <message>
             <source>The folder {0} for results cannot be made: {1}.</source>
@@ -4060,6 +4311,10 @@ Lauf zu finden</translation>
         <message>
             <source>The folder {0} for the sample cannot be made: {1}.</source>
             <translation>Der Ordner {0} für das Beispiel lässt sich nicht anlegen: {1}.</translation>
+        </message>
+        <message>
+            <source>The folder {0} holds {1} safetensors files.</source>
+            <translation>Anzahl der safetensors-Dateien im Ordner {0}: {1}.</translation>
         </message>
         <message>
             <source>The gradients that the trainer computed at step {0} are not those of the ordered step.</source>
@@ -4108,6 +4363,10 @@ Lauf zu finden</translation>
         <message>
             <source>The inclusion proof of leaf {0} leads to another root.</source>
             <translation>Der Einschlussbeweis von Blatt {0} führt zu einer anderen Wurzel.</translation>
+        </message>
+        <message>
+            <source>The index {0} is not about these files: it says that the tensor {1} lies in {2}, and it lies in {3}.</source>
+            <translation>Das Verzeichnis {0} gilt nicht diesen Dateien: Nach ihm liegt der Tensor {1} in {2}, er liegt aber in {3}.</translation>
         </message>
         <message>
             <source>The integer {0} does not fit a JSON number; write it as a string.</source>
@@ -4180,6 +4439,10 @@ Lauf zu finden</translation>
         <message>
             <source>The name {0} is not allowed in a bundle.</source>
             <translation>Der Name {0} ist in einem Bündel nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>The names of the order's module are none, not sorted, or there twice.</source>
+            <translation>Die Namen des Moduls im Auftrag sind keine, nicht geordnet oder doppelt.</translation>
         </message>
         <message>
             <source>The new state tensor {0} holds a value that is infinite, not a number, or beyond float32's range.</source>
@@ -4278,6 +4541,10 @@ Lauf zu finden</translation>
             <translation>Die Operatoren ohne Schranke im Urteil sind keine geordnete Liste von Namen.</translation>
         </message>
         <message>
+            <source>The order has {0} programs that take turns; it must be 2 to {1}.</source>
+            <translation>Der Auftrag hat {0} Programme, die sich abwechseln; es müssen 2 bis {1} sein.</translation>
+        </message>
+        <message>
             <source>The order keeps {0} in a data file, {1}, and none was given.</source>
             <translation>Der Auftrag hält seine Daten ({0}) in einer Datendatei, {1}, und es wurde keine angegeben.</translation>
         </message>
@@ -4304,6 +4571,22 @@ Lauf zu finden</translation>
         <message>
             <source>The passphrase of {0} is wrong, or the file is damaged.</source>
             <translation>Das Passwort von {0} ist falsch, oder die Datei ist beschädigt.</translation>
+        </message>
+        <message>
+            <source>The pattern of the order's programs has {0} steps; it must have 2 to {1}, and no more than the order.</source>
+            <translation>Das Muster der Programme des Auftrags hat {0} Schritte; es muss 2 bis {1} haben und nicht mehr als der Auftrag.</translation>
+        </message>
+        <message>
+            <source>The pattern of the order's programs is not a list of names.</source>
+            <translation>Das Muster der Programme des Auftrags ist keine Liste von Namen.</translation>
+        </message>
+        <message>
+            <source>The pattern of the order's programs names {0}, which is none of them.</source>
+            <translation>Das Muster der Programme des Auftrags nennt {0}, und keines von ihnen heißt so.</translation>
+        </message>
+        <message>
+            <source>The pattern of the order's programs never names {0}.</source>
+            <translation>Das Muster der Programme des Auftrags nennt {0} nie.</translation>
         </message>
         <message>
             <source>The per-step scalars' shape is not (steps, number of scalars).</source>
@@ -4386,6 +4669,10 @@ Lauf zu finden</translation>
             <translation>Die Aktualisierungen des Programms sind kein Datensatz.</translation>
         </message>
         <message>
+            <source>The programs of the capsule are not those whose turns its steps are.</source>
+            <translation>Die Programme der Kapsel sind nicht die, die in ihren Schritten an der Reihe sind.</translation>
+        </message>
+        <message>
             <source>The progress in {0} cannot be read: {1}.</source>
             <translation>Der Fortschritt in {0} kann nicht gelesen werden: {1}.</translation>
         </message>
@@ -4414,8 +4701,8 @@ Lauf zu finden</translation>
             <translation>Der öffentliche Schlüssel ist kein Ed25519-Schlüssel.</translation>
         </message>
         <message>
-            <source>The random numbers that the trainer used at step {0} at the operator {1} are not those that the order's seed gives. They follow from integer arithmetic, which is the same on every machine.</source>
-            <translation>Die Zufallszahlen, die der Trainer in Schritt {0} beim Operator {1} verwendet hat, sind nicht die, die der Startwert des Auftrags ergibt. Sie folgen aus ganzzahliger Arithmetik, die auf jedem Rechner dieselbe ist.</translation>
+            <source>The random numbers that the trainer used at step {0} at the operator {1} are not those that the order's seed gives. Each of them is defined by seed, step and place, the same on every machine.</source>
+            <translation>Die Zufallszahlen, die der Trainer in Schritt {0} beim Operator {1} verwendet hat, sind nicht die, die der Startwert des Auftrags ergibt. Jede ist durch Startwert, Schritt und Stelle bestimmt, auf jedem Rechner gleich.</translation>
         </message>
         <message>
             <source>The recorded steps have the run root {0}, but the trainer signed {1}: the bundle was damaged or altered after it was signed.</source>
@@ -4424,6 +4711,10 @@ Lauf zu finden</translation>
         <message>
             <source>The recorded steps match the signed run root</source>
             <translation>Die aufgezeichneten Schritte passen zur unterschriebenen Laufwurzel</translation>
+        </message>
+        <message>
+            <source>The replay</source>
+            <translation>Die Nachrechnung</translation>
         </message>
         <message>
             <source>The replay ended without a report.</source>
@@ -4500,6 +4791,10 @@ Lauf zu finden</translation>
         <message>
             <source>The run is signed. What it holds is being compared with what the trainer signed.</source>
             <translation>Der Lauf ist unterschrieben. Sein Inhalt wird mit dem verglichen, was der Trainer unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>The run keeps no average of its weights.</source>
+            <translation>Der Lauf führt keinen Durchschnitt seiner Gewichte.</translation>
         </message>
         <message>
             <source>The run was made for this order</source>
@@ -4590,6 +4885,10 @@ Lauf zu finden</translation>
             <translation>Dem unterschreibenden Prozess wurde etwas anderes als eine Aussage geschickt.</translation>
         </message>
         <message>
+            <source>The sources of the order are not a list of files by part.</source>
+            <translation>Die Quellen des Auftrags sind keine Liste von Dateien je Teil.</translation>
+        </message>
+        <message>
             <source>The state after step {0} and the records of the steps after it, up to step {1}, are proven parts of the run root {2}.</source>
             <translation>Der Zustand nach Schritt {0} und die Einträge der Schritte danach bis Schritt {1} sind bewiesene Teile der Laufwurzel {2}.</translation>
         </message>
@@ -4628,6 +4927,10 @@ Lauf zu finden</translation>
         <message>
             <source>The steps before it that were replayed are right.</source>
             <translation>Die nachgerechneten Schritte davor stimmen.</translation>
+        </message>
+        <message>
+            <source>The steps of the run are not those that its trainer signed.</source>
+            <translation>Die Schritte des Laufs sind nicht die, die sein Trainer unterschrieben hat.</translation>
         </message>
         <message>
             <source>The stored state of step {0} differs from the state root of that step.</source>
@@ -4714,6 +5017,10 @@ Lauf zu finden</translation>
             <translation>Die beiden Passwörter sind verschieden.</translation>
         </message>
         <message>
+            <source>The verdict</source>
+            <translation>Das Urteil</translation>
+        </message>
+        <message>
             <source>The verdict disputes a step of a run that it does not name.</source>
             <translation>Das Urteil bestreitet einen Schritt eines Laufs, den es nicht nennt.</translation>
         </message>
@@ -4738,8 +5045,16 @@ Lauf zu finden</translation>
             <translation>Das Urteil rechnet über ein Protokoll ab, unter einem exakten Profil, das keines hat.</translation>
         </message>
         <message>
+            <source>The verdict is about a run of another order than that in {0}.</source>
+            <translation>Das Urteil gilt dem Lauf eines anderen Auftrags als dem in {0}.</translation>
+        </message>
+        <message>
             <source>The verdict is about another file: its SHA-256 is {0}..., that of {1} is {2}....</source>
             <translation>Das Urteil gilt einer anderen Datei: Ihr SHA-256 ist {0}..., der von {1} ist {2}....</translation>
+        </message>
+        <message>
+            <source>The verdict is about another run: the root of its steps is {0}..., that of {1} is {2}....</source>
+            <translation>Das Urteil gilt einem anderen Lauf: Die Wurzel seiner Schritte ist {0}..., die von {1} ist {2}....</translation>
         </message>
         <message>
             <source>The verdict rests on something that is not the claim of a run.</source>
@@ -4756,6 +5071,10 @@ Lauf zu finden</translation>
         <message>
             <source>The verdict was not made by Counterfoil.</source>
             <translation>Das Urteil stammt nicht von Counterfoil.</translation>
+        </message>
+        <message>
+            <source>The verdict {0} was signed with a key that you have not given.</source>
+            <translation>Das Urteil {0} wurde mit einem Schlüssel unterschrieben, den Sie nicht angegeben haben.</translation>
         </message>
         <message>
             <source>The verdict's comparisons do not begin at the run root.</source>
@@ -4808,6 +5127,22 @@ Lauf zu finden</translation>
         <message>
             <source>The verdict's {0} are not ranges of 1 to {1}.</source>
             <translation>Im Urteil keine Bereiche von 1 bis {1}: {0}.</translation>
+        </message>
+        <message>
+            <source>The weight {0} has two adapters, and which of them was merged is not known.</source>
+            <translation>Das Gewicht {0} hat zwei Adapter, und welcher davon eingerechnet wurde, ist nicht bekannt.</translation>
+        </message>
+        <message>
+            <source>The weights are not the final state of the run; {0}.</source>
+            <translation>Die Gewichte sind nicht der Endzustand des Laufs; {0}.</translation>
+        </message>
+        <message>
+            <source>The weights are the final state of the run, after step {0}, and no verdict says that the run is verified.</source>
+            <translation>Die Gewichte sind der Endzustand des Laufs, nach Schritt {0}, und kein Urteil sagt, dass der Lauf verifiziert ist.</translation>
+        </message>
+        <message>
+            <source>The weights are the final state of the verified run, after step {0}: {1} tensors, each {2}.</source>
+            <translation>Die Gewichte sind der Endzustand des verifizierten Laufs, nach Schritt {0}: {1} Tensoren, {2}.</translation>
         </message>
         <message>
             <source>The window cannot be shown, because the system library libxcb-cursor is missing.</source>
@@ -4866,6 +5201,10 @@ Lauf zu finden</translation>
             <translation>In der Datei ({0}) fehlt {1}.</translation>
         </message>
         <message>
+            <source>The {0} names no file.</source>
+            <translation>Die {0} nennt keine Datei.</translation>
+        </message>
+        <message>
             <source>The {0} of {1} were chosen by the auditor; nothing follows for the others.</source>
             <translation>Von allen ({1}) hat der Prüfer {0} gewählt; für die anderen folgt daraus nichts.</translation>
         </message>
@@ -4908,6 +5247,10 @@ Lauf zu finden</translation>
         <message>
             <source>There is no rounding log: under an exact profile every result is defined by mathematics.</source>
             <translation>Es gibt kein Rundungsprotokoll: Unter einem exakten Profil ist jedes Ergebnis durch die Mathematik festgelegt.</translation>
+        </message>
+        <message>
+            <source>There is no tensor in {0}.</source>
+            <translation>In {0} ist kein Tensor.</translation>
         </message>
         <message>
             <source>There is no terminal to ask for the passphrase on.</source>
@@ -4984,6 +5327,10 @@ Lauf zu finden</translation>
         <message>
             <source>Two Merkle trees of the same size have different roots.</source>
             <translation>Zwei gleich große Merkle-Bäume haben verschiedene Wurzeln.</translation>
+        </message>
+        <message>
+            <source>Two files hold the tensor {0}; one of them is {1}.</source>
+            <translation>Zwei Dateien enthalten den Tensor {0}; eine davon ist {1}.</translation>
         </message>
         <message>
             <source>Two inputs of the program have the same name.</source>
@@ -5086,6 +5433,10 @@ Lauf zu finden</translation>
             <translation>Wo Masken große negative Zahlen sind, benutzen Sie statt ihrer minus unendlich. {0}</translation>
         </message>
         <message>
+            <source>Without {0}, two tensors of the run have one name.</source>
+            <translation>Ohne {0} haben zwei Tensoren des Laufs denselben Namen.</translation>
+        </message>
+        <message>
             <source>a check is not finished</source>
             <translation>eine Prüfung ist nicht beendet</translation>
         </message>
@@ -5166,8 +5517,16 @@ Lauf zu finden</translation>
             <translation>ein Index ist {0}, außerhalb von {1} bis {2}</translation>
         </message>
         <message>
+            <source>an index of weights</source>
+            <translation>ein Verzeichnis von Gewichten</translation>
+        </message>
+        <message>
             <source>beyond float32's range</source>
             <translation>jenseits des Bereichs von float32</translation>
+        </message>
+        <message>
+            <source>bit for bit</source>
+            <translation>Bit für Bit gleich</translation>
         </message>
         <message>
             <source>bundle</source>
@@ -5180,6 +5539,14 @@ Lauf zu finden</translation>
         <message>
             <source>capsule</source>
             <translation>Kapsel</translation>
+        </message>
+        <message>
+            <source>cast to bfloat16</source>
+            <translation>nach bfloat16 gerundet</translation>
+        </message>
+        <message>
+            <source>cast to float16</source>
+            <translation>nach float16 gerundet</translation>
         </message>
         <message>
             <source>check 10 was passed, but not every step was replayed</source>
@@ -5238,6 +5605,10 @@ Lauf zu finden</translation>
             <translation>Datendatei</translation>
         </message>
         <message>
+            <source>digest of the program {0}</source>
+            <translation>Digest des Programms {0}</translation>
+        </message>
+        <message>
             <source>divides by frequencies, which is an operation of its own</source>
             <translation>teilt durch Häufigkeiten, was eine eigene Operation ist</translation>
         </message>
@@ -5268,6 +5639,10 @@ Lauf zu finden</translation>
         <message>
             <source>field {0} of the {1}</source>
             <translation>Feld {0} ({1})</translation>
+        </message>
+        <message>
+            <source>file of a source</source>
+            <translation>Datei einer Quelle</translation>
         </message>
         <message>
             <source>fingerprints</source>
@@ -5462,8 +5837,16 @@ Lauf zu finden</translation>
             <translation>sie bestreitet einen Schritt, der nicht nachgerechnet wurde</translation>
         </message>
         <message>
+            <source>it ends at {0} bytes, and its tensors at {1}</source>
+            <translation>sie endet bei {0} Byte, ihre Tensoren bei {1}</translation>
+        </message>
+        <message>
             <source>it knows a run and no order</source>
             <translation>sie kennt einen Lauf und keinen Auftrag</translation>
+        </message>
+        <message>
+            <source>it names {0} tensors, and at most {1} are read</source>
+            <translation>sie nennt {0} Tensoren, und höchstens {1} werden gelesen</translation>
         </message>
         <message>
             <source>it refuses the file, and disputes a step of it</source>
@@ -5550,6 +5933,18 @@ Lauf zu finden</translation>
             <translation>Datenfelder {0}</translation>
         </message>
         <message>
+            <source>its header cannot be used: {0}</source>
+            <translation>ihr Kopf ist nicht brauchbar: {0}</translation>
+        </message>
+        <message>
+            <source>its header cannot be {0} bytes long</source>
+            <translation>ihr Kopf kann nicht {0} Byte lang sein</translation>
+        </message>
+        <message>
+            <source>its header is not a JSON object</source>
+            <translation>ihr Kopf ist kein JSON-Objekt</translation>
+        </message>
+        <message>
             <source>its log is at fault, and check 9 passed</source>
             <translation>ihr Protokoll ist fehlerhaft, und Prüfung 9 ist bestanden</translation>
         </message>
@@ -5606,6 +6001,10 @@ Lauf zu finden</translation>
             <translation>Blatt der Kapsel</translation>
         </message>
         <message>
+            <source>lies behind bytes that belong to none</source>
+            <translation>liegt hinter Bytes, die zu keinem gehören</translation>
+        </message>
+        <message>
             <source>little float64: expect a slow replay</source>
             <translation>wenig float64: Das Nachrechnen wird langsam</translation>
         </message>
@@ -5618,12 +6017,32 @@ Lauf zu finden</translation>
             <translation>Verlust</translation>
         </message>
         <message>
+            <source>merged with its adapter</source>
+            <translation>mit dem Adapter verrechnet</translation>
+        </message>
+        <message>
+            <source>merged with its adapter, cast to bfloat16</source>
+            <translation>mit dem Adapter verrechnet, nach bfloat16 gerundet</translation>
+        </message>
+        <message>
+            <source>merged with its adapter, cast to float16</source>
+            <translation>mit dem Adapter verrechnet, nach float16 gerundet</translation>
+        </message>
+        <message>
             <source>mismatched steps</source>
             <translation>abweichende Schritte</translation>
         </message>
         <message>
+            <source>missing: {0}</source>
+            <translation>fehlend: {0}</translation>
+        </message>
+        <message>
             <source>more steps differ than were replayed</source>
             <translation>mehr Schritte weichen ab, als nachgerechnet wurden</translation>
+        </message>
+        <message>
+            <source>names of the order's module</source>
+            <translation>Namen des Moduls im Auftrag</translation>
         </message>
         <message>
             <source>need not keep the order of equal elements, which then differs between machines</source>
@@ -5634,12 +6053,20 @@ Lauf zu finden</translation>
             <translation>keine Datei</translation>
         </message>
         <message>
+            <source>not of the run: {0}</source>
+            <translation>nicht aus dem Lauf: {0}</translation>
+        </message>
+        <message>
             <source>order's manifest</source>
             <translation>Manifest des Auftrags</translation>
         </message>
         <message>
             <source>out of range</source>
             <translation>außerhalb des Bereichs</translation>
+        </message>
+        <message>
+            <source>overlaps another</source>
+            <translation>überlappt einen anderen</translation>
         </message>
         <message>
             <source>overwrites elements; with repeated indices the last write wins, and which is last differs</source>
@@ -5662,12 +6089,20 @@ Lauf zu finden</translation>
             <translation>schreibt etwas, das keine Zahl ist oder einen Bruchteil hat, in eine ganze Zahl</translation>
         </message>
         <message>
+            <source>random numbers</source>
+            <translation>Zufallszahlen</translation>
+        </message>
+        <message>
             <source>rows of {0}</source>
             <translation>Zeilen von {0}</translation>
         </message>
         <message>
             <source>run's claim</source>
             <translation>Erklärung des Laufs</translation>
+        </message>
+        <message>
+            <source>source of the order</source>
+            <translation>Quelle des Auftrags</translation>
         </message>
         <message>
             <source>state</source>
@@ -5696,6 +6131,10 @@ Lauf zu finden</translation>
         <message>
             <source>takes integers, which have to be converted first</source>
             <translation>nimmt ganze Zahlen, die zuerst umgewandelt werden müssen</translation>
+        </message>
+        <message>
+            <source>tensors that differ: {0}</source>
+            <translation>abweichende Tensoren: {0}</translation>
         </message>
         <message>
             <source>that is a folder</source>
@@ -5802,8 +6241,16 @@ Lauf zu finden</translation>
             <translation>das Bild</translation>
         </message>
         <message>
+            <source>the place of the tensor {0} is not one</source>
+            <translation>die Lage des Tensors {0} ist keine</translation>
+        </message>
+        <message>
             <source>the program</source>
             <translation>das Programm</translation>
+        </message>
+        <message>
+            <source>the program {0}</source>
+            <translation>das Programm {0}</translation>
         </message>
         <message>
             <source>the progress of the audit</source>
@@ -5838,6 +6285,14 @@ Lauf zu finden</translation>
             <translation>die verlangten Segmente</translation>
         </message>
         <message>
+            <source>the shape of the tensor {0} is not a list of lengths</source>
+            <translation>die Form des Tensors {0} ist keine Liste von Längen</translation>
+        </message>
+        <message>
+            <source>the state tensor {0}</source>
+            <translation>der Zustandstensor {0}</translation>
+        </message>
+        <message>
             <source>the stored state of step {0}</source>
             <translation>der gespeicherte Zustand von Schritt {0}</translation>
         </message>
@@ -5852,6 +6307,30 @@ Lauf zu finden</translation>
         <message>
             <source>the table of steps</source>
             <translation>die Schritttabelle</translation>
+        </message>
+        <message>
+            <source>the tensor {0}</source>
+            <translation>der Tensor {0}</translation>
+        </message>
+        <message>
+            <source>the tensor {0} has another size than its shape and dtype ask for</source>
+            <translation>der Tensor {0} hat eine andere Größe, als Form und Typ verlangen</translation>
+        </message>
+        <message>
+            <source>the tensor {0} has the dtype {1}, which is not read</source>
+            <translation>der Tensor {0} hat den Typ {1}, der nicht gelesen wird</translation>
+        </message>
+        <message>
+            <source>the tensor {0} has truth values other than 0 and 1</source>
+            <translation>der Tensor {0} hat andere Wahrheitswerte als 0 und 1</translation>
+        </message>
+        <message>
+            <source>the tensor {0} {1}</source>
+            <translation>der Tensor {0} {1}</translation>
+        </message>
+        <message>
+            <source>the texts of its header are not texts</source>
+            <translation>die Texte ihres Kopfes sind keine Texte</translation>
         </message>
         <message>
             <source>the tree heads</source>
@@ -5920,6 +6399,10 @@ Lauf zu finden</translation>
         <message>
             <source>was ended by signal {0}</source>
             <translation>wurde durch das Signal {0} beendet</translation>
+        </message>
+        <message>
+            <source>what stands under {0} does not describe a tensor</source>
+            <translation>was unter {0} steht, beschreibt keinen Tensor</translation>
         </message>
         <message>
             <source>whether it goes on after a dispute</source>
@@ -6044,6 +6527,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} does not hold the bytes and the proofs of the chunks that it names.</source>
             <translation>{0} enthält nicht die Bytes und die Beweise der Stücke, die es nennt.</translation>
+        </message>
+        <message>
+            <source>{0} does not say that this is what the client ordered: the order came from the run.</source>
+            <translation>{0} sagt nicht, dass der Auftraggeber das bestellt hat: Der Auftrag stammt aus dem Lauf.</translation>
         </message>
         <message>
             <source>{0} entries for {1} rounded values: {2} corrections, {3} contradictions, {4} omissions.</source>
@@ -6174,8 +6661,20 @@ Lauf zu finden</translation>
             <translation>{0} ist eine Zahl; eine Bedingung vergleicht sie, zum Beispiel {1}.</translation>
         </message>
         <message>
+            <source>{0} is a pickle, which can run code when it is loaded and hold other weights than the files beside it.</source>
+            <translation>{0} ist ein Pickle: Es kann beim Laden Code ausführen und andere Gewichte enthalten als die Dateien daneben.</translation>
+        </message>
+        <message>
             <source>{0} is a trainer's run. The order in it is what the trainer put there.</source>
             <translation>{0} ist der Lauf eines Trainers. Der Auftrag darin ist der, den der Trainer hineingelegt hat.</translation>
+        </message>
+        <message>
+            <source>{0} is about a sample: {1} of {2} steps were replayed.</source>
+            <translation>{0} gilt einer Stichprobe: {1} von {2} Schritten wurden nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>{0} is an order that nobody has run.</source>
+            <translation>{0} ist ein Auftrag, den niemand ausgeführt hat.</translation>
         </message>
         <message>
             <source>{0} is larger than {1}, too large for {2}.</source>
@@ -6188,6 +6687,14 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is neither a group nor a dataset.</source>
             <translation>{0} ist weder Gruppe noch Datensatz.</translation>
+        </message>
+        <message>
+            <source>{0} is no index of weights.</source>
+            <translation>{0} ist kein Verzeichnis von Gewichten.</translation>
+        </message>
+        <message>
+            <source>{0} is no name for a tensor</source>
+            <translation>{0} ist kein Name für einen Tensor</translation>
         </message>
         <message>
             <source>{0} is no number.</source>
@@ -6208,6 +6715,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is not a range of segments.</source>
             <translation>{0} ist kein Bereich von Segmenten.</translation>
+        </message>
+        <message>
+            <source>{0} is not a sound safetensors file: {1}.</source>
+            <translation>{0} ist keine einwandfreie safetensors-Datei: {1}.</translation>
         </message>
         <message>
             <source>{0} is not the name of a device.</source>
@@ -6232,6 +6743,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} of</source>
             <translation>{0} von</translation>
+        </message>
+        <message>
+            <source>{0} of shape {1}, where the run has {2} of shape {3}</source>
+            <translation>{0} mit der Form {1}, wo der Lauf {2} mit der Form {3} hat</translation>
         </message>
         <message>
             <source>{0} of {1} judged steps match.</source>
@@ -6260,6 +6775,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} published tree heads agree</source>
             <translation>{0} veröffentlichte Baumköpfe stimmen</translation>
+        </message>
+        <message>
+            <source>{0} says {1}, so there is no verified run to compare the weights with.</source>
+            <translation>{0} sagt {1}; es gibt also keinen verifizierten Lauf, mit dem die Gewichte zu vergleichen wären.</translation>
         </message>
         <message>
             <source>{0} segment</source>
@@ -6451,6 +6970,10 @@ Lauf zu finden</translation>
             <translation> Die gestrichelte Linie ist der strittige Schritt.</translation>
         </message>
         <message>
+            <source>, revision {0}</source>
+            <translation>, Revision {0}</translation>
+        </message>
+        <message>
             <source>64 digits that name a content: another content has others</source>
             <translation>64 Ziffern, die einen Inhalt benennen: Ein anderer Inhalt hat andere</translation>
         </message>
@@ -6561,6 +7084,10 @@ Lauf zu finden</translation>
         <message>
             <source>Loss of each replayed step: the line is the trainer's, the dots are the replay's.</source>
             <translation>Verlust jedes nachgerechneten Schritts: Die Linie gehört zum Trainer, die Punkte gehören zur Nachrechnung.</translation>
+        </message>
+        <message>
+            <source>Made from</source>
+            <translation>Hergestellt aus</translation>
         </message>
         <message>
             <source>Method</source>

@@ -281,23 +281,6 @@ def test_float64_in_the_model():
 @pytest.mark.parametrize(
     "function",
     [
-        lambda x: x * torch.rand(3),
-        lambda x: x + torch.randn_like(x),
-        lambda x: x[torch.randperm(4)],
-        lambda x: torch.nn.init.normal_(x.clone()),
-        lambda x: functional.rrelu(x, training=True),
-    ],
-    ids=["rand", "randn_like", "randperm", "normal_", "rrelu"],
-)
-def test_randomness_of_the_framework(function):
-    message = refused(function)
-    assert "'inner'" in message
-    assert "aten." in message
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
         lambda x: x * torch.bernoulli(torch.full((4, 3), 0.5)),
         lambda x: functional.alpha_dropout(x, training=True),
     ],

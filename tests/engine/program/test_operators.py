@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from counterfoil.program.operators import UNIFORM, OperatorClass, allowed_names, classify, is_allowed
+from counterfoil.program.operators import DRAWS, OperatorClass, allowed_names, classify, is_allowed
 from counterfoil.rounding.scale import rule_names
 
-NAMES = [name for name in allowed_names() if name != UNIFORM]
+NAMES = [name for name in allowed_names() if name not in DRAWS]
 
 # Core ATen operators that no program may use, each with the reason.
 EXCLUDED = {
