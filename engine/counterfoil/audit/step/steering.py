@@ -74,6 +74,14 @@ class SteeringAccount:
         self._sums += np.array(rows, np.int64).reshape(self._sums.shape)
         self._steps += 1
 
+    def take(self, steps: int, sums: Sequence[Sequence[int]]) -> None:
+        """Add :attr:`sums` of another account of the same program; raises ValueError when they are of another one."""
+        added = np.array(sums, np.int64).reshape(-1, len(_COLUMNS))
+        if added.shape != self._sums.shape:
+            raise ValueError("the account has other rounding sites")
+        self._sums += added
+        self._steps += steps
+
     @property
     def sums(self) -> tuple[int, tuple[tuple[int, ...], ...]]:
         """What was added so far: the number of steps, and the columns of each site."""
