@@ -579,6 +579,8 @@ class _Replay:
             self._segments += 1
             if not self._not_replayed:  # what is kept ends before it
                 self._keep(part.last)
+        if helpers is not None:
+            yield from helpers.report()
         if self._not_replayed:
             raise WorkerError(
                 self._not_replayed,

@@ -122,19 +122,15 @@ class Crew:
                     self._executor.give(worker, number)
         if self._clock() >= self._due:
             self._due = self._clock() + REPORT_SECONDS
-            yield self.report()
+            yield from self.report()
 
-    def report(self) -> WorkersReported:
+    def report(self) -> Iterator[WorkersReported]:
         """Say what the workers do."""
         now = self._clock()
         for worker, since in self._since.items():
             if worker in self._places:
                 self._note(worker, seconds=now - since)
-        return WorkersReported(tuple(self._states.values()))
-
-    def close(self) -> None:
-        """End all workers."""
-        self._executor.close()
+        yield WorkersReported(tuple(self._states.values()))
 
     @property
     def _alive(self) -> bool:
@@ -232,5 +228,6 @@ class Parts:
         """Do nothing: nobody is at work."""
         return iter(())
 
-    def close(self) -> None:
-        """Do nothing."""
+    def report(self) -> Iterator[WorkersReported]:
+        """Say nothing."""
+        return iter(())

@@ -49,8 +49,7 @@ def open_helpers(
     else:
         executor = Processes(local_tasks(request, workers, len(numbers)))
     try:
-        crew = Crew(executor, numbers, identity, cancel)
-        yield crew
+        yield Crew(executor, numbers, identity, cancel)
     finally:
         executor.close()
 

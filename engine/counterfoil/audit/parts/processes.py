@@ -55,6 +55,8 @@ class Processes:
 
     def start(self, worker: int) -> None:
         """Start a process; raises WorkerError when the system has no room for one."""
+        if worker in self._workers:
+            _end(self._workers.pop(worker))
         try:
             process = subprocess.Popen(
                 self._command,
@@ -92,12 +94,7 @@ class Processes:
         for one in self._workers.values():
             one.process.kill()
         for one in self._workers.values():
-            one.process.wait()
-            one.reader.join()
-            for pipe in (one.process.stdin, one.process.stdout):
-                if pipe is not None:
-                    with suppress(OSError):
-                        pipe.close()
+            _end(one)
         self._workers.clear()
 
     def _send(self, worker: int, message: Start | Replay) -> None:
@@ -114,6 +111,16 @@ class Processes:
         except (msgspec.MsgspecError, OSError, ValueError):
             process.kill()
         self._said.put(Died(worker, _how(process.wait())))
+
+
+def _end(one: _Worker) -> None:
+    one.process.kill()
+    one.process.wait()
+    one.reader.join()
+    for pipe in (one.process.stdin, one.process.stdout):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()
 
 
 def _how(code: int) -> str:
