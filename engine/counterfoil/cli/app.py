@@ -16,7 +16,7 @@ import typer.main
 
 from counterfoil import __version__, terminal
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.cli.auditing import audit
+from counterfoil.cli.auditing import audit, merge
 from counterfoil.cli.developer import bench_app, vectors
 from counterfoil.cli.disputes import adjudicate, panel, referee
 from counterfoil.cli.exits import Done, exit_code, show_error
@@ -42,6 +42,7 @@ _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "inspect": inspect,
     "plan": plan,
     "audit": audit,
+    "merge": merge,
     "adjudicate": adjudicate,
     "referee": referee,
     "panel": panel,
@@ -53,7 +54,7 @@ _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "bench": bench_app,
     "vectors": vectors,
 }
-_WITH_KEY = ("train", "audit", "adjudicate", "sign", "keygen")
+_WITH_KEY = ("train", "audit", "merge", "adjudicate", "sign", "keygen")
 """Commands that may need a passphrase."""
 
 
