@@ -20,6 +20,7 @@ from counterfoil.commit.state import state_root
 from counterfoil.program.graph import Program
 from counterfoil.signing import generate_key, load_private_key, sign_claim
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
+from counterfoil.turns import Turns
 
 LOG_BYTES = 1_000_000
 
@@ -42,8 +43,8 @@ def write_large_bundle(folder: Path, gigabytes: int) -> Path:
         found = reader.check_order_contents()
         sites = len(Program.from_bytes(found.program).sites)
         fingerprints = np.zeros(sites, np.uint64)
-        writer.write_order(manifest, found.program, found.schedule, found.scalars, found.data, found.initial)
-        writer.begin_run(sites, steps * len(log))
+        writer.write_order(manifest, found.programs, found.schedule, found.scalars, found.data, found.initial)
+        writer.begin_run(Turns.alone(sites), steps * len(log))
         leaves = [leaf_hash(StepRecord(0, manifest.initial_root, None, None, None).to_bytes())]
         for step in range(1, steps + 1):
             record = StepRecord(step, root, Digest.of(log), Digest.of(fingerprints.tobytes()), 1.0)

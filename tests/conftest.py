@@ -35,6 +35,7 @@ LONGEST_FIRST = (
     "attacks/test_key_in_memory.py",
     "engine/training/test_recipes_gpt2.py",
     "engine/test_cli.py",
+    "engine/training/test_huggingface.py",
     "attacks/test_machine_trouble.py",
     "attacks/test_json_bombs.py",
     "engine/test_golden.py",

@@ -36,6 +36,7 @@ def test_every_command_of_the_walk_through_is_shown() -> None:
     used = {command.split()[1] for command, _ in examples()}
     assert used == {
         "order", "keygen", "train", "inspect", "plan", "audit", "-c", "adjudicate", "referee", "verify",
+        "export", "verify-weights",
     }  # fmt: skip
 
 

@@ -292,6 +292,15 @@ from .training.custom import (
 from .training.custom import (
     order_custom as order_custom,
 )
+from .training.huggingface import (
+    FineTuning as FineTuning,
+)
+from .training.huggingface import (
+    Lora as Lora,
+)
+from .training.huggingface import (
+    order_huggingface as order_huggingface,
+)
 from .training.recipes.digits import order_digits as order_digits
 from .training.recipes.gpt2 import (
     Gpt2Size as Gpt2Size,
@@ -336,6 +345,15 @@ from .training.recording import (
     discard_recording as discard_recording,
 )
 from .training.tamper import LabelFlip as LabelFlip
+from .training.turns import (
+    Turn as Turn,
+)
+from .training.turns import (
+    TurnsJob as TurnsJob,
+)
+from .training.turns import (
+    order_turns as order_turns,
+)
 from .wholefiles import write_whole as write_whole
 
 __version__: str

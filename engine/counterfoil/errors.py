@@ -73,6 +73,10 @@ class OrderMismatchError(RefusedError):
     """The run was not made for the order at hand."""
 
 
+class WeightsError(RefusedError):
+    """Delivered weights are damaged, hostile, or in a form that is not read."""
+
+
 class SignatureError(RefusedError):
     """A signature is missing, malformed, or does not hold."""
 

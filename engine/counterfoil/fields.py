@@ -35,6 +35,10 @@ class Fields:
             raise self._error(say("The field {0} of the {1} should be of type {2}.", repr(key), self._what, names))
         return value
 
+    def has(self, key: str) -> bool:
+        """Return whether there is a field of this name that was not taken."""
+        return key in self._value
+
     def integer(self, key: str, low: int, high: int) -> int:
         """Take an integer from ``low`` to ``high``."""
         value = int(self.take(key, int))

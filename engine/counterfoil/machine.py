@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -36,9 +36,10 @@ class Machine:
         """What a claim or a verdict says about it: sorted pairs of text."""
         return environment(self.device)
 
-    def check_memory(self, program: Program, precision: AnyPrecision) -> None:
-        """Check that it has the memory that a step needs at the least; raises MemoryShortageError."""
-        check_memory(self.device, program.least_memory(TORCH_DTYPES[precision.compute].itemsize))
+    def check_memory(self, programs: Iterable[Program], precision: AnyPrecision) -> None:
+        """Check that it has the memory that a step of any program needs at the least; raises MemoryShortageError."""
+        item_bytes = TORCH_DTYPES[precision.compute].itemsize
+        check_memory(self.device, max(program.least_memory(item_bytes) for program in programs))
 
     def interpreter(self, program: Program, precision: AnyPrecision) -> Interpreter:
         """Return an interpreter of a program in the compute dtype of a precision profile."""

@@ -39,7 +39,7 @@ def test_each_change_of_the_order_shows_in_its_line() -> None:
         "seed": 1,
         "precision": "other",
         "optimizer": "Adam",
-        "program_digest": digest("x"),
+        "programs": (("", digest("x")),),
         "data_root": digest("x"),
         "initial_root": digest("x"),
     }

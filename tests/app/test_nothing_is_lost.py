@@ -184,6 +184,42 @@ def test_a_replay_that_was_stopped_is_kept_to_go_on_and_not_asked_about(
     qtbot.waitUntil(lambda: opened.session.path == other)
 
 
+def test_a_replay_that_was_stopped_is_among_the_results_and_goes_on_another_day(
+    opened: MainWindow, engine: FakeEngine, window_of: MakeWindow, qtbot: QtBot
+) -> None:
+    engine.halt = 12
+    qtbot.mouseClick(opened.header.primary, LEFT)
+    qtbot.waitUntil(lambda: opened.session.steps.done == 11)
+    QTest.keyClick(opened, Qt.Key.Key_F5, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
+    idle(opened, qtbot)
+    second = window_of(FakeEngine(progress=dict(engine.progress)))
+    dialog = results(second, qtbot)
+    assert [dialog.table.item(0, column).text() for column in (2, 3, 4)] == [
+        "INCONCLUSIVE", "11 of 60 steps", "not signed",
+    ]  # fmt: skip
+    QTest.keyClick(dialog.table, Qt.Key.Key_Return)
+    qtbot.waitUntil(reached(second, Phase.CONCLUDED))
+    assert second.session.steps.done == 11
+    assert not second.session.unsigned, "nobody is asked about a replay that can be gone on with"
+    qtbot.waitUntil(lambda: second.session.can_go_on)
+    qtbot.mouseClick(second.header.primary, LEFT)
+    qtbot.waitUntil(lambda: second.session.report is not None and second.session.report.outcome is Outcome.VERIFIED)
+    idle(second, qtbot)
+    assert results(second, qtbot).table.rowCount() == 2
+
+
+def test_a_replay_that_was_stopped_before_its_first_step_leaves_nothing(
+    opened: MainWindow, engine: FakeEngine, qtbot: QtBot
+) -> None:
+    engine.gate.clear()
+    opened.commands["replay"].trigger()
+    opened.commands["stop"].trigger()
+    qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
+    idle(opened, qtbot)
+    assert results(opened, qtbot).table.rowCount() == 0
+
+
 # Results
 
 
@@ -215,6 +251,8 @@ def test_results_outlive_the_window_and_can_be_signed_later(
     after = second.session
     assert after.report == before.report
     assert after.dispute == before.dispute
+    assert after.begun is not None
+    assert (after.begun, after.ended) == (before.begun, before.ended), "the printed report says when it was"
     assert list(after.steps.rows()) == list(before.steps.rows())
     assert after.steps.tally() == before.steps.tally()
     assert (after.divergence.steps == before.divergence.steps).all()

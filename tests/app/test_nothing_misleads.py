@@ -219,7 +219,7 @@ def test_steps_are_counted_alike_wherever_they_are_said(window_of: MakeWindow, b
     assert "60 ordered, 58 judged, 1 different" in said
     assert words.check(session.checks[CheckNumber.COVERAGE]).word == "in part"
     row = window.overview.checks.rows[CheckNumber.COVERAGE]
-    assert row.detail.text() == "In part. 58 of 60 steps were replayed and judged."
+    assert row.detail.text() == "In part. 58 of 60 steps were judged."
     # The corrections that are drawn are those that are counted: of matching steps.
     curves = Curves.of(session.steps)
     assert np.nansum(curves.corrections) == session.steps.tally().corrections

@@ -23,6 +23,7 @@ from counterfoil import (
     Right,
     StepReplayed,
 )
+from counterfoil.audit.values.summary import SourceSummary
 from counterfoil_app.looks import fonts
 from counterfoil_app.looks.language import Translations
 from counterfoil_app.model.finished import VerdictMaterial
@@ -91,6 +92,20 @@ def test_it_names_case_parties_files_hashes_and_times(qapp: QApplication) -> Non
     assert unnamed.count("not named") == 4
     for absent in ("digits.job", "Replay begun", "Replay ended"):
         assert absent not in unnamed
+
+
+def test_it_names_the_files_that_the_order_was_made_from(qapp: QApplication) -> None:
+    page = contents(FakeEngine())
+    assert page.summary is not None
+    assert "Made from" not in document(page).toPlainText()
+    files = (
+        SourceSummary("data", "<b>rows</b>.jsonl", 12, Digest.of(b"rows")),
+        SourceSummary("model", "model.safetensors", 7, Digest.of(b"weights"), "607a30d783df"),
+    )
+    named = replace(page, summary=replace(page.summary, order=replace(page.summary.order, sources=files)))
+    text = document(named).toPlainText()
+    for needed in ("<b>rows</b>.jsonl", "model.safetensors, revision 607a30d783df", *(f.digest.hex for f in files)):
+        assert needed in text, needed
 
 
 def test_the_method_has_five_sentences_and_words_are_explained(qapp: QApplication) -> None:

@@ -66,7 +66,7 @@ def test_filters() -> None:
     data = disputed()
     assert (data.select(StepFilter.MISMATCHES) + 1).tolist() == [37]
     assert (data.select(StepFilter.SUSPICIOUS) + 1).tolist() == [9]
-    assert (data.select(StepFilter.UNREPLAYED) + 1).tolist() == list(range(51, 61))
+    assert (data.select(StepFilter.NOT_JUDGED) + 1).tolist() == [38, 39, 40, *range(51, 61)]
     assert len(data.select(StepFilter.ALL)) == 60
     corrected = [step for step in range(1, 51) if step * 13 % 7 and data.state(step) is not StepState.UNJUDGED]
     assert (data.select(StepFilter.CORRECTIONS) + 1).tolist() == [step for step in corrected if step != 37]

@@ -218,7 +218,7 @@ def test_the_made_up_engine_says_what_the_real_one_says() -> None:
 
 
 def test_sentences_of_the_engine_are_translated_with_their_values(german_window: MainWindow) -> None:
-    found = engine_words.translated(say("Of {0} replayed steps {1} differ; the first is {2}.", 60000, 2, 37))
+    found = engine_words.translated(say("Of {0} judged steps {1} differ; the first is {2}.", 60000, 2, 37))
     assert found == "Von 60.000 nachgerechneten Schritten weichen 2 ab; der erste ist 37."
     missing = CounterfoilError(
         say("There is no file {0}.", "/tmp/my key.pem"), remedy=say("Make one with 'counterfoil keygen'.")
@@ -240,7 +240,7 @@ def test_sentences_of_the_engine_are_translated_with_their_values(german_window:
         "Zustand, Verlust und Fingerabdr\u00fccke"
     )
     assert engine_words.translated("") == ""
-    assert engine_words.translated("All 3 replayed steps match.") == "All 3 replayed steps match.", "a plain text"
+    assert engine_words.translated("All 3 judged steps match.") == "All 3 judged steps match.", "a plain text"
     drawn = Sample(12, ((1, 3),), Selection.RANDOM, "0" * 64, 2)
     sample = engine_words.translated(drawn.describe())
     assert drawn.describe().endswith("at least 2 bad segments would have passed with probability 0.545.")
@@ -278,7 +278,7 @@ def test_text_of_strangers_stays_in_its_place(german_window: MainWindow) -> None
 
 
 def test_english_window_leaves_the_engine_alone(window: MainWindow) -> None:
-    sentence = say("Of {0} replayed steps {1} differ; the first is {2}.", 60000, 2, 37)
+    sentence = say("Of {0} judged steps {1} differ; the first is {2}.", 60000, 2, 37)
     assert engine_words.translated(sentence) == "Of 60000 replayed steps 2 differ; the first is 37."
     plain = "Of 60 replayed steps 2 differ; the first is 37. What {0} stands for stays. So does this."
     assert engine_words.translated(plain) == plain

@@ -197,12 +197,20 @@ def test_filters_of_the_table(replayed: Callable[[FakeEngine], MainWindow]) -> N
     box.setCurrentIndex(StepFilter.SUSPICIOUS)
     assert shown_steps(window) == [9]
     assert not window.steps.table.currentIndex().isValid()
-    box.setCurrentIndex(StepFilter.UNREPLAYED)
-    assert shown_steps(window) == []
-    assert window.steps.empty.isVisibleTo(window.steps)
-    assert window.steps.empty.text() == "Every step was replayed."
+    box.setCurrentIndex(StepFilter.NOT_JUDGED)
+    assert shown_steps(window) == [38, 39, 40], "replayed from a state that nobody agrees on"
+    counts = [window.steps.model.index(row, column).data() for row in range(3) for column in (6, 7, 8)]
+    assert counts == ["\u2013"] * 9, "the log is counted over matching steps, here as everywhere"
     box.setCurrentIndex(StepFilter.ALL)
     assert len(shown_steps(window)) == 60
+
+
+def test_where_every_step_was_judged_the_table_says_so(replayed: Callable[[FakeEngine], MainWindow]) -> None:
+    window = replayed(FakeEngine())
+    window.steps.show_only.setCurrentIndex(StepFilter.NOT_JUDGED)
+    assert shown_steps(window) == []
+    assert window.steps.empty.isVisibleTo(window.steps)
+    assert window.steps.empty.text() == "Every step was judged."
 
 
 def test_jumping_to_a_hidden_step_shows_it(window: MainWindow, qtbot: QtBot) -> None:
@@ -217,7 +225,7 @@ def test_jumping_to_a_hidden_step_shows_it(window: MainWindow, qtbot: QtBot) -> 
 def test_steps_of_a_sample(replayed: Callable[[FakeEngine], MainWindow]) -> None:
     window = replayed(FakeEngine(spans=((2, 3), (9, 9))))
     chosen = [*range(6, 16), *range(41, 46)]
-    window.steps.show_only.setCurrentIndex(StepFilter.UNREPLAYED)
+    window.steps.show_only.setCurrentIndex(StepFilter.NOT_JUDGED)
     assert shown_steps(window) == [step for step in range(1, 61) if step not in chosen]
     assert window.steps.model.index(0, 1).data() == "not chosen"
     assert window.session.progress.total == len(chosen)

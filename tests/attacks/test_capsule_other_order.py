@@ -7,6 +7,7 @@ from pathlib import Path
 
 from counterfoil.audit.values.outcome import CheckNumber, CheckState
 from counterfoil.bundle.capsule import CapsuleContents
+from counterfoil.turns import Turns
 from support.capsules import refused, save
 from support.jobs import digits_order
 
@@ -26,4 +27,7 @@ def test_a_manifest_that_the_trainer_never_saw(evidence: CapsuleContents, tmp_pa
 
 def test_another_program(evidence: CapsuleContents, tmp_path: Path) -> None:
     program = digits_order(width=5).program.to_bytes()
-    refused(save(replace(evidence, program=program), tmp_path / "a.cfoil"), "is not the one that the order commits to")
+    refused(
+        save(replace(evidence, programs=Turns.alone(program)), tmp_path / "a.cfoil"),
+        "is not the one that the order commits to",
+    )

@@ -35,7 +35,7 @@ def test_a_longer_way_than_needed(digits_job: Job, tmp_path: Path) -> None:
         state=before.state,
         leaves=(*before.leaves, honest.leaves[1]),
         logs=before.logs + honest.logs,
-        fingerprints=np.concatenate([before.fingerprints, honest.fingerprints]),
+        fingerprints=before.fingerprints + honest.fingerprints,
     )
     refused(save(longer, tmp_path / "a.cfoil"), "starts from")
 

@@ -26,7 +26,7 @@ def reshaped(run, columns: int) -> None:
 def test_columns_that_the_program_does_not_have(forge, digits_job, more):
     with BundleReader.open(digits_job.run) as reader:
         columns = len(load_order(reader).program.places)
-        assert reader.fingerprint_columns() == columns
+        assert reader.fingerprint_columns().only == columns
     run = forge(lambda run: reshaped(run, columns + more))
     sentence = f"The run has {columns + more} fingerprints for each step; a step of its program has {columns}."
     refused(run, digits_job.order, CheckNumber.COMMITMENTS, sentence)
@@ -39,5 +39,5 @@ def test_no_columns_at_all(forge, digits_job):
 
 def test_control_the_dataset_is_written_anew(forge, digits_job):
     with BundleReader.open(digits_job.run) as reader:
-        columns = reader.fingerprint_columns()
+        columns = reader.fingerprint_columns().only
     verified(forge(lambda run: reshaped(run, columns)), digits_job.order)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchmarks.false_accusations import END, START
 
+from counterfoil.audit.values.delivery import DeliveryOutcome
 from counterfoil.audit.values.outcome import Outcome
 
 HERE = Path(__file__).parent
@@ -21,7 +22,7 @@ def test_every_attack_stands_in_a_table():
 
 
 def test_every_row_says_what_is_concluded():
-    outcomes = "|".join(outcome.value for outcome in Outcome)
+    outcomes = "|".join(outcome.value for outcome in (*Outcome, *DeliveryOutcome))
     for row in ROWS:
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         if len(cells) == 5:

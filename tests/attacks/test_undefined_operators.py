@@ -19,6 +19,7 @@ from counterfoil.errors import ProgramError
 from counterfoil.program.graph import Argument, Node
 from counterfoil.signing import SigningKey
 from counterfoil.training.order import OrderDraft
+from counterfoil.turns import Turns
 from support.expectations import refused, verified
 from support.jobs import draw, own_order, record_job, record_run, replaced
 
@@ -61,7 +62,8 @@ def edited(draft: OrderDraft, operator: str, arguments: object) -> OrderDraft:
 
     program = replace(draft.program, nodes=tuple(edit(node) for node in draft.program.nodes))
     assert program.digest != draft.program.digest
-    return replace(draft, program=program, manifest=replace(draft.manifest, program=program.digest))
+    manifest = replace(draft.manifest, programs=Turns.alone(program.digest))
+    return replace(draft, programs=Turns.alone(program), manifest=manifest)
 
 
 @pytest.mark.parametrize("name", EDITS)

@@ -416,8 +416,11 @@ def test_data_outside_the_bundle(job: Path, tmp_path: Path, capsys: pytest.Captu
     assert main(["order", "digits-cnn", "--out", order, "--external-data", order, "--force", *SMALL]) == 4
     train = ["train", order, "--out", run, "--key", str(job / "trainer.pem")]
     capsys.readouterr()
-    assert main(train) == 3
+    assert main(train) == 4
     assert "--data FILE" in capsys.readouterr().err
+    assert main([*train, "--data", order]) == 4, "a wrong file is the giver's slip"
+    assert "REFUSED" not in capsys.readouterr().err
+    assert main(["calibrate", order, "--out", str(tmp_path / "c.cfoil"), "--data", order]) == 4
     assert main([*train, "--data", data]) == 0
     assert main(["audit", run, "--order", order]) == 4
     assert main(["audit", run, "--order", order, "--data", order]) == 4

@@ -175,4 +175,4 @@ def test_the_page_on_recipes_lists_every_option_of_every_recipe():
     for name, command in commands.items():
         options = {option for p in command.params for option in (*p.opts, *p.secondary_opts) if option.startswith("--")}
         assert options - {"--help"} == documented(name) | common, name
-    assert len(commands) == 5
+    assert len(commands) == 6

@@ -222,7 +222,7 @@ class Corpus:
         load_job(contents, part)
         claim = check_claim(contents.claim, contents.manifest, self.key.public)
         prove_leaves(contents, claim)
-        judged = (contents.manifest, contents.program, contents.leaves, contents.state, contents.logs)
+        judged = (contents.manifest, contents.programs.all, contents.leaves, contents.state, contents.logs)
         return (*map(plain, judged), plain(contents.fingerprints), plain(claim), plain(contents.part))
 
     # Records.

@@ -17,6 +17,7 @@ from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root, tensor_digest
 from counterfoil.signing import SigningKey, generate_key, load_private_key, sign_claim
+from counterfoil.turns import Turns
 
 Array = NDArray[Any]
 
@@ -104,7 +105,7 @@ def make_contents(
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
         precision=Precision(),
-        program=Digest.of(program),
+        programs=Turns.alone(Digest.of(program)),
         schedule=spec("schedule", schedule),
         scalars=spec("scalars", scalars),
         scalar_names=("lr", "step"),
@@ -148,7 +149,12 @@ def write_bundle(path: Path, contents: Contents, key: SigningKey | None = None) 
     """Write the contents to ``path``: an order, or a run if they have steps; signed with ``key`` or a fresh one."""
     with BundleWriter.create(path) as writer:
         writer.write_order(
-            contents.manifest, contents.program, contents.schedule, contents.scalars, contents.data, contents.initial
+            contents.manifest,
+            Turns.alone(contents.program),
+            contents.schedule,
+            contents.scalars,
+            contents.data,
+            contents.initial,
         )
         if contents.steps:
             write_run(writer, contents, key or test_key(path.parent))
@@ -158,7 +164,7 @@ def write_bundle(path: Path, contents: Contents, key: SigningKey | None = None) 
 def write_run(writer: BundleWriter, contents: Contents, key: SigningKey) -> None:
     """Write the steps of the contents behind an order that is already written."""
     records = contents.records()
-    writer.begin_run(contents.steps[0].fingerprints.size, sum(len(step.log) for step in contents.steps))
+    writer.begin_run(Turns.alone(contents.steps[0].fingerprints.size), sum(len(step.log) for step in contents.steps))
     for number, step in enumerate(contents.steps, 1):
         writer.append_step(
             number,

@@ -449,7 +449,8 @@ class FakeEngine:
                 "{0}, margin 2^(E-{1})", say("{0} -> {1} significand bits, {2} guard bits", "float64", 24, 8), 44
             ),
             optimizer="SGD, momentum 0.9, weight decay 0.0005, cosine schedule",
-            program_digest=digest("program"),
+            programs=(("", digest("program")),),
+            pattern=(),
             operators=412,
             rounded_operators=131,
             parameters=14_906,
@@ -599,9 +600,9 @@ class FakeEngine:
         full = {number: Check(number, skipped) for number in list(CheckNumber)} | checks
         if outcome is not Outcome.REFUSED:
             wrong = outcome is Outcome.DISPUTED
-            found = say("All {0} replayed steps match.", done)
+            found = say("All {0} judged steps match.", done)
             if wrong:
-                found = say("Of {0} replayed steps {1} differ; the first is {2}.", done, 1, self.disputed)
+                found = say("Of {0} judged steps one differs: {1}.", done, self.disputed)
             log = say(
                 "{0} entries for {1} rounded values: {2} corrections, {3} contradictions, {4} omissions.",
                 24660, 72253440, 180, 0, 0,
@@ -611,7 +612,7 @@ class FakeEngine:
                 CheckNumber.REPLAY: Check(CheckNumber.REPLAY, CheckState.FAILED if wrong else passed, found),
                 CheckNumber.LOG: Check(CheckNumber.LOG, passed, log),
                 CheckNumber.COVERAGE: Check(
-                    CheckNumber.COVERAGE, part, say("{0} of {1} steps were replayed and judged.", done, self.steps)
+                    CheckNumber.COVERAGE, part, say("{0} of {1} steps were judged.", done, self.steps)
                 ),
             }
         return AuditReport(

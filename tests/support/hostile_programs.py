@@ -10,15 +10,16 @@ from typing import Any
 from counterfoil import canonical
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.commit.digest import Digest
+from counterfoil.turns import Turns
 from support.jobs import digits_order
 
 
 def order_of(program: bytes, path: Path) -> Path:
     """Write an order of some other job with this program."""
     draft = digits_order()
-    manifest = replace(draft.manifest, program=Digest.of(program))
+    manifest = replace(draft.manifest, programs=Turns.alone(Digest.of(program)))
     with BundleWriter.create(path) as writer:
-        writer.write_order(manifest, program, draft.schedule, draft.scalars, draft.data, draft.initial)
+        writer.write_order(manifest, Turns.alone(program), draft.schedule, draft.scalars, draft.data, draft.initial)
     return path
 
 

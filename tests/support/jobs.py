@@ -185,7 +185,8 @@ def record_job(folder: Path, draft: OrderDraft, key: SigningKey, **settings: Any
     """Write an order, without the trial that recording is anyhow, and record a run of it."""
     job = Job(folder / "job.cfoil", folder / "run.cfoil")
     draft.write(job.order, trial=False)
-    _hold(draft.program.to_bytes(), draft.manifest.precision)
+    for program in draft.programs.all:
+        _hold(program.to_bytes(), draft.manifest.precision)
     record_run(job.order, job.run, key, **settings)
     return job
 

@@ -20,7 +20,7 @@ class VerdictMaterial:
         summary: The overview of the bundle; None when it could not be read.
         steps: The step table.
         order: The client's order file, if one was given.
-        begun: When the replay began; None when that is not known, as of a result of an earlier day.
+        begun: When the replay began; None when it did not get that far.
         ended: When it ended.
     """
 
@@ -52,6 +52,9 @@ class Finished:
         verdict_file: Where the signed verdict lies, once there is one.
         kept: What another replay can go on from.
         file: Where it is kept among the results; None when it has no report.
+        stopped: Whether the user stopped it.
+        begun: When it began; None when it did not get that far.
+        ended: When it ended.
     """
 
     path: Path
@@ -69,3 +72,6 @@ class Finished:
     verdict_file: Path | None
     kept: Kept | None
     file: Path | None = None
+    stopped: bool = False
+    begun: datetime | None = None
+    ended: datetime | None = None

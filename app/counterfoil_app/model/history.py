@@ -30,7 +30,10 @@ from counterfoil_app.model.session import Session
 MARK = b"counterfoil result 1\n"
 SUFFIX = ".result"
 _LENGTH_BYTES = 8
-_WHOLE = ("path", "order", "data", "summary", "client", "dispute", "resumed_from", "sample", "report", "verdict_file")
+_WHOLE = (
+    "path", "order", "data", "summary", "client", "dispute", "resumed_from", "sample", "report", "verdict_file",
+    "stopped", "begun", "ended",
+)  # fmt: skip
 """Those parts of a result that are kept as they are."""
 
 
@@ -91,7 +94,7 @@ class History(QObject):
         session.exports.signed.connect(partial(self._note_verdict, session))
 
     def _keep(self, session: Session) -> None:
-        if not session.has_result:
+        if not session.steps.done and session.was_stopped:  # nothing was found
             return
         new = session.result_file is None
         if session.result_file is None:

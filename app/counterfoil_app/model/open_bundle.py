@@ -126,17 +126,15 @@ class OpenBundle(QObject):
         return self.phase is Phase.UNREADABLE or any(c.state is CheckState.FAILED for c in self.checks.values())
 
     @property
-    def has_result(self) -> bool:
-        """Whether the replay came to a result; one that the user stopped did so only if it found a dispute."""
-        report = self.report
-        return report is not None and (not self.was_stopped or report.dispute is not None)
-
-    @property
     def unsigned(self) -> bool:
-        """Whether there is a result that could be signed, and was not."""
+        """Whether there is a result that could be signed, and was not.
+
+        A replay that the user stopped is one only if it found a dispute: it can be gone on with.
+        """
         report = self.report
-        signable = report is not None and report.bundle_digest is not None
-        return signable and self.has_result and self.verdict_file is None
+        if report is None or report.bundle_digest is None or self.verdict_file is not None:
+            return False
+        return not self.was_stopped or report.dispute is not None
 
     @property
     def known_order(self) -> Path | None:
@@ -193,7 +191,7 @@ class OpenBundle(QObject):
             self.path, self.order, self.data, self.summary, self.client, self.steps.snapshot(), self.divergence,
             self.dispute,
             self.resumed_from, self.sample, self.report, self.failure, self.verdict_file, self.kept,
-            self.result_file,
+            self.result_file, self.was_stopped, self.begun, self.ended,
         )  # fmt: skip
 
     # What comes in; for the session
@@ -209,6 +207,7 @@ class OpenBundle(QObject):
         self.dispute, self.resumed_from = finished.dispute, finished.resumed_from
         self.sample, self.report, self.failure = finished.sample, finished.report, finished.failure
         self.verdict_file, self.kept, self.result_file = finished.verdict_file, finished.kept, finished.file
+        self.was_stopped, self.begun, self.ended = finished.stopped, finished.begun, finished.ended
         self._take_checks(self.report.checks if self.report is not None else ())
 
     def _take_checks(self, checks: Iterable[Check]) -> None:

@@ -157,6 +157,8 @@ class Session(OpenBundle):
         self._announce_all()
         if self.steps.done:
             self.rows_changed.emit(1, len(self.steps))
+        if finished.stopped and finished.kept is None:  # a result of an earlier day: it can still be gone on with
+            self._look_for_kept()
 
     def compare_with(self, order: Path | None) -> None:
         """Compare the open bundle with the client's own order file; None takes the order from the bundle again.

@@ -37,7 +37,8 @@ class StepFilter(IntEnum):
     CORRECTIONS = 2
     SUSPICIOUS = 3
     """With contradictions or omissions."""
-    UNREPLAYED = 4
+    NOT_JUDGED = 4
+    """Not replayed, or not from a state that both sides agree on."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,7 @@ class StepData:
             return np.flatnonzero(self.table.matches & (self.table.column("corrections") > 0))
         if wanted is StepFilter.SUSPICIOUS:
             return np.flatnonzero(self.states == StepState.SUSPICIOUS)
-        return np.flatnonzero((self.states == StepState.WAITING) | (self.states == StepState.LEFT_OUT))
+        return np.flatnonzero(np.isin(self.states, (StepState.WAITING, StepState.LEFT_OUT, StepState.UNJUDGED)))
 
     def state(self, step: int) -> StepState | None:
         """The state of a step; None outside the run."""

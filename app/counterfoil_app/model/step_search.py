@@ -60,10 +60,8 @@ def columns(data: StepData) -> dict[str, npt.NDArray[np.generic]]:
         "loss": data.trainer_loss,
         "replay_loss": data.replay_loss,
         "difference": data.replay_loss - data.trainer_loss,
-        **{
-            name: np.where(known, table.column(name).astype(np.float64), np.nan)
-            for name in ("corrections", "contradictions", "omissions", "seconds")
-        },
+        **{name: table.counted(name) for name in ("corrections", "contradictions", "omissions")},
+        "seconds": np.where(known, table.column("seconds").astype(np.float64), np.nan),
         "entries": table.column("log_entries"),
         "bytes": table.column("log_bytes"),
         "match": np.isin(data.states, (StepState.MATCH, StepState.SUSPICIOUS)),

@@ -129,7 +129,11 @@ class Commands(QObject):
             ),
             Row(
                 "results",
-                Face(self.tr("Res&ults\u2026"), "table", self.tr("All replays that came to a result, signed or not")),
+                Face(
+                    self.tr("Res&ults\u2026"),
+                    "table",
+                    self.tr("What all replays found, signed or not, those of earlier days too"),
+                ),
                 self._results,
                 "Ctrl+R",
             ),

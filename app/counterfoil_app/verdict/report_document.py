@@ -260,6 +260,9 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
             (_tr("Recipe"), escape(f"{summary.order.recipe}; {summary.order.optimizer}")),
             (_tr("Precision"), escape(words.precision(summary.order.precision))),
         ]
+        for file in summary.order.sources:
+            known = "" if file.revision is None else _tr(", revision {0}").format(file.revision)
+            facts.append((_tr("Made from"), f"{escape(file.file + known)}<br>{_hash(file.digest.hex)}"))
     facts.append((_tr("Steps"), escape(_steps(report))))
     if contents.begun is not None and contents.ended is not None:
         facts.append((_tr("Replay begun"), escape(_moment(contents.begun))))

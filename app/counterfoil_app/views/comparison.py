@@ -65,7 +65,7 @@ def compared_fields(bundle: BundleSummary, client: BundleSummary | None) -> list
         (_tr("Optimizer"), ordered.optimizer, held.optimizer, False),
         (_tr("Precision"), *_precisions(ordered.precision, held.precision), False),
         (_tr("Seed"), str(ordered.seed), str(held.seed), False),
-        (_tr("Program"), ordered.program_digest.hex, held.program_digest.hex, True),
+        (_tr("Program"), ordered.program_text, held.program_text, True),
         (_tr("Data"), ordered.data_root.hex, held.data_root.hex, True),
         (_tr("Initial state"), ordered.initial_root.hex, held.initial_root.hex, True),
     )

@@ -123,7 +123,7 @@ def ask_to_stop(parent: QWidget, sentence: str, confirm: str, then: Callable[[],
         QMessageBox.Icon.Question, _tr("Counterfoil"), sentence, QMessageBox.StandardButton.NoButton, parent
     )
     box.setObjectName("stop-question")
-    box.setInformativeText(_tr("What has been replayed so far does not make a verdict."))
+    box.setInformativeText(_tr("What was found so far stays among the results."))
     stop = box.addButton(confirm, QMessageBox.ButtonRole.DestructiveRole)
     stay = box.addButton(_tr("Keep replaying"), QMessageBox.ButtonRole.RejectRole)
     box.setDefaultButton(stay)

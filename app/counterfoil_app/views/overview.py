@@ -179,7 +179,7 @@ class OverviewView(Page):
             Field(self.tr("Optimizer"), order.optimizer),
             Field(self.tr("Precision"), words.precision(order.precision)),
             Field(self.tr("Seed"), str(order.seed)),
-            Field(self.tr("Program"), order.program_digest.hex, exact=True),
+            Field(self.tr("Program"), order.program_text, exact=True),
             Field(self.tr("Data"), order.data_root.hex, exact=True),
             Field(self.tr("Initial state"), order.initial_root.hex, exact=True),
         ]
@@ -242,4 +242,14 @@ class OverviewView(Page):
         return [
             *fields,
             *(Field(array.name, f"{array.dtype}, {text.shape(array.shape)}") for array in summary.order.data),
+            *self._source_fields(summary),
+        ]
+
+    def _source_fields(self, summary: BundleSummary) -> list[Field]:
+        """The files that the order was made from, as the client says."""
+        sources = summary.order.sources
+        revisions = {file.revision: None for file in sources if file.revision is not None}
+        return [
+            *(Field(self.tr("Revision"), revision, exact=True) for revision in revisions),
+            *(Field(self.tr("Made from"), f"{file.file}, SHA-256 {file.digest.hex}", exact=True) for file in sources),
         ]

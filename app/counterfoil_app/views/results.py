@@ -109,11 +109,11 @@ class ResultsDialog(QDialog):
             self.table.selectRow(0)
         unsigned = sum(past.verdict is None for past in pasts)
         self.sentence.setText(
-            self.tr(
-                "Replays that came to a result: {0}, of which {1} are not signed. They are kept until you remove them."
-            ).format(text.count(len(pasts)), text.count(unsigned))
+            self.tr("Replays: {0}. Not signed: {1}. They are kept until you remove them.").format(
+                text.count(len(pasts)), text.count(unsigned)
+            )
             if pasts
-            else self.tr("No replay has come to a result yet.")
+            else self.tr("Nothing has been replayed yet.")
         )
         self._refresh_buttons()
 

@@ -60,6 +60,13 @@ def _match_text(line: StepLine) -> str:
     return _match_look(line).word
 
 
+def _counted(line: StepLine, amount: Callable[[StepRow], int]) -> str:
+    """A count over the log: of matching steps alone, as everywhere; the log of any other belongs to other values."""
+    if line.row is None:
+        return ""
+    return text.count(amount(line.row)) if line.row.match is StepMatch.MATCH else "\u2013"
+
+
 def _suspicious(line: StepLine, amount: Callable[[StepRow], int]) -> Look | None:
     """Mark a count that should be 0: only in a matching step, since the log of any other belongs to other values."""
     row = line.row
@@ -91,17 +98,17 @@ def step_columns() -> list[Column[StepLine]]:
         Column(
             _tr("Replay's loss"), lambda line: text.loss(line.row.replay_loss) if line.row else "", 10, numeric=True
         ),
-        Column(_tr("Corrections"), lambda line: text.count(line.row.corrections) if line.row else "", 8, numeric=True),
+        Column(_tr("Corrections"), lambda line: _counted(line, lambda row: row.corrections), 8, numeric=True),
         Column(
             _tr("Contradictions"),
-            lambda line: text.count(line.row.contradictions) if line.row else "",
+            lambda line: _counted(line, lambda row: row.contradictions),
             8,
             numeric=True,
             look=lambda line: _suspicious(line, lambda row: row.contradictions),
         ),
         Column(
             _tr("Omissions"),
-            lambda line: text.count(line.row.omissions) if line.row else "",
+            lambda line: _counted(line, lambda row: row.omissions),
             8,
             numeric=True,
             look=lambda line: _suspicious(line, lambda row: row.omissions),
@@ -134,9 +141,9 @@ SORT_KEYS: tuple[Callable[[StepData], npt.NDArray[np.float64]], ...] = (
     _leaf_key("replay_leaf"),
     lambda data: data.trainer_loss,
     lambda data: data.replay_loss,
-    _number_key("corrections"),
-    _number_key("contradictions"),
-    _number_key("omissions"),
+    lambda data: data.table.counted("corrections"),
+    lambda data: data.table.counted("contradictions"),
+    lambda data: data.table.counted("omissions"),
     lambda data: data.table.column("log_entries").astype(np.float64),
     lambda data: data.table.column("log_bytes").astype(np.float64),
     _number_key("seconds"),
@@ -302,7 +309,7 @@ class StepsView(QWidget):
             self.tr("Mismatches"),
             self.tr("With corrections"),
             self.tr("Suspicious logs"),
-            self.tr("Not replayed"),
+            self.tr("Not judged"),
         ):
             self.show_only.addItem(name)
         self.show_only.currentIndexChanged.connect(self._filter_chosen)
@@ -436,7 +443,7 @@ class StepsView(QWidget):
             StepFilter.MISMATCHES: self.tr("No replayed step differs."),
             StepFilter.CORRECTIONS: self.tr("No replayed step needed a correction from the log."),
             StepFilter.SUSPICIOUS: self.tr("No log of a replayed step holds contradictions or omissions."),
-            StepFilter.UNREPLAYED: self.tr("Every step was replayed."),
+            StepFilter.NOT_JUDGED: self.tr("Every step was judged."),
         }.get(self.model.filter, "")
 
     def _show_dispute(self) -> None:

@@ -193,7 +193,7 @@ def _hear(
     job = yield from case.attempt(
         CheckNumber.PROGRAM,
         lambda: load_job(contents, part, limits, cancel),
-        lambda found: say("All {0} operators are on the allow-list.", len(found.program.nodes)),
+        lambda found: say("All {0} operators are on the allow-list.", sum(len(p.nodes) for p in found.programs.all)),
     )
     claim = yield from case.attempt(
         CheckNumber.SIGNATURE,
@@ -214,7 +214,7 @@ def _hear(
     )
     machine = open_machine(device, threads)
     case.environment = machine.environment
-    machine.check_memory(job.program, manifest.precision)
+    machine.check_memory(job.programs.all, manifest.precision)
     yield from case.attempt(CheckNumber.SELF_TEST, lambda: run_selftest(machine, manifest.precision), str)
     yield AdjudicationStarted(job.first, contents.step)
     begun = time.perf_counter()
@@ -268,7 +268,8 @@ def _replay(
             judgement = yield from judge(steps, record, state, log, fingerprints)
             _count(tally, judgement)
             if judgement.look is not None:
-                dispute = dispute_of(job.program, record, leaf.proof, fingerprints, judgement.step, judgement.look)
+                program = job.programs.of(record.step)
+                dispute = dispute_of(program, record, leaf.proof, fingerprints, judgement.step, judgement.look)
                 if tally.dispute is None or dispute.accuses:
                     tally.dispute = dispute
             if judgement.agreed is None:

@@ -119,7 +119,7 @@ def conclude(
     if tally.judged < coverage.planned:
         return (
             Outcome.INCONCLUSIVE,
-            say("Only {0} of the {1} chosen steps could be replayed and judged.", tally.judged, coverage.planned),
+            say("Only {0} of the {1} chosen steps could be judged.", tally.judged, coverage.planned),
             checks,
         )
     if coverage.partial is not None:
@@ -190,20 +190,22 @@ def accusation(dispute: Dispute) -> str:
     )
 
 
+def _differing(tally: Tally) -> str:
+    first = tally.mismatched[0]
+    if len(tally.mismatched) == 1:
+        return say("Of {0} judged steps one differs: {1}.", tally.judged, first)
+    return say("Of {0} judged steps {1} differ; the first is {2}.", tally.judged, len(tally.mismatched), first)
+
+
 def _checks(tally: Tally, coverage: Coverage, steering: Steering | None, exact: bool) -> tuple[Check, ...]:
     replay = (
         Check(
             CheckNumber.REPLAY,
             CheckState.FAILED,
-            say(
-                "Of {0} replayed steps {1} differ; the first is {2}.",
-                tally.judged,
-                len(tally.mismatched),
-                tally.mismatched[0],
-            ),
+            _differing(tally),
         )
         if tally.mismatched
-        else Check(CheckNumber.REPLAY, CheckState.PASSED, say("All {0} replayed steps match.", tally.judged))
+        else Check(CheckNumber.REPLAY, CheckState.PASSED, say("All {0} judged steps match.", tally.judged))
     )
     suspects = steering.suspects if steering is not None else ()
     bad = tally.contradictions or tally.omissions or suspects
@@ -223,7 +225,7 @@ def _checks(tally: Tally, coverage: Coverage, steering: Steering | None, exact: 
             chosen,
         ),
     )
-    detail = say("{0} of {1} steps were replayed and judged.", tally.judged, coverage.ordered)
+    detail = say("{0} of {1} steps were judged.", tally.judged, coverage.ordered)
     if coverage.partial is not None:
         detail = joined(detail, coverage.partial.describe())
     whole = tally.judged == coverage.ordered

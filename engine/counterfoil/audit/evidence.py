@@ -20,13 +20,12 @@ from counterfoil.commit.merkle import leaf_hash, verify_inclusion
 from counterfoil.commit.rows import ProvenRows
 from counterfoil.commit.state import state_root
 from counterfoil.errors import CommitmentError, ProgramError, ProofError
-from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import StepInputs
 from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
-from counterfoil.rounding.profiles import check_margins
 from counterfoil.sentence import say
-from counterfoil.training.order import LoadedOrder, check_inputs, step_inputs
+from counterfoil.training.order import LoadedOrder, read_programs, step_inputs
+from counterfoil.turns import Turns
 
 
 def gather(inspection: Inspection, order: LoadedOrder, step: int, state: State) -> CapsuleContents:
@@ -47,14 +46,14 @@ def gather(inspection: Inspection, order: LoadedOrder, step: int, state: State) 
     later = range(first + 1, step + 1)
     return CapsuleContents(
         manifest=order.manifest,
-        program=order.program.to_bytes(),
+        programs=order.programs.take(order.programs.names(first + 1, step)).map(Program.to_bytes),
         claim=reader.claim(),
         leaves=tuple(
             ProvenLeaf(inspection.records[number], tree.inclusion_proof(number)) for number in (first, *later)
         ),
         state={name: tensor.cpu().numpy() for name, tensor in state.items()},
         logs=tuple(reader.log(number) for number in later),
-        fingerprints=np.stack([reader.fingerprints(number) for number in later]),
+        fingerprints=tuple(reader.fingerprints(number) for number in later),
         part=order.part(later.start, step),
     )
 
@@ -80,32 +79,34 @@ class CapsuleJob:
 
     Attributes:
         manifest: What was ordered.
-        program: The program of a step.
+        programs: The programs of its steps.
         first: The first step that can be replayed.
         part: The rows that the steps need.
     """
 
     manifest: OrderManifest
-    program: Program
+    programs: Turns[Program]
     first: int
     part: ProvenPart
 
     def inputs(self, step: int, state: Mapping[str, Tensor]) -> StepInputs:
         """Return the inputs of one of the capsule's steps that starts from ``state``."""
         row = step - self.first
-        part = self.part
-        return step_inputs(self.manifest, step, state, part.schedule[row], part.scalars[row], part.data)
+        part, program = self.part, self.programs.of(step)
+        data = {name: part.data[name] for name in program.batch_names}
+        return step_inputs(self.manifest, step, state, part.schedule[row], part.scalars[row], data)
 
 
 def prove_part(contents: CapsuleContents) -> ProvenPart:
-    """Check program, schedule, scalars and data rows against the order's manifest (check 3).
+    """Check programs, schedule, scalars and data rows against the order's manifest (check 3).
 
     Raises:
         CommitmentError: One of them does not belong to the order; the sentence names it.
     """
     manifest, part = contents.manifest, contents.part
-    if Digest.of(contents.program) != manifest.program:
-        raise CommitmentError(say("The program in the capsule is not the one that the order commits to."))
+    for name, program in contents.programs.parts.items():
+        if Digest.of(program) != manifest.programs.parts[name]:
+            raise CommitmentError(say("The program in the capsule is not the one that the order commits to."))
     steps = np.arange(contents.agreed_step, contents.step)
     schedule = _prove("schedule", say("the schedule"), manifest.schedule, steps, part.schedule)[steps]
     scalars = _prove("scalars", say("the per-step scalars"), manifest.scalars, steps, part.scalars)[steps]
@@ -129,22 +130,22 @@ def _prove(name: str, what: str, spec: ArraySpec, rows: npt.NDArray[np.int64], p
 def load_job(
     contents: CapsuleContents, part: ProvenPart, limits: Limits | None = None, cancel: CancelToken | None = None
 ) -> CapsuleJob:
-    """Check that the program is supported and fits what the capsule holds (check 4).
+    """Check that the programs are supported and fit what the capsule holds (check 4).
 
     Raises:
-        ProgramError: It is malformed, unsupported, or does not fit.
-        LimitError: It is larger than the limits.
+        ProgramError: One is malformed, unsupported, or does not fit.
+        LimitError: One is larger than the limits.
         CancelledError: ``cancel`` was set.
     """
     manifest = contents.manifest
-    program = read_program(contents.program, manifest.precision, limits, cancel)
-    check_inputs(manifest, program, contents.state)
-    check_margins(program, manifest.precision, cancel)
-    if {item.name for item in program.inputs if item.kind == "batch"} != part.data.keys():
+    programs = read_programs(manifest, contents.programs, contents.state, limits, cancel)
+    if {name for program in programs.all for name in program.batch_names} != part.data.keys():
         raise ProgramError(say("The capsule's data arrays are not those that its program reads."))
-    if contents.fingerprints.shape[1] != len(program.places):
-        raise ProgramError(say("The capsule's fingerprints are not those of its program."))
-    return CapsuleJob(manifest, program, contents.agreed_step + 1, part)
+    first = contents.agreed_step + 1
+    for step, fingerprints in enumerate(contents.fingerprints, first):
+        if len(fingerprints) != len(programs.of(step).places):
+            raise ProgramError(say("The capsule's fingerprints are not those of its program."))
+    return CapsuleJob(manifest, programs, first, part)
 
 
 def prove_leaves(contents: CapsuleContents, claim: RunClaim) -> None:

@@ -19,7 +19,13 @@ from counterfoil.audit.published_heads import check_tree_heads, read_tree_heads
 from counterfoil.audit.values.orders import compare_orders
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState
 from counterfoil.audit.values.steptable import Recorded
-from counterfoil.audit.values.summary import ArraySummary, BundleSummary, OrderSummary, RunSummary
+from counterfoil.audit.values.summary import (
+    ArraySummary,
+    BundleSummary,
+    OrderSummary,
+    RunSummary,
+    SourceSummary,
+)
 from counterfoil.bundle.checked import Progress
 from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.bundle.reader import BundleReader, OrderContents
@@ -31,7 +37,7 @@ from counterfoil.dtypes import tensor_bytes
 from counterfoil.errors import BundleError, CommitmentError, GivenFileError, LimitError, RefusedError, SignatureError
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.program.estimate import estimate
-from counterfoil.program.limits import Estimate, Limits
+from counterfoil.program.limits import Estimate, Limits, largest
 from counterfoil.program.operators import OperatorClass
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.rounding.profiles import kinds_without_proof
@@ -279,15 +285,15 @@ def _check_program(
     inspection: Inspection, contents: OrderContents, limits: Limits | None, cancel: CancelToken | None
 ) -> tuple[CheckState, str]:
     order = inspection.order = prepare_order(inspection.reader.manifest, contents, limits, cancel)
-    inspection.estimate = estimate(order.program, TORCH_DTYPES[order.manifest.precision.compute].itemsize, cancel)
+    item_bytes = TORCH_DTYPES[order.manifest.precision.compute].itemsize
+    inspection.estimate = largest([estimate(program, item_bytes, cancel) for program in order.programs.all])
+    nodes = [node for program in order.programs.all for node in program.nodes]
     if isinstance(order.manifest.precision, ExactPrecision):
         return CheckState.PASSED, say(
-            "All {0} operators are on the allow-list, and each has an exact result.", len(order.program.nodes)
+            "All {0} operators are on the allow-list, and each has an exact result.", len(nodes)
         )
-    rounded = sum(node.entry.operator_class is OperatorClass.ROUNDED for node in order.program.nodes)
-    return CheckState.PASSED, say(
-        "All {0} operators are on the allow-list; {1} are rounded.", len(order.program.nodes), rounded
-    )
+    rounded = sum(node.entry.operator_class is OperatorClass.ROUNDED for node in nodes)
+    return CheckState.PASSED, say("All {0} operators are on the allow-list; {1} are rounded.", len(nodes), rounded)
 
 
 def _check_signature(inspection: Inspection, trainer_key: PublicKey | None) -> tuple[CheckState, str]:
@@ -390,12 +396,14 @@ def _check_columns(inspection: Inspection) -> None:
     """Refuse fingerprints that cannot be compared with those of a replay; raises CommitmentError."""
     if inspection.order is None:  # check 4 has failed, so that nothing is compared
         return
-    found, needed = inspection.reader.fingerprint_columns(), len(inspection.order.program.places)
-    if found != needed:
-        raise CommitmentError(
-            say("The run has {0} fingerprints for each step; a step of its program has {1}.", found, needed),
-            remedy=say("Ask the trainer for a run that Counterfoil recorded."),
-        )
+    columns = inspection.reader.fingerprint_columns()
+    for name, program in inspection.order.programs.parts.items():
+        found, needed = columns.parts[name], len(program.places)
+        if found != needed:
+            raise CommitmentError(
+                say("The run has {0} fingerprints for each step; a step of its program has {1}.", found, needed),
+                remedy=say("Ask the trainer for a run that Counterfoil recorded."),
+            )
 
 
 def inspect(
@@ -496,8 +504,8 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
     manifest = inspection.reader.manifest
     layout = inspection.reader.state_layout()
     sizes = {name: math.prod(shape) for name, (_, shape) in layout.items()}
-    program = inspection.order.program if inspection.order is not None else None
-    nodes = program.nodes if program is not None else ()
+    programs = inspection.order.programs.all if inspection.order is not None else None
+    nodes = [node for program in programs or () for node in program.nodes]
     slots = {name.split(":", 1)[1] for name in layout if ":" in name}
     # Buffers change in the forward pass; what the update rule changes are the parameters.
     updated = {node.module for node in nodes if node.phase == "update"}
@@ -512,7 +520,8 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         seed=manifest.seed,
         precision=manifest.precision.describe(),
         optimizer=manifest.optimizer,
-        program_digest=manifest.program,
+        programs=tuple(sorted(manifest.programs.parts.items())),
+        pattern=manifest.programs.pattern if manifest.programs.several else (),
         operators=len(nodes),
         rounded_operators=sum(node.entry.operator_class is OperatorClass.ROUNDED for node in nodes),
         parameters=sum(sizes[name] for name in parameters),
@@ -523,9 +532,14 @@ def _order_summary(inspection: Inspection) -> OrderSummary:
         initial_root=manifest.initial_root,
         commit_every=manifest.commit_every,
         checkpoint_every=manifest.checkpoint_every,
-        without_bound=None if program is None else kinds_without_proof(program, manifest.precision),
+        without_bound=None if programs is None else kinds_without_proof(programs, manifest.precision),
         exact_bits=manifest.precision.bits if isinstance(manifest.precision, ExactPrecision) else None,
         estimate=inspection.estimate,
+        sources=tuple(
+            SourceSummary(part, name, file.size, file.digest, source.revision)
+            for part, source in sorted(manifest.sources.items())
+            for name, file in sorted(source.files.items())
+        ),
     )
 
 

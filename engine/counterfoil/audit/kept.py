@@ -40,7 +40,7 @@ from counterfoil.generators import finish
 from counterfoil.sentence import Sentence, joined, packed, say, unpacked
 from counterfoil.wholefiles import write_whole
 
-MARK = b"counterfoil audit progress 1\n"
+MARK = b"counterfoil audit progress 2\n"
 SUFFIX = ".progress"
 MAX_BYTES = 2**31
 """Ten million steps take half of that."""
@@ -154,7 +154,7 @@ class KeptAudit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         divergences: How far the states lay apart after those in which they could be compared.
         dispute: The dispute, located, or None.
         omissions: Steps in whose log decisions are missing.
-        steering_steps: Matching steps that were added to the account of steering.
+        steering_steps: Matching steps of each program that were added to the account of steering.
         steering_sums: ``[sites, 6]``: the account.
         seconds: Wall-clock time of the replay so far.
         capsule: SHA-256 of the dispute capsule beside the file; None when there is none.
@@ -168,7 +168,7 @@ class KeptAudit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     divergences: tuple[KeptDivergence, ...]
     dispute: Dispute | None
     omissions: tuple[int, ...]
-    steering_steps: int
+    steering_steps: tuple[int, ...]
     steering_sums: tuple[tuple[int, ...], ...]
     seconds: float
     capsule: bytes | None

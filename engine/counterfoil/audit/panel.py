@@ -247,7 +247,7 @@ def _replayer(
 ) -> AbstractContextManager[StepReplayer]:
     job = table.order
     machine = open_machine(device, threads)
-    machine.check_memory(job.program, job.manifest.precision)
+    machine.check_memory(job.programs.all, job.manifest.precision)
     run_selftest(machine, job.manifest.precision)
     job = with_data_file(job, data, stack, cancel)
     return step_replayer(job, machine, cancel=cancel)

@@ -251,7 +251,7 @@ class _Judge:
         accuses = look is not None and look.accuses
         operator = None
         if look is not None and judged.step is not None:
-            operator = first_differing_operator(self._steps.job.program, theirs, judged.step.fingerprints)
+            operator = first_differing_operator(self._steps.job.programs.of(step), theirs, judged.step.fingerprints)
         ruling = Ruling(
             provider=self._number,
             step=step,

@@ -70,7 +70,7 @@ from counterfoil.audit.values.sampling import Sample, Segment, planned_steps, se
 from counterfoil.audit.values.steptable import StepMatch, StepRow, StepTable, unpack
 from counterfoil.audit.values.workers import Place, ReplayedAt, by_place, segment_places
 from counterfoil.bundle.capsule import CapsuleContents
-from counterfoil.bundle.datafile import open_data_file
+from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.precision import ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import OrderManifest
@@ -311,7 +311,7 @@ class _Progress:
 
     def _without_bound(self) -> tuple[str, ...] | None:
         order = self.inspection.order if self.inspection else None
-        return None if order is None else kinds_without_proof(order.program, order.manifest.precision)
+        return None if order is None else kinds_without_proof(order.programs.all, order.manifest.precision)
 
     def _steering(self) -> Steering | None:
         return self.account.result() if self.account is not None and self.steps.judged else None
@@ -331,7 +331,7 @@ def _audit(request: AuditRequest, inspection: Inspection, progress: _Progress, c
     progress.environment = machine.environment
     if progress.imitation is not None:
         progress.environment = tuple(sorted((*progress.environment, (IMITATION, progress.imitation))))
-    machine.check_memory(order.program, order.manifest.precision)
+    machine.check_memory(order.programs.all, order.manifest.precision)
     manifest = order.manifest
     assert inspection.claim is not None
     progress.steps = StepTable(recorded(inspection.reader))
@@ -422,14 +422,15 @@ def _with_data(
     """
     number, manifest = CheckNumber.ORDER_CONTENTS, order.manifest
     inside = progress.checks()[number - 1]
+
+    def checking(percent: int) -> CheckChanged:
+        return progress.note(number, CheckState.RUNNING, say("Checking the data file: {0} %.", percent))
+
     try:
-        file = open_data_file(manifest, request.data, stack)
-        assert file is not None, "the order keeps data outside"
-
-        def checking(percent: int) -> CheckChanged:
-            return progress.note(number, CheckState.RUNNING, say("Checking the data file: {0} %.", percent))
-
-        checked = yield from relay(file.check(manifest, cancel), ByPercent(checking))
+        with a_slip_of_the_giver():
+            file = open_data_file(manifest, request.data, stack)
+            assert file is not None, "the order keeps data outside"
+            checked = yield from relay(file.check(manifest, cancel), ByPercent(checking))
         detail = say(
             "Program, schedule, scalars, {0} data arrays (those in {1} too) and the initial state match the order.",
             len(manifest.data),
@@ -437,9 +438,6 @@ def _with_data(
         )
         yield progress.note(number, CheckState.PASSED, detail)
         return order.with_data(checked)
-    except (GivenFileError, RefusedError) as error:
-        # The order says what data it needs; a file that holds others is the wrong one, whoever trained on what.
-        raise GivenFileError(error.sentence, role="data", remedy=error.remedy, detail=error.detail) from error
     except CancelledError:
         yield progress.note(number, inside.state, inside.detail)
         raise
@@ -469,7 +467,7 @@ def _judge(
         with step_replayer(order, machine, perturbation=progress.imitation, cancel=cancel) as steps:
             precision = order.manifest.precision
             if isinstance(precision, Precision):
-                progress.account = SteeringAccount(order.program, precision.significand_bits)
+                progress.account = SteeringAccount(order.programs, precision.significand_bits)
             replay = _Replay(request, inspection, order, progress, progress.account, steps)
             if kept is not None:
                 yield from replay.restore(kept)
@@ -505,7 +503,9 @@ class _Replay:
         self._account = account
         self._steps = steps
         # Under an exact profile nothing is rounded to a grid.
-        self._rounded_values = 0 if account is None else sum(site.elements for site in order.program.sites)
+        self._rounded_values = order.programs.map(
+            lambda program: 0 if account is None else sum(site.elements for site in program.sites)
+        )
         self._agreed: tuple[int, State] = (0, order.initial)
         self._omissions = Omissions()
         self._begun = time.perf_counter()
@@ -599,7 +599,7 @@ class _Replay:
             for step in range(part.first, part.last + 1):
                 yield self._judged(self._row(step, StepMatch.UNJUDGED, None, time.perf_counter()))
             return
-        sites = None if self._account is None else len(self._order.program.sites)
+        sites = None if self._account is None else self._account.sites
         if unfit(found.result, part, sites, self._tree.leaf):
             yield from _attended(self._segment(part), helpers)
             self._progress.places[part.number] = self._here
@@ -639,7 +639,7 @@ class _Replay:
             leaf, counts = Digest(step.leaf), step.counted
             yield self._judged(self._row_of(step.step, StepMatch.MATCH, leaf, step.loss, counts, step.seconds))
         if self._account is not None:
-            self._account.take(part.steps, result.sums)
+            self._account.take(range(part.first, part.last + 1), result.sums)
         divergence = KeptDivergence(part.last, ())
         self._divergences.append(divergence)
         yield DivergenceMeasured(part.last, all_tensors(divergence, self._shapes))
@@ -658,7 +658,7 @@ class _Replay:
         dispute, omissions, sums = (
             progress.dispute,
             self._omissions.steps,
-            (0, ()) if self._account is None else self._account.sums,
+            ((), ()) if self._account is None else self._account.sums,
         )
         seconds = progress.seconds + time.perf_counter() - self._begun
         replayed_at = progress.replayed_at
@@ -714,7 +714,7 @@ class _Replay:
             return after(chain, Lost()), None
         match = match_of(chain, outcome.leaf == self._tree.leaf(step))
         if match is StepMatch.MATCH and self._account is not None:
-            self._account.add(outcome.counts)
+            self._account.add(step, outcome.counts)
         yield self._judged(self._row(step, match, outcome, begun))
         # A step that matches has the trainer's state. One of a drifting chain never leads back: ``after`` sees to it.
         agrees = True
@@ -790,7 +790,7 @@ class _Replay:
             corrections=counts.corrections,
             contradictions=counts.contradictions,
             omissions=counts.omissions,
-            rounded_values=self._rounded_values if leaf is not None else 0,
+            rounded_values=self._rounded_values.of(step) if leaf is not None else 0,
             seconds=seconds,
             steerable=counts.steerable,
             steered=counts.steered,
@@ -843,7 +843,7 @@ class _Replay:
         if self._progress.dispute is not None and not look.accuses:
             return
         dispute = dispute_of(
-            self._order.program,
+            self._order.programs.of(step),
             self._records[step],
             self._tree.inclusion_proof(step),
             self._reader.fingerprints(step),

@@ -122,9 +122,9 @@ def replay_checks(tally: StepTally, steps_ordered: int) -> tuple[Check, Check, C
     """Return checks 8 to 10 after the replay."""
     dispute, counts = tally.dispute, tally.counts
     found = (
-        say("{0} of {1} replayed steps match.", tally.matching, tally.replayed)
+        say("{0} of {1} judged steps match.", tally.matching, tally.replayed)
         if dispute is None
-        else say("{0} of {1} replayed steps match; step {2} does not.", tally.matching, tally.replayed, dispute.step)
+        else say("{0} of {1} judged steps match; step {2} does not.", tally.matching, tally.replayed, dispute.step)
     )
     replay = Check(
         CheckNumber.REPLAY,

@@ -64,22 +64,28 @@ def plan_audit(
                 say("The file is an order that nobody has run."), remedy=say("Open the trainer's run of it.")
             )
         machine = open_machine(device, threads)
-        machine.check_memory(order.program, order.manifest.precision)
+        machine.check_memory(order.programs.all, order.manifest.precision)
         order = with_data_file(order, data, stack, cancel)
         steps = stack.enter_context(step_replayer(order, machine, cancel=cancel))
         times: list[float] = []
-        count = min(MEASURED_STEPS, order.manifest.steps)
+        turns = order.programs
+        # Each program has its turn, however long it takes.
+        needed = min(turns.complete_after, order.manifest.steps)
+        count = min(max(MEASURED_STEPS, needed), order.manifest.steps)
         state: State = order.initial
         yield PlanProgress(0, count)
-        while len(times) < count and sum(times) < _ENOUGH_SECONDS:
+        while len(times) < count and (len(times) < needed or sum(times) < _ENOUGH_SECONDS):
             record = inspection.records[len(times) + 1]
             begun = time.perf_counter()
             logs = _logs(order, record, inspection.reader.log(record.step))
             state = finish(steps.replay(record, state, logs)).result.state
             times.append(time.perf_counter() - begun)
             yield PlanProgress(len(times), count)
-        # The first step compiles kernels and fills caches.
-        steady = times[1:] or times
+        # The first step of a program compiles kernels and fills caches.
+        measured = {
+            name: [seconds for step, seconds in enumerate(times, 1) if turns.name(step) == name] for name in turns.parts
+        }
+        steady = {name: sum(found[1:] or found) / len(found[1:] or found) for name, found in measured.items()}
         begun = time.perf_counter()
         checkpoint = order.manifest.checkpoint_steps[0]
         inspection.reader.check_checkpoint(checkpoint, inspection.reader.checkpoint(checkpoint))
@@ -88,7 +94,7 @@ def plan_audit(
             order.manifest,
             device=device,
             bad_fraction=bad_fraction,
-            step_seconds=sum(steady) / len(steady),
+            step_seconds=sum(steady[name] for name in turns.pattern) / len(turns.pattern),
             load_seconds=load_seconds,
             measured_steps=len(times),
             estimate=inspection.estimate,
@@ -100,4 +106,6 @@ def _logs(order: LoadedOrder, record: StepRecord, log: bytes) -> Logs:
     try:
         return read_log(order, record, log)
     except LogError:
-        return (SiteLog(ZERO_SCALE, np.empty(0, np.int64), np.empty(0, np.bool_)),) * len(order.program.sites)
+        return (SiteLog(ZERO_SCALE, np.empty(0, np.int64), np.empty(0, np.bool_)),) * len(
+            order.programs.of(record.step).sites
+        )

@@ -23,6 +23,7 @@ from counterfoil.commit.state import ChunkProof, chunk_count, chunk_length
 from counterfoil.errors import BundleError, ProofError
 from counterfoil.fields import Fields
 from counterfoil.sentence import say
+from counterfoil.turns import Turns
 
 ChunkProofs = tuple[ChunkProof, ...]
 NO_CHUNKS = Digest.of(b"")
@@ -58,22 +59,22 @@ class CapsuleContents:
 
     Attributes:
         manifest: The order's manifest.
-        program: The program's canonical JSON.
+        programs: The canonical JSON of the programs whose turns the later steps are.
         claim: The DSSE envelope that the trainer signed, as JSON bytes.
         leaves: The leaves from the last step before the disputed one whose state is committed, to the disputed one.
         state: The state after the first of these steps, by tensor name.
         logs: The rounding log of each later step.
-        fingerprints: uint64 ``[later steps, places]``: their fingerprints.
+        fingerprints: uint64 ``[places]`` of each later step: its fingerprints.
         part: The rows of the order's arrays that the later steps need.
     """
 
     manifest: OrderManifest
-    program: bytes
+    programs: Turns[bytes]
     claim: bytes
     leaves: tuple[ProvenLeaf, ...]
     state: Mapping[str, Array]
     logs: tuple[bytes, ...]
-    fingerprints: npt.NDArray[np.uint64]
+    fingerprints: tuple[npt.NDArray[np.uint64], ...]
     part: OrderPart
 
     @property
@@ -114,11 +115,15 @@ class CapsuleReader(CheckedFile):
         first, last = leaves[0].record.step, leaves[-1].record.step
         if [leaf.record.step for leaf in leaves] != list(range(first, first + len(leaves))) or first == last:
             raise BundleError(say("The leaves of the capsule are not those of neighbouring steps, two or more."))
-        fingerprints = self._read(layout.CAPSULE_FINGERPRINTS)
-        ends = self._read(layout.CAPSULE_LOG_ENDS)
-        if len(fingerprints) != last - first or len(ends) != last - first:
+        manifest, ends = self.manifest, self._read(layout.CAPSULE_LOG_ENDS)
+        names = manifest.programs.names(first + 1, last)
+        if manifest.programs.several and names != tuple(sorted(layout.members(self._inventory, layout.PROGRAMS))):
+            raise BundleError(say("The programs of the capsule are not those whose turns its steps are."))
+        rows = {n: self._read(layout.fingerprints_path(n, layout.CAPSULE_FINGERPRINTS)) for n in names}
+        counts = {n: manifest.programs.count(n, last) - manifest.programs.count(n, first) for n in names}
+        if counts != {name: len(found) for name, found in rows.items()} or len(ends) != last - first:
             raise BundleError(say("The capsule does not hold logs and fingerprints of {0} steps.", last - first))
-        manifest = self.manifest
+        steps = {name: iter(found) for name, found in rows.items()}
         data = {
             name: self._chunks(f"{layout.CAPSULE_DATA}/{name}", spec)
             for name, spec in manifest.data.items()
@@ -126,7 +131,9 @@ class CapsuleReader(CheckedFile):
         }
         return CapsuleContents(
             manifest=manifest,
-            program=self._read(layout.PROGRAM).tobytes(),
+            programs=Turns(
+                {name: self._read(layout.program_path(name)).tobytes() for name in names}, manifest.programs.pattern
+            ),
             claim=self._read(layout.CLAIM).tobytes(),
             leaves=leaves,
             state={
@@ -134,7 +141,7 @@ class CapsuleReader(CheckedFile):
                 for name in layout.members(self._inventory, layout.CAPSULE_STATE)
             },
             logs=_cut(self._read(layout.CAPSULE_LOG).tobytes(), ends),
-            fingerprints=fingerprints,
+            fingerprints=tuple(next(steps[manifest.programs.name(step)]) for step in range(first + 1, last + 1)),
             part=OrderPart(
                 schedule=self._chunks(layout.CAPSULE_SCHEDULE, manifest.schedule),
                 scalars=self._chunks(layout.CAPSULE_SCALARS, manifest.scalars),

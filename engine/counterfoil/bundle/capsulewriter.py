@@ -25,9 +25,11 @@ class _CapsuleWriter(FileWriter):
     KIND = CAPSULE
 
     def write(self, contents: CapsuleContents) -> None:
+        turns = contents.manifest.programs
         for group in (
             layout.ORDER, layout.RUN, layout.CAPSULE, layout.CAPSULE_STATE, layout.CAPSULE_SCHEDULE,
             layout.CAPSULE_SCALARS, layout.CAPSULE_DATA,
+            *((layout.PROGRAMS, layout.CAPSULE_FINGERPRINTS) if turns.several else ()),
         ):  # fmt: skip
             self._group(group)
         leaves = [
@@ -44,7 +46,8 @@ class _CapsuleWriter(FileWriter):
             )
         self._check_room(sum(array.nbytes for array in contents.state.values()) + sum(map(len, contents.logs)))
         self._bytes(layout.MANIFEST, contents.manifest.to_bytes())
-        self._bytes(layout.PROGRAM, contents.program)
+        for name, program in contents.programs.parts.items():
+            self._bytes(layout.program_path(name), program)
         self._bytes(layout.CLAIM, contents.claim)
         self._bytes(layout.CAPSULE_LEAVES, encoded)
         for name, array in contents.state.items():
@@ -52,7 +55,12 @@ class _CapsuleWriter(FileWriter):
         self._bytes(layout.CAPSULE_LOG, b"".join(contents.logs))
         ends = np.cumsum([len(log) for log in contents.logs], dtype=np.uint64)
         self._array(layout.CAPSULE_LOG_ENDS, ends, "uint64", ends.shape)
-        self._array(layout.CAPSULE_FINGERPRINTS, contents.fingerprints, "uint64", contents.fingerprints.shape)
+        first = contents.agreed_step + 1 if turns.several else 1
+        for name in contents.programs.parts:
+            rows = [row for step, row in enumerate(contents.fingerprints, first) if turns.name(step) == name]
+            fingerprints = np.stack(rows)
+            path = layout.fingerprints_path(name, layout.CAPSULE_FINGERPRINTS)
+            self._array(path, fingerprints, "uint64", fingerprints.shape)
         self._chunks(layout.CAPSULE_SCHEDULE, contents.part.schedule)
         self._chunks(layout.CAPSULE_SCALARS, contents.part.scalars)
         for name, proofs in contents.part.data.items():

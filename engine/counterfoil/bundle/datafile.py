@@ -8,8 +8,8 @@ running replay is noticed and nobody is accused of what the file did.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from counterfoil.commit.digest import DIGEST_BYTES
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import CHUNK_BYTES, ChunkProof, StreamedDigest
 from counterfoil.dtypes import tensor_bytes
-from counterfoil.errors import BundleError, CommitmentError
+from counterfoil.errors import BundleError, CommitmentError, GivenFileError, RefusedError
 from counterfoil.sentence import say
 
 _REMEDY = say("Ask the client for the data file that was written together with the order.")
@@ -64,6 +64,19 @@ def open_data_file(manifest: OrderManifest, path: str | os.PathLike[str] | None,
     if path is None:
         raise _missing_data(manifest)
     return stack.enter_context(DataFile.open(path))
+
+
+@contextmanager
+def a_slip_of_the_giver() -> Iterator[None]:
+    """What is wrong with a data file is no fault of an order's or a run's: the order says which data it needs.
+
+    Raises:
+        GivenFileError: No data file was given, or it is damaged, or not the one that the order names.
+    """
+    try:
+        yield
+    except (GivenFileError, RefusedError) as error:
+        raise GivenFileError(error.sentence, role="data", remedy=error.remedy, detail=error.detail) from error
 
 
 def _named(specs: Mapping[str, ArraySpec]) -> str:

@@ -18,10 +18,13 @@ from counterfoil.commit.digest import DIGEST_BYTES
 from counterfoil.dtypes import STATE_DTYPES
 from counterfoil.errors import BundleError
 from counterfoil.sentence import say
+from counterfoil.turns import ALONE
 
 ORDER = "/order"
 MANIFEST = "/order/manifest"
 PROGRAM = "/order/program"
+PROGRAMS = "/order/programs"
+"""Where the order holds several: by their names."""
 SCHEDULE = "/order/schedule"
 SCALARS = "/order/scalars"
 DATA = "/order/data"
@@ -61,6 +64,16 @@ MAX_CLAIM_BYTES = 2**20
 MAX_LEAVES_BYTES = 16 * 2**20
 
 
+def program_path(name: str) -> str:
+    """Return the path of a program; an order's only one has no name."""
+    return f"{PROGRAMS}/{name}" if name != ALONE else PROGRAM
+
+
+def fingerprints_path(name: str, of: str = FINGERPRINTS) -> str:
+    """Return the path of the fingerprints of the steps that a program has, in a run or in a capsule."""
+    return f"{of}/{name}" if name != ALONE else of
+
+
 def checkpoint_path(step: int) -> str:
     """Return the path of the group that holds the state after ``step``."""
     return f"{CHECKPOINTS}/{step:010d}"
@@ -94,6 +107,7 @@ class _Part:
             raise BundleError(say("{0} is longer than {1} bytes.", path, self.most))
 
 
+_PROGRAM = _Part("uint8", (None,), MAX_PROGRAM_BYTES)
 _Parts = dict[str, dict[str, _Part]]
 """What a file must hold: by path of the group, the datasets right in it by name."""
 
@@ -130,7 +144,7 @@ def check_layout(inventory: Inventory, manifest: OrderManifest) -> None:
     parts = _parts(
         {
             MANIFEST: _Part("uint8", (None,), MAX_MANIFEST_BYTES),
-            PROGRAM: _Part("uint8", (None,), MAX_PROGRAM_BYTES),
+            **{program_path(name): _PROGRAM for name in manifest.programs.parts},
             SCHEDULE: _Part(manifest.schedule.dtype, manifest.schedule.shape),
             SCALARS: _Part(manifest.scalars.dtype, manifest.scalars.shape),
             **{f"{DATA}/{name}": _Part(spec.dtype, spec.shape) for name, spec in inside.items()},
@@ -146,20 +160,22 @@ def check_layout(inventory: Inventory, manifest: OrderManifest) -> None:
 def check_capsule_layout(inventory: Inventory, manifest: OrderManifest) -> None:
     """Check that a file holds exactly the parts of a capsule, each of the right dtype and rank.
 
-    How long they are follows from the step, which is read later.
+    How long they are, and which of several programs are needed, follows from the steps, which are read later.
 
     Raises:
         BundleError: A part is missing, unknown, or of another dtype or shape.
     """
+    several = manifest.programs.several
+    held = [n for n in manifest.programs.parts if not several or n in inventory.groups.get(PROGRAMS, {})]
     parts = _parts(
         {
             MANIFEST: _Part("uint8", (None,), MAX_MANIFEST_BYTES),
-            PROGRAM: _Part("uint8", (None,), MAX_PROGRAM_BYTES),
+            **{program_path(name): _PROGRAM for name in held},
             CLAIM: _Part("uint8", (None,), MAX_CLAIM_BYTES),
             CAPSULE_LEAVES: _Part("uint8", (None,), MAX_LEAVES_BYTES),
             CAPSULE_LOG: _Part("uint8", (None,)),
             CAPSULE_LOG_ENDS: _Part("uint64", (None,)),
-            CAPSULE_FINGERPRINTS: _Part("uint64", (None, None)),
+            **{fingerprints_path(name, CAPSULE_FINGERPRINTS): _Part("uint64", (None, None)) for name in held},
         },
         ("/", CAPSULE_DATA),
     )
@@ -229,7 +245,10 @@ def _run(inventory: Inventory, manifest: OrderManifest, initial: dict[str, _Part
             LOG: _Part("uint8", (None,)),
             LOG_ENDS: _Part("uint64", (steps,)),
             LOG_ENTRIES: _Part("uint32", (steps,)),
-            FINGERPRINTS: _Part("uint64", (steps, None)),
+            **{
+                fingerprints_path(name): _Part("uint64", (manifest.programs.count(name, steps), None))
+                for name in manifest.programs.parts
+            },
         },
         (CHECKPOINTS,),
     )

@@ -23,6 +23,7 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import StreamedDigest, state_root, state_tree, tensor_digest
 from counterfoil.errors import BundleError, CommitmentError
 from counterfoil.sentence import say
+from counterfoil.turns import ALONE, Turns
 
 
 @dataclass(frozen=True)
@@ -30,18 +31,23 @@ class OrderContents:
     """What an order holds beside its manifest, each part with the digest that the manifest gives.
 
     Attributes:
-        program: The program's canonical JSON.
+        programs: Each program's canonical JSON.
         schedule: int64 ``[steps, batch_size]``: the dataset rows of each step.
         scalars: float64 ``[steps, number of scalars]``.
         data: The data arrays that lie in the bundle, by name; the first axis is the row.
         initial: The initial state by tensor name, sorted.
     """
 
-    program: bytes
+    programs: Turns[bytes]
     schedule: Array
     scalars: Array
     data: Mapping[str, Array]
     initial: Mapping[str, Array]
+
+    @property
+    def program(self) -> bytes:
+        """The order's only program; raises ValueError where several take turns."""
+        return self.programs.only
 
 
 class BundleReader(CheckedFile):
@@ -71,10 +77,11 @@ class BundleReader(CheckedFile):
     # The order. Each part is digested as it is loaded, and raises CommitmentError when it is not what the manifest
     # commits to, and FileChangedError when it was so before.
 
-    def program(self) -> bytes:
-        """Return the program's canonical JSON."""
-        program = self._bytes(layout.PROGRAM)
-        self._expect(say("the program"), Digest.of(program) == self.manifest.program)
+    def program(self, name: str = ALONE) -> bytes:
+        """Return a program's canonical JSON: that of the only one, or of the one called so."""
+        program = self._bytes(layout.program_path(name))
+        what = say("the program") if name == ALONE else say("the program {0}", repr(name))
+        self._expect(what, Digest.of(program) == self.manifest.programs.parts[name])
         return program
 
     def schedule(self) -> Array:
@@ -143,21 +150,25 @@ class BundleReader(CheckedFile):
         return last - first
 
     def fingerprints(self, step: int) -> Array:
-        """Return the fingerprints of a step, counted from 1: uint64 ``[fingerprints per step]``.
+        """Return the fingerprints of a step, counted from 1: uint64 ``[places of its program]``.
 
         Raises:
             FileChangedError: They are not what :meth:`step_records`, if it was called, found there.
         """
         self._check_step(step, 1)
-        row: Array = self._read(layout.FINGERPRINTS, step - 1, 1)[0]
+        name = self.manifest.programs.name(step)
+        row: Array = self._read_fingerprints(name, step, step)[0]
         if self._records and Digest.of(row.tobytes()) != self._records[step].fingerprints:
             raise self.file.changed(say("the fingerprints of step {0}", step))
         return row
 
-    def fingerprint_columns(self) -> int:
-        """Return how many fingerprints the run has for each step."""
+    def fingerprint_columns(self) -> Turns[int]:
+        """Return how many fingerprints the run has for a step of each program."""
         self._need_run()
-        return self._stored(layout.FINGERPRINTS).info.shape[1]
+        turns = self.manifest.programs
+        return Turns(
+            {name: self._stored(layout.fingerprints_path(name)).info.shape[1] for name in turns.parts}, turns.pattern
+        )
 
     def checkpoint_steps(self) -> tuple[int, ...]:
         """Return the steps whose state is stored, ascending."""
@@ -169,6 +180,17 @@ class BundleReader(CheckedFile):
         if not self.has_run or not self.manifest.is_checkpoint(step):
             raise BundleError(say("The bundle stores no state of step {0}.", step))
         return self._state(layout.checkpoint_path(step))
+
+    def checkpoint_tensor(self, step: int, name: str, cancel: CancelToken | None = None) -> tuple[Array, Digest]:
+        """Return one tensor of a stored state, and the tensor digest of the very bytes that are returned.
+
+        Raises:
+            BundleError: No state of this step is stored, or it has no such tensor.
+            CancelledError: The token was cancelled.
+        """
+        if not self.has_run or not self.manifest.is_checkpoint(step):
+            raise BundleError(say("The bundle stores no state of step {0}.", step))
+        return self._load(name, f"{layout.checkpoint_path(step)}/{name}", cancel)
 
     def step_records(self, cancel: CancelToken | None = None, progress: Progress | None = None) -> list[StepRecord]:
         """Rebuild the records of steps 0 to ``steps`` from what is stored; reads every log and fingerprint once.
@@ -186,16 +208,16 @@ class BundleReader(CheckedFile):
         self._need_run()
         roots = iter(self._state_roots)
         losses = self.losses()
-        steps = self.manifest.steps
+        steps, turns = self.manifest.steps, self.manifest.programs
         records = [StepRecord(0, Digest(next(roots).tobytes()), None, None, None)]
         for first, last in self._step_blocks():
             if cancel:
                 cancel.check()
             logs = self._hash_logs(first, last)
-            fingerprints = self._read(layout.FINGERPRINTS, first - 1, last - first + 1)
+            rows = {name: iter(self._read_fingerprints(name, first, last)) for name in turns.names(first, last)}
             for step in range(first, last + 1):
                 root = Digest(next(roots).tobytes()) if self.manifest.is_committed(step) else None
-                row = fingerprints[step - first].tobytes()
+                row = next(rows[turns.name(step)]).tobytes()
                 records.append(StepRecord(step, root, next(logs), Digest.of(row), float(losses[step - 1])))
             if progress:
                 progress(last, steps)
@@ -205,7 +227,7 @@ class BundleReader(CheckedFile):
     # Checks against the order's commitments.
 
     def check_order_contents(self, cancel: CancelToken | None = None) -> OrderContents:
-        """Load program, schedule, scalars, data and initial state, and check them against the manifest.
+        """Load programs, schedule, scalars, data and initial state, and check them against the manifest.
 
         Data arrays that lie in a data file are not read; :class:`counterfoil.bundle.datafile.DataFile` checks them.
 
@@ -222,7 +244,8 @@ class BundleReader(CheckedFile):
             BundleError: The schedule names rows that a data array does not have, or the file is damaged.
         """
         manifest = self.manifest
-        program, schedule, scalars = self.program(), self.schedule(), self.scalars()
+        programs = Turns({name: self.program(name) for name in manifest.programs.parts}, manifest.programs.pattern)
+        schedule, scalars = self.schedule(), self.scalars()
         data = {name: self.data(name, cancel) for name, spec in manifest.data.items() if spec.file is None}
         if state_tree({name: spec.digest for name, spec in manifest.data.items()}).root != manifest.data_root:
             raise CommitmentError(say("The data root of the order is not the root over its data arrays."))
@@ -240,7 +263,7 @@ class BundleReader(CheckedFile):
                         rows,
                     )
                 )
-        return OrderContents(program, schedule, scalars, data, initial)
+        return OrderContents(programs, schedule, scalars, data, initial)
 
     def _expect(self, what: str, holds: bool) -> None:
         if not holds and what in self._verified:
@@ -333,10 +356,15 @@ class BundleReader(CheckedFile):
 
     def _step_blocks(self) -> Iterator[tuple[int, int]]:
         """Yield ranges of steps whose fingerprints fit in a block."""
-        per_step = max(1, 8 * self._stored(layout.FINGERPRINTS).info.shape[1])
+        per_step = max(1, *(8 * columns for columns in self.fingerprint_columns().all))
         count = max(1, min(BLOCK_BYTES // per_step, 4096))
         for first in range(1, self.manifest.steps + 1, count):
             yield first, min(first + count - 1, self.manifest.steps)
+
+    def _read_fingerprints(self, name: str, first: int, last: int) -> Array:
+        """Return the fingerprints of those of the steps ``first`` to ``last`` that are turns of a program."""
+        before, until = (self.manifest.programs.count(name, step) for step in (first - 1, last))
+        return self._read(layout.fingerprints_path(name), before, until - before)
 
     def _hash_logs(self, first: int, last: int) -> Iterator[Digest]:
         """Yield the SHA-256 of each step's log, reading many short logs at once and a long one in pieces."""

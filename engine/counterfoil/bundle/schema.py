@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from counterfoil import canonical
 from counterfoil.bundle.precision import AnyPrecision, precision_from_json
+from counterfoil.bundle.sources import Source
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.dtypes import DATA_DTYPES
 from counterfoil.errors import BundleError
 from counterfoil.fields import Fields
 from counterfoil.sentence import say
+from counterfoil.turns import Turns
 
 FORMAT_VERSION = 2
 DATA_FORMAT_VERSION = 1
@@ -26,6 +28,10 @@ DATA_FORMAT_VERSION = 1
 CAPSULE_FORMAT_VERSION = 2
 """Version of the format of dispute capsules."""
 MAX_STEPS = 10_000_000
+MAX_PROGRAMS = 16
+"""Programs that take turns in an order."""
+MAX_PATTERN = 1000
+"""Steps after which their pattern starts again at the latest."""
 NAME_PATTERN = re.compile(r"[A-Za-z0-9_.\-:]{1,200}")
 """What the name of a state tensor or data array looks like; ``.`` and ``..`` are not names."""
 
@@ -101,6 +107,39 @@ class ArraySpec:
 
 
 @dataclass(frozen=True)
+class ModuleNames:
+    """Where the tensors of the client's module differ from those of the state: what its files lack, and name twice.
+
+    Attributes:
+        tied: Second names of tied tensors, each with the name that the state has for it.
+        unsaved: State tensors that files of the module do not hold, sorted: buffers that are not persistent, and
+            constants that the step met.
+    """
+
+    tied: Mapping[str, str]
+    unsaved: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {"tied": dict(self.tied), "unsaved": list(self.unsaved)}
+
+    @classmethod
+    def from_json(cls, value: Any) -> ModuleNames:
+        """Read the JSON form; raises BundleError."""
+        fields = _fields(value, say("names of the order's module"))
+        tied = fields.take("tied", dict)
+        unsaved = fields.take("unsaved", list)
+        fields.end()
+        result = cls(
+            {check_name(name): check_name(other) for name, other in tied.items()},
+            tuple(check_name(name) for name in unsaved),
+        )
+        if list(result.unsaved) != sorted(set(result.unsaved)) or not (tied or unsaved):
+            raise BundleError(say("The names of the order's module are none, not sorted, or there twice."))
+        return result
+
+
+@dataclass(frozen=True)
 class OrderManifest:
     """What the client orders. The order digest is the SHA-256 of its canonical JSON.
 
@@ -115,13 +154,16 @@ class OrderManifest:
         checkpoint_every: The state is stored at every step that this divides, and at the last; a multiple of
             commit_every.
         precision: The precision profile.
-        program: SHA-256 of the program's canonical JSON.
+        programs: SHA-256 of each program's canonical JSON, and the pattern in which they take turns.
         schedule: int64 ``[steps, batch_size]``: the dataset rows of each step.
         scalars: float64 ``[steps, len(scalar_names)]``: the per-step scalars.
         scalar_names: Their names, for instance ``lr``.
         data: The data arrays by name; the first axis of each is the row.
         data_root: State root over the data arrays.
         initial_root: State root over the initial state.
+        module: Where the names of the client's module differ from those of the state; None where they do not.
+        sources: The files that parts of the order (``model``, ``data``) were made from, as the client says; most orders
+            name none.
     """
 
     title: str
@@ -133,13 +175,15 @@ class OrderManifest:
     commit_every: int
     checkpoint_every: int
     precision: AnyPrecision
-    program: Digest
+    programs: Turns[Digest]
     schedule: ArraySpec
     scalars: ArraySpec
     scalar_names: tuple[str, ...]
     data: Mapping[str, ArraySpec]
     data_root: Digest
     initial_root: Digest
+    module: ModuleNames | None = None
+    sources: Mapping[str, Source] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.checkpoint_every % self.commit_every:
@@ -150,6 +194,13 @@ class OrderManifest:
             raise BundleError(say("The schedule's shape is not (steps, batch size)."))
         if self.scalars.shape != (self.steps, len(self.scalar_names)):
             raise BundleError(say("The per-step scalars' shape is not (steps, number of scalars)."))
+        if self.programs.several:
+            _check_turns(self.programs, self.steps)
+
+    @property
+    def program(self) -> Digest:
+        """The digest of the order's only program; raises ValueError where several take turns."""
+        return self.programs.only
 
     @property
     def data_file(self) -> str | None:
@@ -211,13 +262,15 @@ class OrderManifest:
                 "commit_every": self.commit_every,
                 "checkpoint_every": self.checkpoint_every,
                 "precision": self.precision.to_json(),
-                "program": self.program.hex,
+                **_turns_json(self.programs),
                 "schedule": self.schedule.to_json(),
                 "scalars": self.scalars.to_json(),
                 "scalar_names": list(self.scalar_names),
                 "data": {name: spec.to_json() for name, spec in self.data.items()},
                 "data_root": self.data_root.hex,
                 "initial_root": self.initial_root.hex,
+                **({} if self.module is None else {"module": self.module.to_json()}),
+                **({"sources": {name: item.to_json() for name, item in self.sources.items()}} if self.sources else {}),
             }
         )
 
@@ -237,6 +290,9 @@ class OrderManifest:
             value = canonical.decode(data)
         except canonical.CanonicalError as error:
             raise BundleError(say("The order's manifest is damaged."), detail=str(error)) from error
+        sources = {}
+        if isinstance(value, dict) and "sources" in value:
+            sources = _sources(value.pop("sources"))
         fields = _fields(value, say("order's manifest"))
         version = fields.take("format", int)
         if version != FORMAT_VERSION:
@@ -266,16 +322,68 @@ class OrderManifest:
             commit_every=fields.integer("commit_every", 1, MAX_STEPS),
             checkpoint_every=fields.integer("checkpoint_every", 1, MAX_STEPS),
             precision=precision_from_json(fields.take("precision", dict)),
-            program=fields.digest("program"),
+            programs=_turns_from_json(fields),
             schedule=ArraySpec.from_json(fields.take("schedule", dict), "schedule", ("int64",)),
             scalars=ArraySpec.from_json(fields.take("scalars", dict), say("per-step scalars"), ("float64",)),
             scalar_names=tuple(check_name(name) for name in names),
             data=data_specs,
             data_root=fields.digest("data_root"),
             initial_root=fields.digest("initial_root"),
+            module=ModuleNames.from_json(fields.take("module", dict)) if "module" in value else None,
+            sources=sources,
         )
         fields.end()
         return result
+
+
+def _check_turns(programs: Turns[Digest], steps: int) -> None:
+    for name in programs.parts:
+        check_name(name)
+    if not 2 <= len(programs.parts) <= MAX_PROGRAMS:
+        raise BundleError(
+            say("The order has {0} programs that take turns; it must be 2 to {1}.", len(programs.parts), MAX_PROGRAMS)
+        )
+    if not 2 <= len(programs.pattern) <= min(MAX_PATTERN, steps):
+        raise BundleError(
+            say(
+                "The pattern of the order's programs has {0} steps; it must have 2 to {1}, and no more than the order.",
+                len(programs.pattern),
+                MAX_PATTERN,
+            )
+        )
+    for name in sorted(set(programs.pattern) ^ programs.parts.keys()):
+        if name in programs.parts:
+            raise BundleError(say("The pattern of the order's programs never names {0}.", repr(name)))
+        raise BundleError(say("The pattern of the order's programs names {0}, which is none of them.", repr(name)))
+
+
+def _turns_json(programs: Turns[Digest]) -> dict[str, Any]:
+    if not programs.several:
+        return {"program": programs.only.hex}
+    return {
+        "programs": {name: digest.hex for name, digest in programs.parts.items()},
+        "pattern": list(programs.pattern),
+    }
+
+
+def _turns_from_json(fields: Fields) -> Turns[Digest]:
+    """Read the digest of the only program, or those of several and their pattern: one or the other."""
+    if not fields.has("programs"):
+        return Turns.alone(fields.digest("program"))
+    listed, pattern = fields.take("programs", dict), fields.take("pattern", list)
+    if not all(isinstance(name, str) for name in pattern):
+        raise BundleError(say("The pattern of the order's programs is not a list of names."))
+    parts = {
+        check_name(name): fields.as_digest(text, say("digest of the program {0}", repr(name)))
+        for name, text in sorted(listed.items())
+    }
+    return Turns(parts, tuple(pattern))
+
+
+def _sources(value: Any) -> dict[str, Source]:
+    if not isinstance(value, dict) or not value:
+        raise BundleError(say("The sources of the order are not a list of files by part."))
+    return {check_name(name): Source.from_json(item) for name, item in value.items()}
 
 
 _STEP_RECORD = say("step record")

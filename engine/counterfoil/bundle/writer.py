@@ -16,6 +16,7 @@ from counterfoil.bundle.schema import OrderManifest, check_name
 from counterfoil.commit.digest import DIGEST_BYTES, Digest
 from counterfoil.dtypes import DATA_DTYPES, STATE_DTYPES
 from counterfoil.errors import BundleError
+from counterfoil.turns import ALONE, Turns
 
 
 class BundleWriter(FileWriter):
@@ -48,7 +49,7 @@ class BundleWriter(FileWriter):
     def write_order(
         self,
         manifest: OrderManifest,
-        program: bytes,
+        programs: Turns[bytes],
         schedule: Array,
         scalars: Array,
         data: Mapping[str, Array],
@@ -58,7 +59,7 @@ class BundleWriter(FileWriter):
 
         Args:
             manifest: What is ordered.
-            program: The program's canonical JSON.
+            programs: Each program's canonical JSON, named as the manifest says.
             schedule: int64 ``[steps, batch_size]``.
             scalars: float64 ``[steps, number of scalars]``.
             data: The data arrays that lie in the order, named and shaped as the manifest says.
@@ -67,11 +68,15 @@ class BundleWriter(FileWriter):
         inside = {name: spec for name, spec in manifest.data.items() if spec.file is None}
         if data.keys() != inside.keys():
             raise BundleError("The data arrays are not those that the order's manifest names.")
-        self._check_room(order_bytes(program, schedule, scalars, data, initial))
-        for group in (layout.ORDER, layout.DATA, layout.INITIAL):
+        if programs.parts.keys() != manifest.programs.parts.keys():
+            raise BundleError("The programs are not those that the order's manifest names.")
+        self._check_room(order_bytes(programs, schedule, scalars, data, initial))
+        several = (layout.PROGRAMS,) if manifest.programs.several else ()
+        for group in (layout.ORDER, *several, layout.DATA, layout.INITIAL):
             self._group(group)
         self._bytes(layout.MANIFEST, manifest.to_bytes())
-        self._bytes(layout.PROGRAM, program)
+        for name, program in programs.parts.items():
+            self._bytes(layout.program_path(check_name(name) if name != ALONE else name), program)
         self._array(layout.SCHEDULE, schedule, manifest.schedule.dtype, manifest.schedule.shape)
         self._array(layout.SCALARS, scalars, manifest.scalars.dtype, manifest.scalars.shape)
         for name, spec in inside.items():
@@ -86,24 +91,32 @@ class BundleWriter(FileWriter):
 
     # The run.
 
-    def begin_run(self, fingerprints_per_step: int, log_bytes: int) -> None:
+    def begin_run(self, places: Turns[int], log_bytes: int) -> None:
         """Start the run of the order written before; the state root of step 0 is the order's initial root.
 
         Args:
-            fingerprints_per_step: Number of places of the program.
+            places: Number of places of each program.
             log_bytes: Length of the rounding logs of all steps; it lies in one piece.
         """
         manifest = self._order()
         steps = manifest.steps
-        self._check_room(run_bytes(manifest, self._state_bytes, fingerprints_per_step) + log_bytes)
+        self._check_room(run_bytes(manifest, self._state_bytes, places) + log_bytes)
+        turns = manifest.programs
         self._group(layout.RUN)
         self._group(layout.CHECKPOINTS)
+        if turns.several:
+            self._group(layout.FINGERPRINTS)
         self._columns = {
             layout.STATE_ROOTS: self._create(layout.STATE_ROOTS, "uint8", (manifest.committed_steps, DIGEST_BYTES)),
             layout.LOSSES: self._create(layout.LOSSES, "float64", (steps,)),
             layout.LOG_ENDS: self._create(layout.LOG_ENDS, "uint64", (steps,)),
             layout.LOG_ENTRIES: self._create(layout.LOG_ENTRIES, "uint32", (steps,)),
-            layout.FINGERPRINTS: self._create(layout.FINGERPRINTS, "uint64", (steps, fingerprints_per_step)),
+            **{
+                (path := layout.fingerprints_path(name)): self._create(
+                    path, "uint64", (turns.count(name, steps), count)
+                )
+                for name, count in places.parts.items()
+            },
             layout.LOG: self._create(layout.LOG, "uint8", (log_bytes,)),
         }
         self._log_end = log_bytes
@@ -126,7 +139,7 @@ class BundleWriter(FileWriter):
             step: Step number, from 1; each one more than the last.
             log: The step's rounding log.
             log_entries: Number of entries in it.
-            fingerprints: uint64 ``[fingerprints_per_step]``.
+            fingerprints: uint64 ``[places of the step's program]``.
             loss: The step's loss.
             state_root: State root after the step, at the steps that the order wants committed; None at the others.
         """
@@ -142,7 +155,10 @@ class BundleWriter(FileWriter):
         self._rows(layout.LOG_ENDS, step - 1, np.array([end], np.uint64))
         self._rows(layout.LOG_ENTRIES, step - 1, np.array([log_entries], np.uint32))
         self._rows(layout.LOSSES, step - 1, np.array([loss], np.float64))
-        self._rows(layout.FINGERPRINTS, step - 1, np.asarray(fingerprints, np.uint64)[None])
+        turns = manifest.programs
+        name = turns.name(step)
+        row = turns.count(name, step) - 1
+        self._rows(layout.fingerprints_path(name), row, np.asarray(fingerprints, np.uint64)[None])
         if state_root is not None:
             self._state_root(step, state_root)
         self._log_bytes = end
@@ -195,23 +211,26 @@ class BundleWriter(FileWriter):
 
 
 def order_bytes(
-    program: bytes, schedule: Array, scalars: Array, data: Mapping[str, Array], initial: Mapping[str, Array]
+    programs: Turns[bytes], schedule: Array, scalars: Array, data: Mapping[str, Array], initial: Mapping[str, Array]
 ) -> int:
     """Return how much room an order takes; arguments as in :meth:`BundleWriter.write_order`."""
-    return len(program) + sum(array.nbytes for array in (schedule, scalars, *data.values(), *initial.values()))
+    return sum(map(len, programs.all)) + sum(
+        array.nbytes for array in (schedule, scalars, *data.values(), *initial.values())
+    )
 
 
-def run_bytes(manifest: OrderManifest, state_bytes: int, fingerprints_per_step: int) -> int:
+def run_bytes(manifest: OrderManifest, state_bytes: int, places: Turns[int]) -> int:
     """Return how much room a run of an order takes, beside the order and the rounding log.
 
     Args:
         manifest: The order's manifest.
         state_bytes: Size of a state.
-        fingerprints_per_step: Number of places of the program.
+        places: Number of places of each program.
     """
     # A loss, the end of the log, the number of its entries, and the fingerprints.
-    step = 8 + 8 + 4 + 8 * fingerprints_per_step
-    return manifest.checkpoint_count * state_bytes + manifest.steps * step + manifest.committed_steps * DIGEST_BYTES
+    steps, turns = manifest.steps, manifest.programs
+    recorded = sum(turns.count(name, steps) * (8 + 8 + 4 + 8 * count) for name, count in places.parts.items())
+    return manifest.checkpoint_count * state_bytes + recorded + manifest.committed_steps * DIGEST_BYTES
 
 
 class _DataFileWriter(FileWriter):

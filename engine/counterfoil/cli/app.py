@@ -17,9 +17,11 @@ import typer.main
 from counterfoil import __version__, terminal
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli.auditing import audit, merge
+from counterfoil.cli.delivery import verify_weights
 from counterfoil.cli.developer import bench_app, vectors
 from counterfoil.cli.disputes import adjudicate, panel, referee
 from counterfoil.cli.exits import Done, exit_code, show_error
+from counterfoil.cli.exporting import export_app
 from counterfoil.cli.inspection import inspect, plan
 from counterfoil.cli.orders import order_app
 from counterfoil.cli.statements import keygen, sign, verify
@@ -47,6 +49,8 @@ _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "referee": referee,
     "panel": panel,
     "verify": verify,
+    "export": export_app,
+    "verify-weights": verify_weights,
     "sign": sign,
     "keygen": keygen,
     "gui": gui,

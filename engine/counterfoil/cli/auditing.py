@@ -252,9 +252,10 @@ def _replay_part(request: AuditRequest, path: Path) -> Outcome:
                 bar.start(event.total)
             bar.update(event.done, "replayed")
     troubled = [result for result in part.segments if result.trouble]
+    count = len(part.segments)
     console.print(
-        f"Wrote {shown(str(path))}: a part of an audit, {len(part.segments)} segment{'s' * (len(part.segments) != 1)}. It is no verdict: 'counterfoil "
-        "merge' makes one of all parts."
+        f"Wrote {shown(str(path))}: a part of an audit, {count} segment{'s' * (count != 1)}. It is no verdict: "
+        "'counterfoil merge' makes one of all parts."
     )
     for result in troubled:
         console.print(shown(f"Segment {result.number}: {result.trouble} Whoever merges the parts replays it."))

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+MAX_VERDICT_BYTES = 64 * 2**20
+"""A verdict on a million steps is far smaller; more is not read."""
 BundleArgument = Annotated[Path, typer.Argument(help="The bundle, a .cfoil file.", show_default=False)]
 RunArgument = Annotated[Path, typer.Argument(help="The trainer's run, a .cfoil file.", show_default=False)]
 OutOption = Annotated[Path, typer.Option("--out", "-o", help="The file to write.", show_default=False)]
@@ -20,6 +22,9 @@ DataOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, for scripts.")]
+AverageOption = Annotated[
+    bool, typer.Option("--average", help="The average of the weights, which the order asks for, in place of them.")
+]
 DeviceOption = Annotated[str, typer.Option(help="Where to compute: cpu, cuda:0, cuda:1, ...")]
 ThreadsOption = Annotated[
     int | None,

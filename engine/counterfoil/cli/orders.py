@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from counterfoil import terminal
 from counterfoil.bundle.precision import PROFILES
+from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.options import ForceOption
 from counterfoil.cli.order_options import OrderOptions, Profile, TrialOption, with_order_options, write_order
 from counterfoil.cli.targets import check_target
-from counterfoil.errors import DataError
+from counterfoil.errors import CancelledError, DataError
 from counterfoil.inputs import read_input
+from counterfoil.terminal import shown
+
+if TYPE_CHECKING:
+    from counterfoil.training.huggingface import FineTuning
+    from counterfoil.training.order import OrderDraft
 
 DEFAULT_SEQUENCE = 64
 """Length of a training sequence for a public size of GPT-2, whose context is much longer."""
@@ -64,6 +72,21 @@ class Gpt2(StrEnum):
     M124 = "124M"
 
 
+class Task(StrEnum):
+    """What a model of Hugging Face can be fine-tuned for."""
+
+    CAUSAL_LM = "causal-lm"
+    CLASSIFICATION = "classification"
+
+
+class Scheduler(StrEnum):
+    """How a learning rate goes on after the warm-up."""
+
+    LINEAR = "linear"
+    COSINE = "cosine"
+    CONSTANT = "constant"
+
+
 @order_app.callback(invoke_without_command=True)
 def order(
     context: typer.Context,
@@ -105,12 +128,10 @@ def order(
     if source is None or out is None:
         raise typer.BadParameter("Name a recipe, or give --from MODULE:FUNCTION and --out FILE.")
     check_target(out, force)
-    from counterfoil.training.custom import load_job, order_custom
+    from counterfoil.training.custom import load_job
 
     job = load_job(source)
-    if precision is not None:
-        job = replace(job, precision=PROFILES[precision.value])
-    write_order(order_custom(job), out, trial=trial)
+    write_order(job.draft(None if precision is None else PROFILES[precision.value]), out, trial=trial)
 
 
 @order_app.command("digits-cnn")
@@ -325,3 +346,147 @@ def order_gpt2_text(
         **options.settings,
     )
     options.write(draft)
+
+
+@order_app.command("hf")
+@with_order_options(checkpoint_every=50)
+def order_fine_tuning(
+    options: OrderOptions,
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL_FOLDER",
+            help="A local folder with config.json, weights as safetensors, and tokenizer.json. Nothing is downloaded.",
+            show_default=False,
+        ),
+    ],
+    data: Annotated[
+        Path,
+        typer.Option(
+            help="A file, or a folder of files: .jsonl or .parquet with the columns text, prompt and completion, or "
+            "text and label; anything else is plain text.",
+            show_default=False,
+        ),
+    ],
+    task: Annotated[
+        Task | None,
+        typer.Option(help="What the model is trained for.", show_default="classification if the data have labels"),
+    ] = None,
+    lora: Annotated[
+        str | None,
+        typer.Option(
+            help="Train low-rank adapters and leave the model's weights as they are: r=8, or "
+            "r=8,alpha=16,dropout=0.05,modules=q_proj+v_proj.",
+            metavar="SETTINGS",
+            show_default="all weights learn",
+        ),
+    ] = None,
+    epochs: Annotated[int, typer.Option(min=1, help="How often each row is seen.")] = 3,
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Training steps.", show_default="as many as --epochs take")
+    ] = None,
+    batch_size: BatchOption = 8,
+    micro_batches: Annotated[
+        int, typer.Option(min=1, help="Split a batch into so many parts, whose gradients are accumulated.")
+    ] = 1,
+    length: Annotated[
+        int | None,
+        typer.Option(min=1, help="Most tokens of a row.", show_default="256, or what the model can see"),
+    ] = None,
+    pack: Annotated[
+        bool,
+        typer.Option(
+            "--pack",
+            help="Join texts to full rows, in the place of a padded row for each; files of plain text always are.",
+        ),
+    ] = False,
+    learning_rate: Annotated[
+        float | None,
+        typer.Option(
+            "--learning-rate",
+            "--lr",
+            min=0.0,
+            help="Highest learning rate.",
+            show_default="0.00005; 0.0002 with --lora",
+        ),
+    ] = None,
+    scheduler: Annotated[
+        Scheduler, typer.Option(help="How the learning rate goes on after the warm-up.")
+    ] = Scheduler.LINEAR,
+    warmup: Annotated[int, typer.Option(min=0, help="Steps over which the learning rate rises.")] = 0,
+    weight_decay: Annotated[float, typer.Option(min=0.0, help="Weight decay of matrices and embeddings.")] = 0.0,
+    clip_norm: Annotated[
+        float, typer.Option(min=0.0, help="Largest joint norm of the gradients; 0 for no limit.")
+    ] = 1.0,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="What the data call these columns: text=content, or prompt=question,completion=answer.",
+            metavar="NAMES",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Order the fine-tuning of a Hugging Face model from a local folder, on local data.
+
+    Example: counterfoil order hf gpt2-folder --data train.jsonl --lora r=8 --out job.cfoil
+    """
+    from counterfoil.training import huggingface
+
+    settings = huggingface.FineTuning(
+        task=None if task is None else huggingface.Task(task.value),
+        lora=None if lora is None else huggingface.parse_lora(lora),
+        steps=steps,
+        epochs=epochs,
+        batch_size=batch_size,
+        micro_batches=micro_batches,
+        length=length,
+        pack=pack,
+        learning_rate=learning_rate,
+        scheduler=huggingface.Scheduler(scheduler.value),
+        warmup=warmup,
+        weight_decay=weight_decay,
+        clip_norm=clip_norm,
+        columns=_columns(columns),
+        **options.settings,
+    )
+    options.write(_prepared(folder, data, settings))
+
+
+def _columns(text: str | None) -> dict[str, str]:
+    """Read ``text=content,label=category``."""
+    pairs = [part.strip().partition("=") for part in (text or "").split(",") if part.strip()]
+    if any(not (name and value) for name, _, value in pairs):
+        raise typer.BadParameter("--columns is written text=content, or prompt=question,completion=answer.")
+    return {name: value for name, _, value in pairs}
+
+
+def _prepared(folder: Path, data: Path, settings: FineTuning) -> OrderDraft:
+    """Draft a fine-tuning, with a bar for each stage, and show what was made of the data."""
+    from counterfoil.training.huggingface import prepare_huggingface
+
+    console = terminal.console()
+    with cancel_on_interrupt() as cancel, ExitStack() as bars:
+        work = prepare_huggingface(folder, data, settings, cancel)
+        stage = ""
+        try:
+            while True:
+                try:
+                    event = next(work)
+                except StopIteration as end:
+                    prepared = end.value
+                    break
+                if event.stage != stage:
+                    bars.close()
+                    stage, bar = (
+                        event.stage,
+                        bars.enter_context(terminal.progress(event.stage, console, unit=event.unit)),
+                    )
+                    bar.start(event.total)
+                bar.update(event.done)
+        except CancelledError as error:
+            raise CancelledError("Stopped; no order was written.") from error
+    for note in prepared.notes:
+        console.print(shown(note))
+    draft: OrderDraft = prepared.draft
+    return draft

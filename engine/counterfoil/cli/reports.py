@@ -245,6 +245,10 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
     for array in order.data:
         outside = f", in the data file {array.file}" if array.file else ""
         facts[f"data {array.name}"] = f"{array.dtype} {list(array.shape)}{outside}"
+    for file in order.sources:
+        if file.revision is not None:
+            facts[f"{file.part} revision"] = one_line(file.revision)
+        facts[f"{file.part} {one_line(file.file)}"] = f"SHA-256 {file.digest.hex}"
     if run is None:
         facts["run"] = "none yet"
     else:
@@ -394,4 +398,4 @@ def _steps(verdict: Verdict | Adjudication) -> str:
         return (
             f"step {verdict.step} of {verdict.steps_ordered}, replayed from the state after step {verdict.agreed_step}"
         )
-    return f"{verdict.steps_replayed} of {verdict.steps_ordered} replayed and judged"
+    return f"{verdict.steps_replayed} of {verdict.steps_ordered} judged"

@@ -11,7 +11,7 @@ from counterfoil import terminal
 from counterfoil.cli.exits import Done
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import ask_passphrase, open_key
-from counterfoil.cli.options import ForceOption, JsonOption, KeyOption, OutOption
+from counterfoil.cli.options import MAX_VERDICT_BYTES, ForceOption, JsonOption, KeyOption, OutOption
 from counterfoil.cli.targets import check_target
 from counterfoil.commit.digest import PIECE_BYTES
 from counterfoil.errors import DataError
@@ -21,9 +21,6 @@ from counterfoil.signer.frames import MAX_STATEMENT_BYTES
 from counterfoil.signing import load_public_key, public_path
 from counterfoil.terminal import shown
 from counterfoil.wholefiles import write_whole
-
-MAX_VERDICT_BYTES = 64 * 2**20
-"""A verdict on a million steps is far smaller; more is not read."""
 
 
 def keygen(

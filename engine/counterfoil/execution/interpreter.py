@@ -381,11 +381,11 @@ class Interpreter:
         return agreed
 
     def _results(self, values: dict[int, Any], inputs: StepInputs) -> StepResult:
-        state: dict[str, Tensor] = {}
+        # What the program does not take, or does not change, stays as it is.
+        state = dict(inputs.state)
         for item in self.program.state_inputs():
             update = self.program.updates.get(item.name)
             if update is None:
-                state[item.name] = inputs.state[item.name]
                 continue
             state[item.name] = stored(values[update.number], item.type)
             if item.type.floating and not bool(torch.isfinite(state[item.name]).all()):

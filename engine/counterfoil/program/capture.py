@@ -8,9 +8,9 @@ functionalisation, which removes every mutation. :mod:`counterfoil.program.lower
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -22,6 +22,7 @@ from torch._subclasses.fake_tensor import (
     FakeTensorMode,
     UnsupportedOperatorException,
 )
+from torch.distributions import Distribution
 from torch.func import functional_call, functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
@@ -30,10 +31,12 @@ from torch.utils.checkpoint import CheckpointError
 
 from counterfoil.dtypes import STATE_DTYPES
 from counterfoil.errors import CounterfoilError, DataError, ProgramError
+from counterfoil.program import remedies, whereabouts
 from counterfoil.program.composites import COMPOSITES, MUTATING
+from counterfoil.program.decisions import Decisions
 from counterfoil.program.decompositions import DECOMPOSITIONS
 from counterfoil.program.graph import Input, Program, TensorType
-from counterfoil.program.lowering import RECOMPUTED, lower
+from counterfoil.program.lowering import RECOMPUTED, changes_a_constant, lower
 from counterfoil.program.portable import PORTABLE
 from counterfoil.program.random import PhiloxDropout, counting_draws
 from counterfoil.program.torchdtypes import TORCH_DTYPES
@@ -45,7 +48,7 @@ Objective = Callable[[nn.Module, Mapping[str, Tensor]], Tensor]
 _DTYPE_NAMES = {dtype: name for name, dtype in TORCH_DTYPES.items() if name in STATE_DTYPES}
 _LABEL = "counterfoil_module"
 _META_KEY = "nn_module_stack"
-"""A node-metadata key that ``make_fx`` copies from pass to pass; ours holds ``(phase, module path)``."""
+"""A node-metadata key that ``make_fx`` copies from pass to pass; ours holds ``(phase, module path, file and line)``."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +61,17 @@ class CapturedStep:
             tensors that the step met without their being buffers (``constant.1`` and so on).
         parameters: Names of the trainable ones among them.
         micro_batches: Into how many parts the step splits its batch.
+        tied: Second names that the model has for tensors of the state, each with the name in the state.
+        unsaved: State tensors that a file of the model does not hold, sorted: buffers that are not persistent, and
+            the constants.
     """
 
     program: Program
     initial_state: Mapping[str, Tensor]
     parameters: tuple[str, ...]
     micro_batches: int = 1
+    tied: Mapping[str, str] = field(default_factory=dict)
+    unsaved: tuple[str, ...] = ()
 
 
 def capture(
@@ -109,7 +117,10 @@ def capture(
     inputs += [Input(name, "batch", batch[name]) for name in sorted(batch)]
     inputs += [Input(name, "scalar", TensorType("float32", ())) for name in rule.scalar_names]
 
+    # A tensor without elements has no memory, and no address.
+    own = {t.untyped_storage().data_ptr() for t in (*parameters.values(), *frozen.values(), *buffers.values())} - {0}
     location = _Location()
+    decisions = Decisions(location.at_line, own)
 
     def step(values: list[Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
         named = dict(zip([(item.kind, item.name) for item in inputs], values, strict=True))
@@ -124,7 +135,7 @@ def capture(
             _check_loss(loss)
             # The next part starts from the values of the buffers, not from how they came about.
             held = {name: value.detach() for name, value in held.items()}
-            losses.append(loss.detach())
+            losses.append(decisions.stopping(loss.detach()))
             if micro_batches > 1:
                 loss = loss * (1.0 / micro_batches)
             location.attribute_backward(loss)
@@ -145,11 +156,36 @@ def capture(
             )
         return mean, {**held, **new}
 
-    graph, names = _trace(step, inputs, state, location, exact=exact)
-    # A tensor without elements has no memory, and no address.
-    own = {t.untyped_storage().data_ptr() for t in (*parameters.values(), *frozen.values(), *buffers.values())} - {0}
+    steady = {*frozen, *buffers}
+    graph, names = _trace(step, inputs, state, steady, location, decisions, exact=exact)
     program, constants = lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES, own, single=exact)
-    return CapturedStep(program, {**state, **constants}, tuple(parameters), micro_batches)
+    for name in sorted(decisions.relied_on & set(program.updates)):
+        raise ProgramError(
+            f"The step decides control flow or a shape by the values of the buffer {name!r}, and changes them.",
+            remedy="A program does the same in every step: choose with torch.where, and keep shapes fixed.",
+        )
+    unsaved = tuple(sorted(_unsaved(model) & set(buffers) | set(constants)))
+    return CapturedStep(program, {**state, **constants}, tuple(parameters), micro_batches, _tied(model, state), unsaved)
+
+
+def _tied(model: nn.Module, state: Mapping[str, Tensor]) -> dict[str, str]:
+    """The names of tensors that the model has under another name as well, which is the one in the state."""
+    names: dict[int, str] = {}
+    tied = {}
+    for listed in (model.named_parameters, model.named_buffers):
+        for name, tensor in listed(remove_duplicate=False):
+            if names.setdefault(id(tensor), name) != name and name not in state:
+                tied[name] = names[id(tensor)]
+    return tied
+
+
+def _unsaved(model: nn.Module) -> set[str]:
+    """The names of the buffers that ``state_dict`` leaves out."""
+    return {
+        f"{path}.{name}" if path else name
+        for path, module in model.named_modules()
+        for name in module._non_persistent_buffers_set
+    }
 
 
 def _check_split(batch: Mapping[str, TensorType], micro_batches: int) -> None:
@@ -185,7 +221,9 @@ def _trace(
     step: Callable[[list[Tensor]], tuple[Tensor, dict[str, Tensor]]],
     inputs: list[Input],
     state: Mapping[str, Tensor],
+    steady: Collection[str],
     location: _Location,
+    decisions: Decisions,
     *,
     exact: bool,
 ) -> tuple[torch.fx.Graph, list[str]]:
@@ -195,7 +233,11 @@ def _trace(
     pure_ones = {**PORTABLE, **(COMPOSITES if exact else {})}
 
     def flat(*values: Tensor) -> list[Tensor]:
-        loss, new = step(list(values))
+        for item, value in zip(inputs, values, strict=True):
+            if item.kind == "state" and item.name in steady:
+                decisions.know(item.name, value, state[item.name])
+        with decisions:
+            loss, new = step(list(values))
         names[:] = list(new)
         return [loss, *new.values()]
 
@@ -204,6 +246,7 @@ def _trace(
             FakeTensorMode(allow_non_fake_inputs=True) as mode,
             sdpa_kernel(SDPBackend.MATH),
             _without_onednn(),
+            _without_validation(),
             counting_draws(),
         ):
             examples = [
@@ -214,19 +257,18 @@ def _trace(
             ]
             with fx_traceback.preserve_node_meta():
                 traced = make_fx(flat, decomposition_table=impure)(*examples)
-                interpreter = torch.fx.Interpreter(traced)
-                pure = make_fx(functionalize(interpreter.run, remove="mutations"), decomposition_table=pure_ones)(
-                    *examples
-                )
+                pure = make_fx(_functional(traced), decomposition_table=pure_ones)(*examples)
     except (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode) as error:
         raise ProgramError(
-            f"{location.sentence} decides control flow or a shape by the values of a tensor, which a program cannot.",
-            remedy="Compute both branches and choose between them with torch.where, and keep shapes fixed.",
+            f"{location.sentence} decides control flow or a shape by the values of a tensor, which a program cannot"
+            f"{whereabouts.bracketed(whereabouts.where_raised(error))}.",
+            remedy=remedies.for_decision(error),
             detail=str(error),
         ) from error
     except UnsupportedOperatorException as error:
         raise ProgramError(
-            f"{location.sentence} uses the operator {error.func}, which cannot be captured.",
+            f"{location.sentence} uses the operator {error.func}, which cannot be captured"
+            f"{whereabouts.bracketed(whereabouts.where_raised(error))}.",
             remedy="Express it with operators of the allow-list (counterfoil/program/operators.py).",
         ) from error
     except CheckpointError as error:
@@ -240,11 +282,47 @@ def _trace(
     except Exception as error:
         # The client's own code ran: whatever it raises becomes a sentence that says where.
         raise ProgramError(
-            f"{location.sentence} failed while the step was captured: {type(error).__name__}: {error}",
+            f"{location.sentence} failed while the step was captured: {type(error).__name__}: "
+            f"{str(error).rstrip('.')}{whereabouts.bracketed(whereabouts.where_raised(error))}.",
             remedy="Try the model and the objective on one batch outside Counterfoil, with fixed shapes.",
             detail=traceback.format_exc(),
         ) from error
     return pure.graph, names
+
+
+@contextmanager
+def _without_validation() -> Iterator[None]:
+    """Keep ``torch.distributions`` from checking values, as it does by default: a step has none yet."""
+    validated = Distribution._validate_args
+    Distribution.set_default_validate_args(False)
+    try:
+        yield
+    finally:
+        Distribution.set_default_validate_args(validated)
+
+
+def _functional(traced: torch.fx.GraphModule) -> Callable[..., Any]:
+    """The traced step without mutations.
+
+    Its constants are arguments of what is functionalised: what was made of an argument may be changed, and is then made
+    anew; of other tensors it may not.
+    """
+    nodes = [node for node in traced.graph.nodes if node.op == "get_attr"]
+    written = {node.target for node in nodes if any(changes_a_constant(user) for user in node.users)}
+    names = dict.fromkeys(str(node.target) for node in nodes if node.target not in written)
+    constants = {name: getattr(traced, name) for name in names}
+
+    def run(values: tuple[Tensor, ...], held: list[Tensor]) -> Any:
+        known = dict(zip(constants, held, strict=True))
+
+        class Run(torch.fx.Interpreter):
+            def get_attr(self, target: Any, args: Any, kwargs: Any) -> Any:
+                return known[target] if target in known else super().get_attr(target, args, kwargs)
+
+        return Run(traced).run(*values)
+
+    pure = functionalize(run, remove="mutations")
+    return lambda *values: pure(values, list(constants.values()))
 
 
 @contextmanager
@@ -304,8 +382,12 @@ class _Location:
         return f"The module {self._path!r}" if self._path else "The step"
 
     def _set(self, phase: str, path: str) -> None:
-        self._path = path
-        _node_meta()[_META_KEY] = (phase, path)
+        self._phase, self._path = phase, path
+        self.at_line("")
+
+    def at_line(self, line: str) -> None:
+        """Attribute the operators that follow to a line of the client's code, or a library's; empty for none."""
+        _node_meta()[_META_KEY] = (self._phase, self._path, line)
 
     @contextmanager
     def attribute_forward(self, model: nn.Module) -> Iterator[None]:

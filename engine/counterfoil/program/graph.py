@@ -224,6 +224,11 @@ class Program:
             alive -= sum(sizes[number] for number in dying)
         return most
 
+    @cached_property
+    def batch_names(self) -> tuple[str, ...]:
+        """Names of the data arrays that a step reads rows of."""
+        return tuple(item.name for item in self.inputs if item.kind == "batch")
+
     def state_inputs(self) -> tuple[Input, ...]:
         """The state tensors among the inputs."""
         return tuple(item for item in self.inputs if item.kind == "state")

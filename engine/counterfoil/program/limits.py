@@ -7,7 +7,8 @@ order, so one that is larger than the limits is not refused: it is not computed 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 from counterfoil.canonical import MAX_BYTES, MAX_VALUES
 from counterfoil.errors import LimitError, ProgramError
@@ -44,6 +45,11 @@ class Estimate:
     bytes: int
     flops: int
     total_bytes: int
+
+
+def largest(estimates: Sequence[Estimate]) -> Estimate:
+    """Return the most that any of the steps takes, each count by itself."""
+    return Estimate(*(max(getattr(found, item.name) for found in estimates) for item in fields(Estimate)))
 
 
 @dataclass(frozen=True)

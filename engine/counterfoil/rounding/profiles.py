@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.cancel import CancelToken
@@ -73,6 +73,8 @@ def check_margins(program: Program, precision: AnyPrecision, cancel: CancelToken
         site_margins(program, precision, cancel)
 
 
-def kinds_without_proof(program: Program, precision: AnyPrecision) -> tuple[str, ...]:
+def kinds_without_proof(programs: Iterable[Program], precision: AnyPrecision) -> tuple[str, ...]:
     """Return the operator kinds whose margin is not proven, sorted; under an exact profile there is no margin."""
-    return () if isinstance(precision, ExactPrecision) else kinds_without_bound(program, precision)
+    if isinstance(precision, ExactPrecision):
+        return ()
+    return tuple(sorted({kind for program in programs for kind in kinds_without_bound(program, precision)}))

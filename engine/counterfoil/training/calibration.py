@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -47,8 +47,8 @@ class KindCalibration:
 
     Attributes:
         kind: The operator kind, for instance ``mm``.
-        sites: Rounding sites of a step.
-        values: Values that a step rounds there.
+        sites: Rounding sites of a step of each program.
+        values: Values that these steps round there.
         largest: Largest difference seen, in units of 2^E; 0 when results never differed.
         margin_bits: m that follows: ``floor(-log2(largest)) - 6`` within the profile's range, or the default.
         share_logged: Share of the values, 0 to 1, that lie within that margin of a midpoint.
@@ -122,6 +122,8 @@ def calibrate(
 ) -> Iterator[CalibrationEvent]:
     """Measure an order's first steps, and write the order again with calibrated margins.
 
+    Where several programs take turns, as many steps are measured as it takes for each to have a turn.
+
     Args:
         order_path: The order; a run works too, its recording is ignored.
         out: Where the new order goes; None writes none.
@@ -152,7 +154,7 @@ def calibrate(
         reader = stack.enter_context(BundleReader.open(order_path))
         contents = reader.check_order_contents(cancel)
         order = prepare_order(reader.manifest, contents, limits, cancel)
-        manifest, program = order.manifest, order.program
+        manifest, programs = order.manifest, order.programs
         profile = manifest.precision
         if isinstance(profile, ExactPrecision):
             raise DataError(
@@ -160,25 +162,27 @@ def calibrate(
                 remedy="Calibrate orders of the other profiles; their runs have a rounding log.",
             )
         order = with_data_file(order, data, stack, cancel)
-        machine.check_memory(program, manifest.precision)
-        steps = min(steps, manifest.steps)
+        machine.check_memory(programs.all, manifest.precision)
+        steps = min(max(steps, programs.complete_after), manifest.steps)
         kernels = stack.enter_context(machine.kernels())
-        interpreter = machine.interpreter(program, manifest.precision)
-        measuring = _Measuring(program, replace(profile, proven=False), kernels)
+        interpreters = programs.map(lambda program: machine.interpreter(program, manifest.precision))
+        measured, unproven = _Measured(), replace(profile, proven=False)
+        rounders = programs.map(lambda program: _Measuring(program, unproven, kernels, measured))
         yield CalibrationStarted(steps)
         state: Mapping[str, Tensor] = order.initial
         for step in range(1, steps + 1):
+            measuring = rounders.of(step)
             measuring.begin_step(step_key(manifest.digest, step))
-            execution = interpreter.execute(
+            execution = interpreters.of(step).execute(
                 order.inputs(step, state), rounder=measuring, compute=measuring.compute, cancel=cancel
             )
-            result = yield from relay(execution, partial(_progress, step - 1, len(program.nodes)))
+            result = yield from relay(execution, partial(_progress, step - 1, len(programs.of(step).nodes)))
             state = result.state
             yield CalibrationProgress(step)
-        kinds = measuring.kinds()
+        kinds = _kinds(measured, programs.all, unproven)
         # A kind that never differed keeps the default, so it is not listed.
         margins = tuple((kind.kind, kind.margin_bits) for kind in kinds if kind.largest)
-        precision = replace(profile, proven=False, margins=margins)
+        precision = replace(unproven, margins=margins)
         calibrated = replace(manifest, precision=precision)
         if out is not None:
             _write(contents, calibrated, out)
@@ -192,22 +196,35 @@ def _progress(before: int, operators: int, done: int) -> CalibrationProgress:
 def _write(contents: OrderContents, manifest: OrderManifest, out: str | os.PathLike[str]) -> None:
     with BundleWriter.create(out) as writer:
         writer.write_order(
-            manifest, contents.program, contents.schedule, contents.scalars, contents.data, contents.initial
+            manifest, contents.programs, contents.schedule, contents.scalars, contents.data, contents.initial
         )
+
+
+@dataclass
+class _Measured:
+    """What was measured so far, by operator kind.
+
+    Attributes:
+        largest: Largest difference, in units of 2^E.
+        seen: Number of values.
+        within: int64 ``[65]``: how many of them lie within 2^E, 2^(E - 1), ... of a midpoint and no closer.
+    """
+
+    largest: dict[str, float] = field(default_factory=dict)
+    seen: dict[str, int] = field(default_factory=dict)
+    within: dict[str, Tensor] = field(default_factory=dict)
 
 
 class _Measuring(RecordingRounder):
     """Rounds as a recorder does, and measures each output against its perturbed forms before that."""
 
-    def __init__(self, program: Program, precision: Precision, kernels: Kernels) -> None:
+    def __init__(self, program: Program, precision: Precision, kernels: Kernels, measured: _Measured) -> None:
         super().__init__(program, precision, kernels)
         self._perturbed: list[Callable[[Operation, list[Any], dict[str, Any]], Any]] = [
             perturbed(name) for name in PERTURBATIONS
         ]
         self._others: list[list[Any]] = []
-        self._largest: dict[str, float] = {}
-        self._seen: dict[str, int] = {}
-        self._within: dict[str, Tensor] = {}
+        self._measured = measured
 
     def compute(self, operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Compute an operator natively, and keep what every perturbation makes of it for :meth:`_round`."""
@@ -229,7 +246,7 @@ class _Measuring(RecordingRounder):
             for outputs in self._others:
                 other = outputs[site.output].contiguous().view(-1).double()
                 difference = float((own - other[finite]).abs().max()) / unit if own.numel() else 0.0
-                self._largest[site.kind] = max(self._largest.get(site.kind, 0.0), difference)
+                self._measured.largest[site.kind] = max(self._measured.largest.get(site.kind, 0.0), difference)
             self._count(node, exponent, own)
         return super()._round(node, exponent, flat)
 
@@ -244,18 +261,20 @@ class _Measuring(RecordingRounder):
         reach = torch.where(distance > 0, exponent - torch.frexp(distance)[1].long(), _FINEST).clamp(0, _FINEST)
         kind = node.entry.kind
         counts = torch.bincount(reach, minlength=_FINEST + 1).cpu()
-        self._within[kind] = self._within.get(kind, torch.zeros_like(counts)) + counts
-        self._seen[kind] = self._seen.get(kind, 0) + own.numel()
+        self._measured.within[kind] = self._measured.within.get(kind, torch.zeros_like(counts)) + counts
+        self._measured.seen[kind] = self._measured.seen.get(kind, 0) + own.numel()
 
-    def kinds(self) -> tuple[KindCalibration, ...]:
-        """What was measured so far."""
-        found = []
-        for kind in sorted({site.kind for site in self._program.sites}):
-            sites = [site for site in self._program.sites if site.kind == kind]
-            largest = self._largest.get(kind, 0.0)
-            margin = margin_for(largest, self._precision)
-            seen = self._seen.get(kind, 0)
-            share = int(self._within[kind][margin:].sum()) / seen if seen else 0.0
-            values = sum(site.elements for site in sites)
-            found.append(KindCalibration(kind, len(sites), values, largest, margin, share))
-        return tuple(found)
+
+def _kinds(measured: _Measured, programs: Sequence[Program], precision: Precision) -> tuple[KindCalibration, ...]:
+    """Return what was measured on each operator kind of the programs."""
+    sites = [site for program in programs for site in program.sites]
+    found = []
+    for kind in sorted({site.kind for site in sites}):
+        of_kind = [site for site in sites if site.kind == kind]
+        largest = measured.largest.get(kind, 0.0)
+        margin = margin_for(largest, precision)
+        seen = measured.seen.get(kind, 0)
+        share = int(measured.within[kind][margin:].sum()) / seen if seen else 0.0
+        values = sum(site.elements for site in of_kind)
+        found.append(KindCalibration(kind, len(of_kind), values, largest, margin, share))
+    return tuple(found)

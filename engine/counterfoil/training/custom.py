@@ -9,9 +9,10 @@ import importlib
 import os
 import sys
 import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -35,8 +36,24 @@ from counterfoil.training.schedules import SchedulerFactory, check_rates, from_s
 RECIPE = "custom"
 
 
+class ClientJob(ABC):
+    """What a client's code returns to be ordered."""
+
+    @abstractmethod
+    def draft(self, precision: AnyPrecision | None = None) -> OrderDraft:
+        """Draft the order.
+
+        Args:
+            precision: A precision profile in the place of the job's own.
+
+        Raises:
+            DataError: Something in the job cannot be used; the message says what.
+            ProgramError: A step cannot be captured; the message names the module of the model.
+        """
+
+
 @dataclass(frozen=True)
-class CustomJob:
+class CustomJob(ClientJob):
     """A training job of a client's own model.
 
     Attributes:
@@ -74,6 +91,10 @@ class CustomJob:
     commit_every: int = 1
     checkpoint_every: int = 10
 
+    def draft(self, precision: AnyPrecision | None = None) -> OrderDraft:
+        """Draft the order, under another precision profile if one is given; raises as :func:`order_custom`."""
+        return order_custom(replace(self, precision=precision or self.precision))
+
 
 def order_custom(job: CustomJob) -> OrderDraft:
     """Draft an order of a client's own model.
@@ -85,19 +106,11 @@ def order_custom(job: CustomJob) -> OrderDraft:
         DataError: Something in the job cannot be used; the message says what.
         ProgramError: The step cannot be captured; the message names the module of the model.
     """
-    for name in ("steps", "batch_size", "commit_every", "checkpoint_every", "micro_batches"):
-        if getattr(job, name) < 1:
-            raise DataError(f"The job's {name} is {getattr(job, name)}; it must be at least 1.")
-    if job.checkpoint_every % job.commit_every:
-        raise DataError(
-            f"The job's checkpoint_every ({job.checkpoint_every}) is not a multiple of its commit_every "
-            f"({job.commit_every}).",
-            remedy="Choose a multiple: a state that is stored is digested as well.",
-        )
-    _check_model(job.model)
-    rows = _check_data(job.data)
-    rates = _learning_rates(job)
-    schedule = _schedule(job, rows)
+    check_counts(job)
+    check_model(job.model)
+    rows = check_data(job.data)
+    rates = learning_rates(job)
+    schedule = schedule_of(job, rows)
     batch = {n: TensorType(array.dtype.name, (job.batch_size, *array.shape[1:])) for n, array in job.data.items()}
     captured = capture(
         job.model,
@@ -122,7 +135,21 @@ def order_custom(job: CustomJob) -> OrderDraft:
     )
 
 
-def _check_model(model: nn.Module) -> None:
+def check_counts(job: CustomJob) -> None:
+    """Check the numbers of a job; raises DataError."""
+    for name in ("steps", "batch_size", "commit_every", "checkpoint_every", "micro_batches"):
+        if getattr(job, name) < 1:
+            raise DataError(f"The job's {name} is {getattr(job, name)}; it must be at least 1.")
+    if job.checkpoint_every % job.commit_every:
+        raise DataError(
+            f"The job's checkpoint_every ({job.checkpoint_every}) is not a multiple of its commit_every "
+            f"({job.commit_every}).",
+            remedy="Choose a multiple: a state that is stored is digested as well.",
+        )
+
+
+def check_model(model: nn.Module) -> None:
+    """Check that an order can hold the tensors of a model; raises DataError."""
     for name, tensor in (*model.named_parameters(), *model.named_buffers()):
         if is_lazy(tensor):
             raise DataError(
@@ -141,8 +168,8 @@ def _check_model(model: nn.Module) -> None:
         _check_name(name, "tensor of the model")
 
 
-def _check_data(data: Mapping[str, Array]) -> int:
-    """Return the number of rows."""
+def check_data(data: Mapping[str, Array]) -> int:
+    """Check that an order can hold the data, and return the number of rows; raises DataError."""
     if not data:
         raise DataError("The job has no data.", remedy="Give at least one array, for instance data={'images': ...}.")
     for name, array in data.items():
@@ -175,7 +202,8 @@ def _check_name(name: str, what: str) -> None:
         ) from error
 
 
-def _learning_rates(job: CustomJob) -> list[float]:
+def learning_rates(job: CustomJob) -> list[float]:
+    """Return the learning rate of each step of a job; raises DataError."""
     given = job.learning_rate
     if not isinstance(given, (int, float)):
         if job.scheduler is not None:
@@ -194,7 +222,8 @@ def _learning_rates(job: CustomJob) -> list[float]:
     return rates
 
 
-def _schedule(job: CustomJob, rows: int) -> npt.NDArray[np.int64]:
+def schedule_of(job: CustomJob, rows: int) -> npt.NDArray[np.int64]:
+    """Return the rows of each step of a job, int64 ``[steps, batch_size]``; raises DataError."""
     if job.schedule is None:
         return shuffled_epochs(rows, job.batch_size, job.steps, job.seed)
     given = np.asarray(job.schedule)
@@ -206,7 +235,7 @@ def _schedule(job: CustomJob, rows: int) -> npt.NDArray[np.int64]:
     return given.astype(np.int64)
 
 
-def load_job(reference: str) -> CustomJob:
+def load_job(reference: str) -> ClientJob:
     """Import a module of the client's and call the function in it that makes the job.
 
     While that happens the current folder is the first in which modules are looked for.
@@ -237,7 +266,7 @@ def load_job(reference: str) -> CustomJob:
                 remedy="Correct the code; it must return a counterfoil.CustomJob when called without arguments.",
                 detail=traceback.format_exc(),
             ) from error
-    if not isinstance(job, CustomJob):
+    if not isinstance(job, ClientJob):
         raise DataError(
             f"{reference} returned {type(job).__name__}, not a CustomJob.",
             remedy="Return counterfoil.CustomJob(...); docs/bring-your-own-model.md has an example.",

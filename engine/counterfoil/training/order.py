@@ -16,17 +16,17 @@ import torch
 from torch import Tensor
 
 from counterfoil.bundle.capsule import ChunkProofs, OrderPart
-from counterfoil.bundle.datafile import CheckedRows, open_data_file
+from counterfoil.bundle.datafile import CheckedRows, a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.reader import BundleReader, OrderContents
-from counterfoil.bundle.schema import ArraySpec, OrderManifest, check_file_name
+from counterfoil.bundle.schema import ArraySpec, ModuleNames, OrderManifest, check_file_name
 from counterfoil.bundle.writer import BundleWriter, write_data_file
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.rows import chunks_of_rows
 from counterfoil.commit.state import chunk_proofs, state_root, tensor_digest
 from counterfoil.definite.admission import check_exact
 from counterfoil.dtypes import tensor_bytes
-from counterfoil.errors import BundleError, DataError, GivenFileError, ProgramError, RefusedError
+from counterfoil.errors import BundleError, DataError, ProgramError
 from counterfoil.execution.admission import read_program
 from counterfoil.execution.interpreter import Draws, StepInputs
 from counterfoil.generators import finish
@@ -35,7 +35,8 @@ from counterfoil.program.graph import Program
 from counterfoil.program.limits import Limits
 from counterfoil.program.update import UpdateRule
 from counterfoil.rounding.profiles import check_margins
-from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_step
+from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_steps
+from counterfoil.turns import Turns
 
 Array = npt.NDArray[np.generic]
 
@@ -56,7 +57,7 @@ class OrderDraft:
 
     Attributes:
         manifest: The manifest.
-        program: The program.
+        programs: The programs.
         schedule: int64 ``[steps, batch_size]``.
         scalars: float64 ``[steps, scalars]``.
         data: The data arrays by name.
@@ -64,14 +65,21 @@ class OrderDraft:
     """
 
     manifest: OrderManifest
-    program: Program
+    programs: Turns[Program]
     schedule: npt.NDArray[np.int64]
     scalars: npt.NDArray[np.float64]
     data: Mapping[str, Array]
     initial: Mapping[str, Array]
 
+    @property
+    def program(self) -> Program:
+        """The order's only program; raises ValueError where several take turns."""
+        return self.programs.only
+
     def try_first_step(self, cancel: CancelToken | None = None) -> Iterator[TrialEvent]:
         """Read the program as others will, and execute the first step on the CPU as its trainer will.
+
+        Of several programs that take turns the first step of each is executed, all from the initial state.
 
         :meth:`write` does it too; this is for a program that shows the progress.
 
@@ -86,10 +94,13 @@ class OrderDraft:
             CancelledError: ``cancel`` was set.
         """
         state = {name: torch.from_numpy(array) for name, array in self.initial.items()}
-        used = {item.name for item in self.program.inputs if item.kind == "batch"}
-        data = {name: array for name, array in self.data.items() if name in used}
-        inputs = step_inputs(self.manifest, 1, state, self.schedule[0], self.scalars[0], data)
-        return try_step(self.manifest, self.program, inputs, cancel)
+        firsts = {}
+        for step in sorted(map(self.programs.first, self.programs.parts)):
+            program, row = self.programs.of(step), step - 1
+            data = {name: self.data[name] for name in program.batch_names}
+            inputs = step_inputs(self.manifest, step, state, self.schedule[row], self.scalars[row], data)
+            firsts[step] = program, inputs
+        return try_steps(self.manifest, firsts, cancel)
 
     def write(
         self,
@@ -127,7 +138,8 @@ class OrderDraft:
         if external_data is not None:
             write_data_file(external_data, self.data)
         with BundleWriter.create(path) as writer:
-            writer.write_order(manifest, self.program.to_bytes(), self.schedule, self.scalars, inside, self.initial)
+            programs = self.programs.map(Program.to_bytes)
+            writer.write_order(manifest, programs, self.schedule, self.scalars, inside, self.initial)
         return manifest
 
 
@@ -164,41 +176,108 @@ def draft_order(
         DataError: The schedule, the data and the program do not fit together.
         ProgramError: The profile is exact, and an operator has no exact result.
     """
+    scalars = np.array([rule.scalars(step, lr) for step, lr in enumerate(learning_rates, start=1)], np.float64)
+    return assemble_order(
+        title=title,
+        recipe=recipe,
+        optimizer=describe_optimizer(captured, rule),
+        programs=Turns.alone(captured.program),
+        scalar_names=rule.scalar_names,
+        scalars=scalars.reshape(len(learning_rates), len(rule.scalar_names)),
+        state=captured.initial_state,
+        module=module_names(captured.tied, captured.unsaved),
+        schedule=schedule,
+        data=data,
+        seed=seed,
+        precision=precision,
+        commit_every=commit_every,
+        checkpoint_every=checkpoint_every,
+    )
+
+
+def describe_optimizer(captured: CapturedStep, rule: UpdateRule) -> str:
+    """Return an optimizer in words, for people."""
+    return rule.describe() + (f", {captured.micro_batches} micro-batches" * (captured.micro_batches > 1))
+
+
+def module_names(tied: Mapping[str, str], unsaved: Sequence[str]) -> ModuleNames | None:
+    """Return how files of a module name its tensors; None where that goes without saying."""
+    return ModuleNames(tied, tuple(sorted(unsaved))) if tied or unsaved else None
+
+
+def assemble_order(
+    *,
+    title: str,
+    recipe: str,
+    optimizer: str,
+    programs: Turns[Program],
+    scalar_names: tuple[str, ...],
+    scalars: npt.NDArray[np.float64],
+    state: Mapping[str, Tensor],
+    module: ModuleNames | None,
+    schedule: npt.NDArray[np.int64],
+    data: Mapping[str, Array],
+    seed: int,
+    precision: AnyPrecision | None,
+    commit_every: int,
+    checkpoint_every: int,
+) -> OrderDraft:
+    """Put an order together from what its steps were turned into.
+
+    Args:
+        title: The client's name for the job.
+        recipe: Name of the recipe.
+        optimizer: The optimizer in words.
+        programs: The programs, and how they take turns.
+        scalar_names: Names of the per-step scalars.
+        scalars: float64 ``[steps, scalars]``.
+        state: The initial state.
+        module: How files of the client's module name its tensors.
+        schedule: int64 ``[steps, batch_size]``.
+        data: The data arrays by name.
+        seed: Seed of every random draw.
+        precision: The precision profile; float64 to 24 significand bits by default.
+        commit_every: See :class:`counterfoil.bundle.schema.OrderManifest`.
+        checkpoint_every: See the same.
+
+    Raises:
+        DataError: The schedule, the data and the programs do not fit together.
+        ProgramError: The profile is exact, and an operator has no exact result.
+    """
     schedule = np.ascontiguousarray(schedule, np.int64)
-    if schedule.ndim != 2 or schedule.shape[0] != len(learning_rates) or not schedule.size:
+    if schedule.ndim != 2 or schedule.shape[0] != len(scalars) or not schedule.size:
         raise DataError("The schedule must hold one row of dataset rows for each step's learning rate.")
     if not 0 <= seed < 2**64:
         raise DataError(f"The seed {seed} does not fit 64 bits.", remedy="Choose one in 0 to 2^64 - 1.")
     for name, array in data.items():
         if schedule.min() < 0 or schedule.max() >= len(array):
             raise DataError(f"The schedule asks for rows that the data array {name!r} does not have.")
-    scalars = np.array([rule.scalars(step, lr) for step, lr in enumerate(learning_rates, start=1)], np.float64)
-    scalars = scalars.reshape(len(schedule), len(rule.scalar_names))
-    initial = {name: tensor.detach().cpu().contiguous().numpy() for name, tensor in captured.initial_state.items()}
-    program = captured.program
+    initial = {name: tensor.detach().cpu().contiguous().numpy() for name, tensor in state.items()}
     if isinstance(precision, ExactPrecision):
-        check_exact(program, precision.bits)
+        for program in programs.all:
+            check_exact(program, precision.bits)
     manifest = OrderManifest(
         title=title,
         recipe=recipe,
-        optimizer=rule.describe() + (f", {captured.micro_batches} micro-batches" * (captured.micro_batches > 1)),
+        optimizer=optimizer,
         seed=seed,
         steps=schedule.shape[0],
         batch_size=schedule.shape[1],
         commit_every=commit_every,
         checkpoint_every=checkpoint_every,
         precision=precision or Precision(),
-        program=program.digest,
+        programs=programs.map(lambda program: program.digest),
         schedule=_spec("schedule", schedule),
         scalars=_spec("scalars", scalars),
-        scalar_names=rule.scalar_names,
+        scalar_names=scalar_names,
         data={name: _spec(name, array) for name, array in data.items()},
         data_root=state_root(data),
         initial_root=state_root(initial),
+        module=module,
     )
-    draft = OrderDraft(manifest, program, schedule, scalars, data, initial)
+    draft = OrderDraft(manifest, programs, schedule, scalars, data, initial)
     try:
-        check_inputs(manifest, program, initial)
+        check_inputs(manifest, programs, initial)
     except ProgramError as error:
         raise DataError(f"The order does not fit together. {error.sentence}") from error
     return draft
@@ -215,14 +294,51 @@ def _spec(name: str, array: Array) -> ArraySpec:
     return ArraySpec(array.dtype.name, tuple(array.shape), tensor_digest(name, array))
 
 
-def check_inputs(manifest: OrderManifest, program: Program, state: Mapping[str, Array]) -> None:
-    """Check that the program's inputs are what the order provides; ``state`` is its initial or a later state.
+def read_programs(
+    manifest: OrderManifest,
+    programs: Turns[bytes],
+    state: Mapping[str, Array],
+    limits: Limits | None = None,
+    cancel: CancelToken | None = None,
+) -> Turns[Program]:
+    """Read an order's programs, or some of them, and check that they can be executed and fit what the order provides.
+
+    Args:
+        manifest: The order's manifest.
+        programs: Their canonical JSON.
+        state: The order's initial or a later state.
+        limits: How large a program may be; the default limits unless given.
+        cancel: Looked at between operators.
+
+    Raises:
+        ProgramError: One is malformed, unsupported, or does not fit the order.
+        LimitError: One is larger than the limits.
+        CancelledError: ``cancel`` was set.
+    """
+    read = programs.map(lambda program: read_program(program, manifest.precision, limits, cancel))
+    check_inputs(manifest, read, state)
+    for program in read.all:
+        check_margins(program, manifest.precision, cancel)
+    return read
+
+
+def check_inputs(manifest: OrderManifest, programs: Turns[Program], state: Mapping[str, Array]) -> None:
+    """Check that the inputs of programs are what the order provides; ``state`` is its initial or a later state.
+
+    A program among several takes a part of the state; all of them together take all of it.
 
     Raises:
         ProgramError: They are not.
     """
-    if {item.name for item in program.state_inputs()} != set(state):
+    taken = {item.name for program in programs.all for item in program.state_inputs()}
+    all_there = programs.parts.keys() == manifest.programs.parts.keys()
+    if not taken <= set(state) or (all_there and taken != set(state)):
         raise ProgramError("The program's state tensors are not those of the initial state.")
+    for program in programs.all:
+        _check_inputs(manifest, program, state)
+
+
+def _check_inputs(manifest: OrderManifest, program: Program, state: Mapping[str, Array]) -> None:
     for item in program.inputs:
         if item.kind == "state":
             given: tuple[str, tuple[int, ...]] = (state[item.name].dtype.name, state[item.name].shape)
@@ -248,26 +364,32 @@ class LoadedOrder:
 
     Attributes:
         manifest: The manifest.
-        program: The program, checked.
+        programs: The programs, checked.
         initial: The initial state as stored.
     """
 
     manifest: OrderManifest
-    program: Program
+    programs: Turns[Program]
     initial: dict[str, Tensor]
     _schedule: npt.NDArray[np.int64]
     _scalars: npt.NDArray[np.float64]
     _data: Mapping[str, Rows]
 
+    @property
+    def program(self) -> Program:
+        """The order's only program; raises ValueError where several take turns."""
+        return self.programs.only
+
     def with_data(self, outside: Mapping[str, Rows]) -> LoadedOrder:
         """Return the order with the arrays of its data file, checked; without them it cannot be executed."""
-        used = {item.name for item in self.program.inputs if item.kind == "batch"}
+        used = _read_by(self.programs)
         found = {name: array for name, array in outside.items() if name in used}
         return replace(self, _data=dict(sorted({**self._data, **found}.items())))
 
     def inputs(self, step: int, state: Mapping[str, Tensor]) -> StepInputs:
         """Return the inputs of a step, from 1, that starts from ``state``."""
-        return step_inputs(self.manifest, step, state, self._schedule[step - 1], self._scalars[step - 1], self._data)
+        data = {name: self._data[name] for name in self.programs.of(step).batch_names}
+        return step_inputs(self.manifest, step, state, self._schedule[step - 1], self._scalars[step - 1], data)
 
     def part(self, first: int, last: int) -> OrderPart:
         """Return what the steps ``first`` to ``last`` need of the order's arrays, with proofs.
@@ -276,11 +398,18 @@ class LoadedOrder:
         """
         steps = np.arange(first - 1, last)
         rows = self._schedule[first - 1 : last]
+        used = _read_by(self.programs.take(self.programs.names(first, last)))
+        arrays = {name: array for name, array in self._data.items() if name in used}
         return OrderPart(
             schedule=_prove(self._schedule, self.manifest.schedule, steps),
             scalars=_prove(self._scalars, self.manifest.scalars, steps),
-            data={name: _prove(array, self.manifest.data[name], rows) for name, array in self._data.items()},
+            data={name: _prove(array, self.manifest.data[name], rows) for name, array in arrays.items()},
         )
+
+
+def _read_by(programs: Turns[Program]) -> set[str]:
+    """Names of the data arrays that programs read."""
+    return {name for program in programs.all for name in program.batch_names}
 
 
 def with_data_file(
@@ -300,11 +429,9 @@ def with_data_file(
         GivenFileError: The order needs a data file and none was given, or it is not the one that the order names.
         CancelledError: ``cancel`` was set.
     """
-    try:
+    with a_slip_of_the_giver():
         file = open_data_file(order.manifest, path, stack)
         return order if file is None else order.with_data(finish(file.check(order.manifest, cancel)))
-    except (GivenFileError, RefusedError) as error:
-        raise GivenFileError(error.sentence, role="data", remedy=error.remedy, detail=error.detail) from error
 
 
 def step_inputs(
@@ -366,18 +493,14 @@ def prepare_order(
     Args:
         manifest: The manifest.
         contents: What the order holds beside it.
-        limits: How large its program may be; the default limits unless given.
-        cancel: Looked at between operators of the program.
+        limits: How large a program of it may be; the default limits unless given.
+        cancel: Looked at between operators of the programs.
 
     Raises:
-        ProgramError: The program is malformed, unsupported, or does not fit the order.
-        LimitError: The program is larger than the limits.
-        CancelledError: ``cancel`` was set.
+        ProgramError, LimitError, CancelledError: As :func:`read_programs`.
     """
-    program = read_program(contents.program, manifest.precision, limits, cancel)
-    check_inputs(manifest, program, contents.initial)
-    check_margins(program, manifest.precision, cancel)
-    used = {item.name for item in program.inputs if item.kind == "batch"}
+    programs = read_programs(manifest, contents.programs, contents.initial, limits, cancel)
+    used = _read_by(programs)
     data = {name: array for name, array in sorted(contents.data.items()) if name in used}
     tensors = {name: torch.from_numpy(array) for name, array in contents.initial.items()}
-    return LoadedOrder(manifest, program, tensors, contents.schedule, contents.scalars, data)
+    return LoadedOrder(manifest, programs, tensors, contents.schedule, contents.scalars, data)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from counterfoil.bundle.datafile import open_data_file
+from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.reader import BundleReader, OrderContents
 from counterfoil.bundle.schema import OrderManifest, RunClaim
 from counterfoil.bundle.writer import BundleWriter, order_bytes, run_bytes
@@ -48,6 +48,7 @@ from counterfoil.training.recording import (
 from counterfoil.training.stepfile import StoredStep, stored_step
 from counterfoil.training.tamper import Tamper
 from counterfoil.training.tree_head_file import TreeHeadFile, sign_head
+from counterfoil.turns import Turns
 from counterfoil.wholefiles import check_room, check_target
 
 HEADS_EVERY = 10
@@ -200,8 +201,9 @@ def record(
         computed again, StepRecorded for each new one, RunAssembled while the run is written, and RecordFinished.
 
     Raises:
-        GivenFileError: There is no file where the order or its data file should be.
-        RefusedError: The order is damaged or not supported, or needs a data file and was given none or another.
+        GivenFileError: There is no file where the order should be, or the order needs a data file and was given none or
+            another.
+        RefusedError: The order is damaged or not supported.
         RecordingError: An unfinished recording lies there and neither ``resume`` nor ``fresh`` is given; or it is of
             another order or key, or cannot be gone on with here.
         NonFiniteError: Training diverged; the message names the operator.
@@ -222,21 +224,24 @@ def record(
         # What goes into the run is what was checked and is executed, not what the file holds by then.
         contents = reader.check_order_contents(cancel)
         order = prepare_order(reader.manifest, contents, limits, cancel)
-        manifest, program = order.manifest, order.program
-        machine.check_memory(program, manifest.precision)
+        manifest, programs = order.manifest, order.programs
+        machine.check_memory(programs.all, manifest.precision)
         run_selftest(machine, manifest.precision)
-        interpreter = machine.interpreter(program, manifest.precision)
+        interpreters = programs.map(lambda program: machine.interpreter(program, manifest.precision))
+        places = programs.map(lambda program: len(program.places))
         compute = machine.compute(manifest.precision, perturbation)
         if fresh:
             discard_recording(run_path)
         resumed = resume and is_unfinished(run_path)
         open_recording = Recording.open if resumed else Recording.begin
         recording = stack.enter_context(open_recording(run_path, manifest, key.public))
-        _check_room(run_path, recording, manifest, contents, len(program.places))
-        file = open_data_file(manifest, data, stack)
+        _check_room(run_path, recording, manifest, contents, places)
+        with a_slip_of_the_giver():
+            file = open_data_file(manifest, data, stack)
         yield RecordStarted(manifest.steps, device)
         if file is not None:
-            outside = yield from relay(file.check(manifest, cancel), lambda report: DataChecked(*report))
+            with a_slip_of_the_giver():
+                outside = yield from relay(file.check(manifest, cancel), lambda report: DataChecked(*report))
             order = order.with_data(outside)
 
         history = yield from recording.check(cancel)
@@ -248,21 +253,23 @@ def record(
         kernels = stack.enter_context(machine.kernels())
         stack.enter_context(_kept(recording))
         for finished in recording.read(last + 1):
-            state = yield from _restored(order, finished, state, interpreter, kernels, compute, tamper, cancel)
+            state = yield from _restored(order, finished, state, interpreters, kernels, compute, tamper, cancel)
             if manifest.is_checkpoint(finished.record.step):
                 recording.store_state(finished.record.step, numpy_state(state))
             yield StepRestored(finished.record.step, manifest.steps)
         if published is not None and recording.steps == manifest.steps:
             _publish(published, recording, manifest, history, key)
-        rounder = recording_rounder(program, manifest.precision, kernels)
+        rounders = programs.map(lambda program: recording_rounder(program, manifest.precision, kernels))
         for step in range(recording.steps + 1, manifest.steps + 1):
             begun = time.perf_counter()
+            rounder = rounders.of(step)
             rounder.begin_step(step_key(manifest.digest, step))
             inputs = order.inputs(step, state)
             if tamper is not None:
                 inputs = tamper(inputs)
-            execution = interpreter.execute(inputs, rounder=rounder, compute=compute, cancel=cancel)
-            result = yield from relay(execution, partial(_operator_recorded, step, len(program.nodes)))
+            execution = interpreters.of(step).execute(inputs, rounder=rounder, compute=compute, cancel=cancel)
+            total = len(programs.of(step).nodes)
+            result = yield from relay(execution, partial(_operator_recorded, step, total))
             state = result.state
             arrays = numpy_state(state) if manifest.is_committed(step) else {}
             done = stored_step(
@@ -290,19 +297,17 @@ def record(
             signed_at=timestamp(),
             public_key=key.public.pem,
         )
-        yield from _assemble(
-            run_path, manifest, contents, recording, len(program.places), sign_claim(claim, key), cancel
-        )
+        yield from _assemble(run_path, manifest, contents, recording, places, sign_claim(claim, key), cancel)
         recording.discard()
     yield RecordFinished(run_path, claim.run_root, time.perf_counter() - started)
 
 
 def _check_room(
-    run_path: Path, recording: Recording, manifest: OrderManifest, contents: OrderContents, places: int
+    run_path: Path, recording: Recording, manifest: OrderManifest, contents: OrderContents, places: Turns[int]
 ) -> None:
     """Check that there is room for the recording and for the run that is made of it; their logs have no known size."""
     state_bytes = sum(array.nbytes for array in contents.initial.values())
-    order = order_bytes(contents.program, contents.schedule, contents.scalars, contents.data, contents.initial)
+    order = order_bytes(contents.programs, contents.schedule, contents.scalars, contents.data, contents.initial)
     needed = 2 * run_bytes(manifest, state_bytes, places) + order - recording.size_bytes
     check_room(run_path.parent, needed, "the recording and the run")
 
@@ -339,7 +344,7 @@ def _restored(
     order: LoadedOrder,
     finished: StoredStep,
     state: Mapping[str, Tensor],
-    interpreter: Interpreter,
+    interpreters: Turns[Interpreter],
     kernels: Kernels,
     compute: Compute,
     tamper: Tamper | None,
@@ -350,7 +355,8 @@ def _restored(
     Raises:
         RecordingError: It comes out otherwise than it was recorded.
     """
-    manifest, program, record = order.manifest, order.program, finished.record
+    manifest, record = order.manifest, finished.record
+    program, interpreter = order.programs.of(record.step), interpreters.of(record.step)
     rounder = replaying_rounder(program, manifest.precision, kernels)
     logs = decode_log(program, manifest.precision, finished.log)
     rounder.follow(step_key(manifest.digest, record.step), logs)
@@ -382,14 +388,14 @@ def _assemble(
     manifest: OrderManifest,
     contents: OrderContents,
     recording: Recording,
-    places: int,
+    places: Turns[int],
     claim: bytes,
     cancel: CancelToken | None,
 ) -> Generator[RunAssembled, None, None]:
     """Make the run from a complete recording, whose every byte is checked as it is read."""
     with BundleWriter.create(run_path) as writer:
         writer.write_order(
-            manifest, contents.program, contents.schedule, contents.scalars, contents.data, contents.initial
+            manifest, contents.programs, contents.schedule, contents.scalars, contents.data, contents.initial
         )
         writer.begin_run(places, recording.log_bytes)
         for step in recording.read(1):

@@ -30,6 +30,17 @@ def warmup_linear(base: float, steps: int, warmup: int) -> list[float]:
     return rising + [base * (1.0 - step / falling) for step in range(steps - len(rising))]
 
 
+def warmup_cosine(base: float, steps: int, warmup: int) -> list[float]:
+    """Rise as :func:`warmup_linear`, then anneal as :func:`cosine`."""
+    rising = warmup_linear(base, steps, warmup)[:warmup]
+    return rising + cosine(base, max(steps - warmup, 0))
+
+
+def warmup_constant(base: float, steps: int, warmup: int) -> list[float]:
+    """Rise as :func:`warmup_linear`, then stay."""
+    return (warmup_linear(base, steps, warmup)[:warmup] + [base] * steps)[:steps]
+
+
 def from_scheduler(base: float, steps: int, make_scheduler: SchedulerFactory) -> list[float]:
     """Drive a scheduler of ``torch.optim.lr_scheduler`` and list the learning rates that it sets.
 

@@ -1,4 +1,4 @@
-"""The trial: an order's first step, executed once before the order is written.
+"""The trial: an order's first step, executed once before the order is written; the first of each program it has.
 
 What cannot be known from shapes alone shows there: an operator that fails, a value that does not fit float32. The step
 is executed as the trainer will, rounded to the grid, and once more without rounding: where the grid is too coarse for a
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -78,6 +78,7 @@ class CoarseGradient:
         zeroed: Share of its elements, 0 to 1, that rounding made zero.
         change: Norm of the change, relative to the gradient's.
         change_in_float32: The same for ordinary training in float32.
+        step: The step that was tried.
     """
 
     parameter: str
@@ -85,6 +86,7 @@ class CoarseGradient:
     zeroed: float
     change: float
     change_in_float32: float
+    step: int = 1
 
     @property
     def sentence(self) -> str:
@@ -92,7 +94,7 @@ class CoarseGradient:
         name = f"The gradient of {self.parameter}" if self.parameter else "A gradient"
         zeroed = f", and makes {self.zeroed:.0%} of it zero" if self.zeroed > LARGEST_ZEROED else ""
         return (
-            f"{name} ({self.where}) is too small for the profile at step 1: rounding changes it by "
+            f"{name} ({self.where}) is too small for the profile at step {self.step}: rounding changes it by "
             f"{_share(self.change)}{zeroed}; training in float32 changes it by {_share(self.change_in_float32)}."
         )
 
@@ -145,48 +147,65 @@ class Trial:
 TrialEvent = TrialStarted | TrialProgress | Trial
 
 
-def try_step(
-    manifest: OrderManifest, program: Program, inputs: StepInputs, cancel: CancelToken | None = None
+def try_steps(
+    manifest: OrderManifest, firsts: Mapping[int, tuple[Program, StepInputs]], cancel: CancelToken | None = None
 ) -> Generator[TrialEvent, None, None]:
-    """Execute the first step of an order on the CPU, as its trainer will.
+    """Execute the first step of an order, or of each program that it has, on the CPU, as its trainer will.
 
     Args:
         manifest: The order's manifest.
-        program: Its program.
-        inputs: The inputs of step 1.
+        firsts: By step, ascending: a program whose first turn it is, and the inputs of the step.
         cancel: Looked at between operators.
 
     Yields:
         TrialStarted, TrialProgress now and then, and the Trial.
 
     Raises:
-        TrialError: The step fails; the sentence says where, and what to do.
+        TrialError: A step fails; the sentence says where, and what to do.
         CancelledError: ``cancel`` was set.
     """
+    yield TrialStarted(2 * sum(len(program.nodes) for program, _ in firsts.values()))
+    before, trials = 0, []
+    for step, (program, inputs) in firsts.items():
+        trials.append((yield from _try_step(manifest, step, program, inputs, before, cancel)))
+        before += 2 * len(program.nodes)
+    coarse = tuple(gradient for trial in trials for gradient in trial.coarse)
+    yield Trial(trials[0].loss, sum(trial.seconds for trial in trials), coarse)
+
+
+def _try_step(
+    manifest: OrderManifest,
+    step: int,
+    program: Program,
+    inputs: StepInputs,
+    before: int,
+    cancel: CancelToken | None,
+) -> Generator[TrialProgress, None, Trial]:
+    """Try one step; ``before`` operators were done before it."""
     begun = time.perf_counter()
+    what = f"{'The first step' if step == 1 else f'Step {step}'} of this order"
     # The process keeps its own switches: nothing here is compared with what another machine gives.
     machine, precision = Machine(torch.device("cpu"), torch.get_num_threads()), manifest.precision
     found = gradients(program)
     total = len(program.nodes)
     try:
-        machine.check_memory(program, precision)
+        machine.check_memory([program], precision)
         program = _as_others_read_it(program, precision, cancel)
-        yield TrialStarted(2 * total)
         with machine.kernels() as kernels:
             rounder = recording_rounder(program, precision, kernels)
-            rounder.begin_step(step_key(manifest.digest, 1))
+            rounder.begin_step(step_key(manifest.digest, step))
             rounded = _Kept(found, machine.compute(precision))
             execution = machine.interpreter(program, precision).execute(
                 inputs, rounder=rounder, compute=rounded.compute, cancel=cancel
             )
-            result = yield from relay(execution, TrialProgress)
+            result = yield from relay(execution, lambda done: TrialProgress(before + done))
             scales = _Scales(program, kernels)
             wide = _Kept(found, native)
             execution = Interpreter(program, machine.device).execute(
                 inputs, rounder=scales, compute=wide.compute, cancel=cancel
             )
             with suppress(NonFiniteError):
-                yield from relay(execution, lambda done: TrialProgress(total + done))
+                yield from relay(execution, lambda done: TrialProgress(before + total + done))
         noise = {gradient: _noise(gradient, scales.exponents, precision) for gradient in found}
         measured = {g: _compare(rounded.values[g.value], wide.values[g.value], noise[g]) for g in found}
         suspects = [gradient for gradient in found if _is_coarse(measured[gradient], precision)]
@@ -195,12 +214,10 @@ def try_step(
             with suppress(NonFiniteError):
                 Interpreter(program, machine.device, torch.float32).run(inputs, compute=single.compute, cancel=cancel)
     except (DeviceError, MemoryShortageError) as error:
-        raise TrialError(
-            f"The first step of this order cannot be tried here. {error.sentence}", remedy=_ELSEWHERE
-        ) from error
+        raise TrialError(f"{what} cannot be tried here. {error.sentence}", remedy=_ELSEWHERE) from error
     except NonFiniteError as error:
         raise TrialError(
-            f"The first step of this order fails, so no order was written. {error.sentence}",
+            f"{what} fails, so no order was written. {error.sentence}",
             remedy="Nothing was trained before it, so look at the data and the initial weights, for a division by "
             "zero, a logarithm of zero, and a row that is masked as a whole; the learning rate acts only on the new "
             "state.",
@@ -208,7 +225,7 @@ def try_step(
         ) from error
     except ProgramError as error:
         raise TrialError(
-            f"The first step of this order fails, so no order was written. {error.sentence}{_first_line(error.detail)}",
+            f"{what} fails, so no order was written. {error.sentence}{_first_line(error.detail)}",
             remedy=error.remedy or "Try the model and the objective on the first batch outside Counterfoil.",
             detail=error.detail,
         ) from error
@@ -218,10 +235,11 @@ def try_step(
             gradient.where,
             *measured[gradient],
             _compare(single.values[gradient.value], wide.values[gradient.value], noise[gradient])[1],
+            step,
         )
         for gradient in suspects
     )
-    yield Trial(result.loss, time.perf_counter() - begun, coarse)
+    return Trial(result.loss, time.perf_counter() - begun, coarse)
 
 
 def _as_others_read_it(program: Program, precision: AnyPrecision, cancel: CancelToken | None) -> Program:

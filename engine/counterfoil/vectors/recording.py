@@ -30,6 +30,7 @@ from counterfoil.rounding.profiles import encode_log, recording_rounder, replayi
 from counterfoil.rounding.rounder import Kernels, step_key
 from counterfoil.signing import SigningKey, key_from_seed, sign_claim
 from counterfoil.training.order import OrderDraft, step_inputs
+from counterfoil.turns import Turns
 
 KEY_SEED = Digest.of(b"counterfoil conformance vectors: a key that everybody knows").value
 """The trainer's secret key, which is no secret."""
@@ -101,9 +102,10 @@ def write_run(path: Path, draft: OrderDraft, turned: int | None = None) -> dict[
     records = [StepRecord(0, manifest.initial_root, None, None, None)]
     steps = []
     with BundleWriter.create(path) as writer:
-        writer.write_order(manifest, program.to_bytes(), draft.schedule, draft.scalars, draft.data, dict(draft.initial))
+        programs = draft.programs.map(Program.to_bytes)
+        writer.write_order(manifest, programs, draft.schedule, draft.scalars, draft.data, dict(draft.initial))
         done = [(recorded, encode_log(manifest.precision, recorded.logs)) for recorded in record_steps(draft, turned)]
-        writer.begin_run(len(program.places), sum(len(log) for _, log in done))
+        writer.begin_run(Turns.alone(len(program.places)), sum(len(log) for _, log in done))
         for step, (recorded, log) in enumerate(done, 1):
             arrays = {name: tensor.numpy() for name, tensor in recorded.result.state.items()}
             root = state_root(arrays)

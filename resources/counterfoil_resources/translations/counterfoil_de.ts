@@ -278,10 +278,6 @@
             <translation>Bündel zur Warteschlange hinzufügen</translation>
         </message>
         <message>
-            <source>All replays that came to a result, signed or not</source>
-            <translation>Alle Nachrechnungen mit einem Ergebnis, unterschrieben oder nicht</translation>
-        </message>
-        <message>
             <source>Check the signature of a verdict, and read it</source>
             <translation>Die Unterschrift eines Urteils prüfen und es lesen</translation>
         </message>
@@ -396,6 +392,10 @@
         <message>
             <source>The run names an order that you have used: {0}</source>
             <translation>Der Lauf nennt einen Auftrag, den Sie schon verwendet haben: {0}</translation>
+        </message>
+        <message>
+            <source>What all replays found, signed or not, those of earlier days too</source>
+            <translation>Was alle Nachrechnungen ergeben haben, unterschrieben oder nicht, auch die früherer Tage</translation>
         </message>
     </context>
     <context>
@@ -1574,6 +1574,10 @@
             <translation>Anfangszustand</translation>
         </message>
         <message>
+            <source>Made from</source>
+            <translation>Hergestellt aus</translation>
+        </message>
+        <message>
             <source>Margins</source>
             <translation>Toleranzen</translation>
         </message>
@@ -1620,6 +1624,10 @@
         <message>
             <source>Recorded</source>
             <translation>Aufgezeichnet</translation>
+        </message>
+        <message>
+            <source>Revision</source>
+            <translation>Revision</translation>
         </message>
         <message>
             <source>Rounded</source>
@@ -2050,8 +2058,8 @@ Lauf zu finden</translation>
             <translation>Beurteilt</translation>
         </message>
         <message>
-            <source>No replay has come to a result yet.</source>
-            <translation>Noch keine Nachrechnung hat ein Ergebnis.</translation>
+            <source>Nothing has been replayed yet.</source>
+            <translation>Es wurde noch nichts nachgerechnet.</translation>
         </message>
         <message>
             <source>Outcome</source>
@@ -2062,8 +2070,8 @@ Lauf zu finden</translation>
             <translation>Ent&amp;fernen…</translation>
         </message>
         <message>
-            <source>Replays that came to a result: {0}, of which {1} are not signed. They are kept until you remove them.</source>
-            <translation>Nachrechnungen mit Ergebnis: {0}, davon nicht unterschrieben: {1}. Sie bleiben, bis Sie sie entfernen.</translation>
+            <source>Replays: {0}. Not signed: {1}. They are kept until you remove them.</source>
+            <translation>Nachrechnungen: {0}. Nicht unterschrieben: {1}. Sie bleiben, bis Sie sie entfernen.</translation>
         </message>
         <message>
             <source>Results</source>
@@ -2501,8 +2509,8 @@ Lauf zu finden</translation>
             <translation>Gewählte Z&amp;eilen kopieren</translation>
         </message>
         <message>
-            <source>Every step was replayed.</source>
-            <translation>Jeder Schritt wurde nachgerechnet.</translation>
+            <source>Every step was judged.</source>
+            <translation>Jeder Schritt wurde beurteilt.</translation>
         </message>
         <message>
             <source>Follow the replay</source>
@@ -2537,8 +2545,8 @@ Lauf zu finden</translation>
             <translation>Kein Schritt ist mit dieser Suche gemeint.</translation>
         </message>
         <message>
-            <source>Not replayed</source>
-            <translation>Nicht nachgerechnet</translation>
+            <source>Not judged</source>
+            <translation>Nicht beurteilt</translation>
         </message>
         <message>
             <source>Search steps by number, hash or condition</source>
@@ -2904,12 +2912,12 @@ Lauf zu finden</translation>
             <translation>Unterschreiben…</translation>
         </message>
         <message>
-            <source>What has been replayed so far does not make a verdict.</source>
-            <translation>Was bisher nachgerechnet wurde, reicht nicht für ein Urteil.</translation>
-        </message>
-        <message>
             <source>What is in it now will be lost.</source>
             <translation>Was jetzt darin steht, geht verloren.</translation>
+        </message>
+        <message>
+            <source>What was found so far stays among the results.</source>
+            <translation>Was bisher gefunden wurde, bleibt unter den Ergebnissen.</translation>
         </message>
     </context>
     <context>
@@ -3118,6 +3126,10 @@ Lauf zu finden</translation>
             <translation>Eine Form im Programm ist keine Liste von Längen.</translation>
         </message>
         <message>
+            <source>A source of the order cannot be called {0}.</source>
+            <translation>Eine Quelle des Auftrags kann nicht {0} heißen.</translation>
+        </message>
+        <message>
             <source>A step of the program takes about {0:,.1f} GiB of memory; the limit is {1:,.0f} GiB.</source>
             <translation>Ein Schritt des Programms braucht etwa {0:,.1f} GiB Speicher; die Grenze ist {1:,.0f} GiB.</translation>
         </message>
@@ -3158,6 +3170,10 @@ Lauf zu finden</translation>
             <translation>Ein Wert, der exakt addiert oder multipliziert wird, ist unendlich oder keine Zahl.</translation>
         </message>
         <message>
+            <source>All {0} judged steps match.</source>
+            <translation>Alle {0} beurteilten Schritte stimmen überein.</translation>
+        </message>
+        <message>
             <source>All {0} operators are on the allow-list, and each has an exact result.</source>
             <translation>Alle {0} Operatoren stehen auf der Liste der erlaubten, und jeder hat ein exaktes Ergebnis.</translation>
         </message>
@@ -3168,10 +3184,6 @@ Lauf zu finden</translation>
         <message>
             <source>All {0} operators are on the allow-list; {1} are rounded.</source>
             <translation>Alle {0} Operatoren stehen auf der Liste der erlaubten; {1} werden gerundet.</translation>
-        </message>
-        <message>
-            <source>All {0} replayed steps match.</source>
-            <translation>Alle {0} nachgerechneten Schritte stimmen überein.</translation>
         </message>
         <message>
             <source>All {0} steps since the last committed state are needed: too many for a capsule.</source>
@@ -3202,8 +3214,20 @@ Lauf zu finden</translation>
             <translation>Verlangen Sie weniger oder alle.</translation>
         </message>
         <message>
+            <source>Ask for safetensors files (save_pretrained writes them), and take it out of the folder.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Ask for the file again.</source>
             <translation>Bitten Sie erneut um die Datei.</translation>
+        </message>
+        <message>
+            <source>Ask for the weights again, as safetensors files.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Ask for the weights as they were trained: base, A and B each by itself.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Ask for the whole file.</source>
@@ -3330,12 +3354,20 @@ Lauf zu finden</translation>
             <translation>Schließen Sie andere Programme, nehmen Sie weniger Threads oder ein anderes Gerät, oder einen Rechner mit mehr Speicher.</translation>
         </message>
         <message>
+            <source>Comparing {0}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Copy the file to a place where nobody else writes to it, and start again with the copy.</source>
             <translation>Kopieren Sie die Datei an einen Ort, an dem niemand sonst sie verändert, und beginnen Sie mit der Kopie von vorn.</translation>
         </message>
         <message>
             <source>Counterfoil itself failed: {0}.</source>
             <translation>Counterfoil selbst ist gescheitert: {0}.</translation>
+        </message>
+        <message>
+            <source>Deliver each tensor once: take files of another saving out of the folder.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Directions look chosen in {0}.</source>
@@ -3394,6 +3426,10 @@ Lauf zu finden</translation>
             <translation>Geben Sie ein Passwort an oder gar keines.</translation>
         </message>
         <message>
+            <source>Give as --prefix what the names of the files lack.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Give it through a file descriptor, whose number is in the environment variable {0}, or in the environment variable {1}.</source>
             <translation>Geben Sie es durch einen Dateideskriptor, dessen Nummer in der Umgebungsvariablen {0} steht, oder in der Umgebungsvariablen {1}.</translation>
         </message>
@@ -3410,8 +3446,16 @@ Lauf zu finden</translation>
             <translation>Geben Sie es an.</translation>
         </message>
         <message>
+            <source>Give the folder, or the file, that the model's weights were delivered in.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Give the name of a file.</source>
             <translation>Geben Sie den Namen einer Datei an.</translation>
+        </message>
+        <message>
+            <source>Give the name of a folder.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Give the name of a key file; 'counterfoil keygen' makes one.</source>
@@ -3422,8 +3466,16 @@ Lauf zu finden</translation>
             <translation>Geben Sie die gemeinte Datei an.</translation>
         </message>
         <message>
+            <source>Give the run that the auditor judged.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Give the same file and options as then, or start the audit anew, without --resume.</source>
             <translation>Geben Sie dieselbe Datei und dieselben Optionen wie damals an, oder beginnen Sie die Prüfung neu, ohne --resume.</translation>
+        </message>
+        <message>
+            <source>Give the trainer's run of it.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Give the whole run to the one who is to judge it.</source>
@@ -3432,6 +3484,22 @@ Lauf zu finden</translation>
         <message>
             <source>Hashing the file: {0} %.</source>
             <translation>Prüfsumme der Datei: {0} %.</translation>
+        </message>
+        <message>
+            <source>Hashing the record of the run</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Hashing the weights</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Have the run audited first.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>How the step applies the adapter of {0} cannot be told from the order's program.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>If the steps before it went well, training has diverged: lower the learning rate, or clip the gradients. If not, look for a division by zero, a logarithm of zero, a row that is masked as a whole, and data of different sizes.</source>
@@ -3470,6 +3538,10 @@ Lauf zu finden</translation>
             <translation>Es ist der erste Schritt des Trainings.</translation>
         </message>
         <message>
+            <source>It stores one every {0} steps, and that of step {1}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Keep the divisor away from zero, for instance with clamp(min=1).</source>
             <translation>Halten Sie den Divisor von null fern, zum Beispiel mit clamp(min=1).</translation>
         </message>
@@ -3484,6 +3556,10 @@ Lauf zu finden</translation>
         <message>
             <source>Later steps that differ, judged from the trainer's own checkpoints: {0}.</source>
             <translation>Spätere Schritte, die abweichen, beurteilt von den gespeicherten Zuständen des Trainers aus: {0}.</translation>
+        </message>
+        <message>
+            <source>Leave --average out: its order asks for none.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Leave it empty.</source>
@@ -3610,16 +3686,20 @@ Lauf zu finden</translation>
             <translation>Es wurde nichts geschlossen. Bitte melden Sie das mit den Einzelheiten unten.</translation>
         </message>
         <message>
-            <source>Of {0} replayed steps {1} differ; the first is {2}.</source>
-            <translation>Von {0} nachgerechneten Schritten weichen {1} ab; der erste ist {2}.</translation>
+            <source>Of {0} judged steps one differs: {1}.</source>
+            <translation>Von {0} beurteilten Schritten weicht einer ab: {1}.</translation>
+        </message>
+        <message>
+            <source>Of {0} judged steps {1} differ; the first is {2}.</source>
+            <translation>Von {0} beurteilten Schritten weichen {1} ab; der erste ist {2}.</translation>
         </message>
         <message>
             <source>One published tree head agrees</source>
             <translation>Ein veröffentlichter Baumkopf stimmt</translation>
         </message>
         <message>
-            <source>Only {0} of the {1} chosen steps could be replayed and judged.</source>
-            <translation>Nur {0} der {1} gewählten Schritte konnten nachgerechnet und beurteilt werden.</translation>
+            <source>Only {0} of the {1} chosen steps could be judged.</source>
+            <translation>Nur {0} der {1} gewählten Schritte konnten beurteilt werden.</translation>
         </message>
         <message>
             <source>Open the trainer's run of it.</source>
@@ -3700,6 +3780,10 @@ Lauf zu finden</translation>
         <message>
             <source>Rounding site {0} of a log is truncated, or has no proper Rice parameter.</source>
             <translation>Die Rundungsstelle {0} eines Protokolls ist abgeschnitten oder hat keinen richtigen Rice-Parameter.</translation>
+        </message>
+        <message>
+            <source>Save the model again into an empty folder.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Segments are chosen by --segments or by --confidence, not by both.</source>
@@ -3814,6 +3898,10 @@ Lauf zu finden</translation>
             <translation>Nehmen Sie die Baumköpfe dieses Laufs.</translation>
         </message>
         <message>
+            <source>Tensors with values that are infinite, since the smaller dtype ends before them: {0}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The B-tree of the group {0} does not have as many records as it says.</source>
             <translation>Der B-Baum der Gruppe {0} hat nicht so viele Einträge, wie er angibt.</translation>
         </message>
@@ -3836,6 +3924,10 @@ Lauf zu finden</translation>
         <message>
             <source>The HDF5 superblock has settings that no bundle has.</source>
             <translation>Der HDF5-Superblock hat Einstellungen, die kein Bündel hat.</translation>
+        </message>
+        <message>
+            <source>The adapter of {0} has shapes that do not fit it.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The address book {0} cannot be read: {1}.</source>
@@ -4106,8 +4198,20 @@ Lauf zu finden</translation>
             <translation>Die Struktur der Datei nennt das Byte {0}, das außerhalb der Datei liegt.</translation>
         </message>
         <message>
+            <source>The final state in the run differs from the one that its last step commits to.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The folder {0} cannot be made.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The folder {0} cannot be made: {1}.</source>
             <translation>Der Ordner {0} lässt sich nicht anlegen: {1}.</translation>
+        </message>
+        <message>
+            <source>The folder {0} cannot be read.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The folder {0} for results cannot be made: {1}.</source>
@@ -4120,6 +4224,10 @@ Lauf zu finden</translation>
         <message>
             <source>The folder {0} for the sample cannot be made: {1}.</source>
             <translation>Der Ordner {0} für das Beispiel lässt sich nicht anlegen: {1}.</translation>
+        </message>
+        <message>
+            <source>The folder {0} holds {1} safetensors files.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The gradients that the trainer computed at step {0} are not those of the ordered step.</source>
@@ -4168,6 +4276,10 @@ Lauf zu finden</translation>
         <message>
             <source>The inclusion proof of leaf {0} leads to another root.</source>
             <translation>Der Einschlussbeweis von Blatt {0} führt zu einer anderen Wurzel.</translation>
+        </message>
+        <message>
+            <source>The index {0} is not about these files: it says that the tensor {1} lies in {2}, and it lies in {3}.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The integer {0} does not fit a JSON number; write it as a string.</source>
@@ -4240,6 +4352,10 @@ Lauf zu finden</translation>
         <message>
             <source>The name {0} is not allowed in a bundle.</source>
             <translation>Der Name {0} ist in einem Bündel nicht erlaubt.</translation>
+        </message>
+        <message>
+            <source>The names of the order's module are none, not sorted, or there twice.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The new state tensor {0} holds a value that is infinite, not a number, or beyond float32's range.</source>
@@ -4338,6 +4454,10 @@ Lauf zu finden</translation>
             <translation>Die Operatoren ohne Schranke im Urteil sind keine geordnete Liste von Namen.</translation>
         </message>
         <message>
+            <source>The order has {0} programs that take turns; it must be 2 to {1}.</source>
+            <translation>Der Auftrag hat {0} Programme, die sich abwechseln; es müssen 2 bis {1} sein.</translation>
+        </message>
+        <message>
             <source>The order keeps {0} in a data file, {1}, and none was given.</source>
             <translation>Der Auftrag hält seine Daten ({0}) in einer Datendatei, {1}, und es wurde keine angegeben.</translation>
         </message>
@@ -4364,6 +4484,22 @@ Lauf zu finden</translation>
         <message>
             <source>The passphrase of {0} is wrong, or the file is damaged.</source>
             <translation>Das Passwort von {0} ist falsch, oder die Datei ist beschädigt.</translation>
+        </message>
+        <message>
+            <source>The pattern of the order's programs has {0} steps; it must have 2 to {1}, and no more than the order.</source>
+            <translation>Das Muster der Programme des Auftrags hat {0} Schritte; es muss 2 bis {1} haben und nicht mehr als der Auftrag.</translation>
+        </message>
+        <message>
+            <source>The pattern of the order's programs is not a list of names.</source>
+            <translation>Das Muster der Programme des Auftrags ist keine Liste von Namen.</translation>
+        </message>
+        <message>
+            <source>The pattern of the order's programs names {0}, which is none of them.</source>
+            <translation>Das Muster der Programme des Auftrags nennt {0}, und keines von ihnen heißt so.</translation>
+        </message>
+        <message>
+            <source>The pattern of the order's programs never names {0}.</source>
+            <translation>Das Muster der Programme des Auftrags nennt {0} nie.</translation>
         </message>
         <message>
             <source>The per-step scalars' shape is not (steps, number of scalars).</source>
@@ -4446,6 +4582,10 @@ Lauf zu finden</translation>
             <translation>Die Aktualisierungen des Programms sind kein Datensatz.</translation>
         </message>
         <message>
+            <source>The programs of the capsule are not those whose turns its steps are.</source>
+            <translation>Die Programme der Kapsel sind nicht die, die in ihren Schritten an der Reihe sind.</translation>
+        </message>
+        <message>
             <source>The progress in {0} cannot be read: {1}.</source>
             <translation>Der Fortschritt in {0} kann nicht gelesen werden: {1}.</translation>
         </message>
@@ -4484,6 +4624,10 @@ Lauf zu finden</translation>
         <message>
             <source>The recorded steps match the signed run root</source>
             <translation>Die aufgezeichneten Schritte passen zur unterschriebenen Laufwurzel</translation>
+        </message>
+        <message>
+            <source>The replay</source>
+            <translation>Die Nachrechnung</translation>
         </message>
         <message>
             <source>The replay ended without a report.</source>
@@ -4560,6 +4704,14 @@ Lauf zu finden</translation>
         <message>
             <source>The run is signed. What it holds is being compared with what the trainer signed.</source>
             <translation>Der Lauf ist unterschrieben. Sein Inhalt wird mit dem verglichen, was der Trainer unterschrieben hat.</translation>
+        </message>
+        <message>
+            <source>The run keeps no average of its weights.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The run stores no state of step {0}.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The run was made for this order</source>
@@ -4650,6 +4802,10 @@ Lauf zu finden</translation>
             <translation>Dem unterschreibenden Prozess wurde etwas anderes als eine Aussage geschickt.</translation>
         </message>
         <message>
+            <source>The sources of the order are not a list of files by part.</source>
+            <translation>Die Quellen des Auftrags sind keine Liste von Dateien je Teil.</translation>
+        </message>
+        <message>
             <source>The state after step {0} and the records of the steps after it, up to step {1}, are proven parts of the run root {2}.</source>
             <translation>Der Zustand nach Schritt {0} und die Einträge der Schritte danach bis Schritt {1} sind bewiesene Teile der Laufwurzel {2}.</translation>
         </message>
@@ -4688,6 +4844,10 @@ Lauf zu finden</translation>
         <message>
             <source>The steps before it that were replayed are right.</source>
             <translation>Die nachgerechneten Schritte davor stimmen.</translation>
+        </message>
+        <message>
+            <source>The steps of the run are not those that its trainer signed.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The stored state of step {0} differs from the state root of that step.</source>
@@ -4774,6 +4934,10 @@ Lauf zu finden</translation>
             <translation>Die beiden Passwörter sind verschieden.</translation>
         </message>
         <message>
+            <source>The verdict</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The verdict disputes a step of a run that it does not name.</source>
             <translation>Das Urteil bestreitet einen Schritt eines Laufs, den es nicht nennt.</translation>
         </message>
@@ -4798,8 +4962,16 @@ Lauf zu finden</translation>
             <translation>Das Urteil rechnet über ein Protokoll ab, unter einem exakten Profil, das keines hat.</translation>
         </message>
         <message>
+            <source>The verdict is about a run of another order than that in {0}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The verdict is about another file: its SHA-256 is {0}..., that of {1} is {2}....</source>
             <translation>Das Urteil gilt einer anderen Datei: Ihr SHA-256 ist {0}..., der von {1} ist {2}....</translation>
+        </message>
+        <message>
+            <source>The verdict is about another run: the root of its steps is {0}..., that of {1} is {2}....</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The verdict rests on something that is not the claim of a run.</source>
@@ -4870,6 +5042,22 @@ Lauf zu finden</translation>
             <translation>Im Urteil keine Bereiche von 1 bis {1}: {0}.</translation>
         </message>
         <message>
+            <source>The weight {0} has two adapters, and which of them was merged is not known.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The weights are not the final state of the run; {0}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The weights are the final state of the run, after step {0}, and no verdict says that the run is verified.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The weights are the final state of the verified run, after step {0}: {1} tensors, each {2}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>The window cannot be shown, because the system library libxcb-cursor is missing.</source>
             <translation>Das Fenster kann nicht gezeigt werden, weil die Systembibliothek libxcb-cursor fehlt.</translation>
         </message>
@@ -4926,6 +5114,10 @@ Lauf zu finden</translation>
             <translation>In der Datei ({0}) fehlt {1}.</translation>
         </message>
         <message>
+            <source>The {0} names no file.</source>
+            <translation>Die {0} nennt keine Datei.</translation>
+        </message>
+        <message>
             <source>The {0} of {1} were chosen by the auditor; nothing follows for the others.</source>
             <translation>Von allen ({1}) hat der Prüfer {0} gewählt; für die anderen folgt daraus nichts.</translation>
         </message>
@@ -4968,6 +5160,10 @@ Lauf zu finden</translation>
         <message>
             <source>There is no rounding log: under an exact profile every result is defined by mathematics.</source>
             <translation>Es gibt kein Rundungsprotokoll: Unter einem exakten Profil ist jedes Ergebnis durch die Mathematik festgelegt.</translation>
+        </message>
+        <message>
+            <source>There is no tensor in {0}.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>There is no terminal to ask for the passphrase on.</source>
@@ -5044,6 +5240,10 @@ Lauf zu finden</translation>
         <message>
             <source>Two Merkle trees of the same size have different roots.</source>
             <translation>Zwei gleich große Merkle-Bäume haben verschiedene Wurzeln.</translation>
+        </message>
+        <message>
+            <source>Two files hold the tensor {0}; one of them is {1}.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Two inputs of the program have the same name.</source>
@@ -5146,6 +5346,14 @@ Lauf zu finden</translation>
             <translation>Wo Masken große negative Zahlen sind, benutzen Sie statt ihrer minus unendlich. {0}</translation>
         </message>
         <message>
+            <source>Without {0}, two tensors of the run have one name.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Writing {0}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>a check is not finished</source>
             <translation>eine Prüfung ist nicht beendet</translation>
         </message>
@@ -5226,8 +5434,16 @@ Lauf zu finden</translation>
             <translation>ein Index ist {0}, außerhalb von {1} bis {2}</translation>
         </message>
         <message>
+            <source>an index of weights</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>beyond float32's range</source>
             <translation>jenseits des Bereichs von float32</translation>
+        </message>
+        <message>
+            <source>bit for bit</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>bundle</source>
@@ -5240,6 +5456,14 @@ Lauf zu finden</translation>
         <message>
             <source>capsule</source>
             <translation>Kapsel</translation>
+        </message>
+        <message>
+            <source>cast to bfloat16</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>cast to float16</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>check 10 was passed, but not every step was replayed</source>
@@ -5298,6 +5522,10 @@ Lauf zu finden</translation>
             <translation>Datendatei</translation>
         </message>
         <message>
+            <source>digest of the program {0}</source>
+            <translation>Digest des Programms {0}</translation>
+        </message>
+        <message>
             <source>divides by frequencies, which is an operation of its own</source>
             <translation>teilt durch Häufigkeiten, was eine eigene Operation ist</translation>
         </message>
@@ -5328,6 +5556,10 @@ Lauf zu finden</translation>
         <message>
             <source>field {0} of the {1}</source>
             <translation>Feld {0} ({1})</translation>
+        </message>
+        <message>
+            <source>file of a source</source>
+            <translation>Datei einer Quelle</translation>
         </message>
         <message>
             <source>fingerprints</source>
@@ -5522,8 +5754,16 @@ Lauf zu finden</translation>
             <translation>sie bestreitet einen Schritt, der nicht nachgerechnet wurde</translation>
         </message>
         <message>
+            <source>it ends at {0} bytes, and its tensors at {1}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>it knows a run and no order</source>
             <translation>sie kennt einen Lauf und keinen Auftrag</translation>
+        </message>
+        <message>
+            <source>it names {0} tensors, and at most {1} are read</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>it refuses the file, and disputes a step of it</source>
@@ -5610,6 +5850,18 @@ Lauf zu finden</translation>
             <translation>Datenfelder {0}</translation>
         </message>
         <message>
+            <source>its header cannot be used: {0}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>its header cannot be {0} bytes long</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>its header is not a JSON object</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>its log is at fault, and check 9 passed</source>
             <translation>ihr Protokoll ist fehlerhaft, und Prüfung 9 ist bestanden</translation>
         </message>
@@ -5666,6 +5918,10 @@ Lauf zu finden</translation>
             <translation>Blatt der Kapsel</translation>
         </message>
         <message>
+            <source>lies behind bytes that belong to none</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>little float64: expect a slow replay</source>
             <translation>wenig float64: Das Nachrechnen wird langsam</translation>
         </message>
@@ -5678,12 +5934,32 @@ Lauf zu finden</translation>
             <translation>Verlust</translation>
         </message>
         <message>
+            <source>merged with its adapter</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>merged with its adapter, cast to bfloat16</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>merged with its adapter, cast to float16</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>mismatched steps</source>
             <translation>abweichende Schritte</translation>
         </message>
         <message>
+            <source>missing: {0}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>more steps differ than were replayed</source>
             <translation>mehr Schritte weichen ab, als nachgerechnet wurden</translation>
+        </message>
+        <message>
+            <source>names of the order's module</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>need not keep the order of equal elements, which then differs between machines</source>
@@ -5694,12 +5970,20 @@ Lauf zu finden</translation>
             <translation>keine Datei</translation>
         </message>
         <message>
+            <source>not of the run: {0}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>order's manifest</source>
             <translation>Manifest des Auftrags</translation>
         </message>
         <message>
             <source>out of range</source>
             <translation>außerhalb des Bereichs</translation>
+        </message>
+        <message>
+            <source>overlaps another</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>overwrites elements; with repeated indices the last write wins, and which is last differs</source>
@@ -5730,6 +6014,10 @@ Lauf zu finden</translation>
             <translation>Erklärung des Laufs</translation>
         </message>
         <message>
+            <source>source of the order</source>
+            <translation>Quelle des Auftrags</translation>
+        </message>
+        <message>
             <source>state</source>
             <translation>Zustand</translation>
         </message>
@@ -5756,6 +6044,10 @@ Lauf zu finden</translation>
         <message>
             <source>takes integers, which have to be converted first</source>
             <translation>nimmt ganze Zahlen, die zuerst umgewandelt werden müssen</translation>
+        </message>
+        <message>
+            <source>tensors that differ: {0}</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>that is a folder</source>
@@ -5822,6 +6114,10 @@ Lauf zu finden</translation>
             <translation>die Datei ist größer, als dort erlaubt ist</translation>
         </message>
         <message>
+            <source>the file of weights</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>the fingerprints of step {0}</source>
             <translation>die Fingerabdrücke von Schritt {0}</translation>
         </message>
@@ -5862,8 +6158,16 @@ Lauf zu finden</translation>
             <translation>das Bild</translation>
         </message>
         <message>
+            <source>the place of the tensor {0} is not one</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>the program</source>
             <translation>das Programm</translation>
+        </message>
+        <message>
+            <source>the program {0}</source>
+            <translation>das Programm {0}</translation>
         </message>
         <message>
             <source>the progress of the audit</source>
@@ -5898,6 +6202,14 @@ Lauf zu finden</translation>
             <translation>die verlangten Segmente</translation>
         </message>
         <message>
+            <source>the shape of the tensor {0} is not a list of lengths</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>the state tensor {0}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>the stored state of step {0}</source>
             <translation>der gespeicherte Zustand von Schritt {0}</translation>
         </message>
@@ -5912,6 +6224,30 @@ Lauf zu finden</translation>
         <message>
             <source>the table of steps</source>
             <translation>die Schritttabelle</translation>
+        </message>
+        <message>
+            <source>the tensor {0}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>the tensor {0} has another size than its shape and dtype ask for</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>the tensor {0} has the dtype {1}, which is not read</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>the tensor {0} has truth values other than 0 and 1</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>the tensor {0} {1}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>the texts of its header are not texts</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>the tree heads</source>
@@ -5980,6 +6316,10 @@ Lauf zu finden</translation>
         <message>
             <source>was ended by signal {0}</source>
             <translation>wurde durch das Signal {0} beendet</translation>
+        </message>
+        <message>
+            <source>what stands under {0} does not describe a tensor</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>whether it goes on after a dispute</source>
@@ -6106,6 +6446,10 @@ Lauf zu finden</translation>
             <translation>{0} enthält nicht die Bytes und die Beweise der Stücke, die es nennt.</translation>
         </message>
         <message>
+            <source>{0} does not say that this is what the client ordered: the order came from the run.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>{0} entries for {1} rounded values: {2} corrections, {3} contradictions, {4} omissions.</source>
             <translation>{0} Einträge für {1} gerundete Werte: {2} Korrekturen, {3} Widersprüche, {4} Auslassungen.</translation>
         </message>
@@ -6230,12 +6574,28 @@ Lauf zu finden</translation>
             <translation>{0} in {1} ist eine Verknüpfung nach anderswo; ein Bündel enthält nur feste Verknüpfungen.</translation>
         </message>
         <message>
+            <source>{0} is a file, where a folder should be.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>{0} is a number; a condition compares it, for instance {1}.</source>
             <translation>{0} ist eine Zahl; eine Bedingung vergleicht sie, zum Beispiel {1}.</translation>
         </message>
         <message>
+            <source>{0} is a pickle, which can run code when it is loaded and hold other weights than the files beside it.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>{0} is a trainer's run. The order in it is what the trainer put there.</source>
             <translation>{0} ist der Lauf eines Trainers. Der Auftrag darin ist der, den der Trainer hineingelegt hat.</translation>
+        </message>
+        <message>
+            <source>{0} is about a sample: {1} of {2} steps were replayed.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>{0} is an order that nobody has run.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>{0} is larger than {1}, too large for {2}.</source>
@@ -6248,6 +6608,14 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is neither a group nor a dataset.</source>
             <translation>{0} ist weder Gruppe noch Datensatz.</translation>
+        </message>
+        <message>
+            <source>{0} is no index of weights.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>{0} is no name for a tensor</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>{0} is no number.</source>
@@ -6268,6 +6636,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is not a range of segments.</source>
             <translation>{0} ist kein Bereich von Segmenten.</translation>
+        </message>
+        <message>
+            <source>{0} is not a sound safetensors file: {1}.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>{0} is not the name of a device.</source>
@@ -6294,16 +6666,20 @@ Lauf zu finden</translation>
             <translation>{0} von</translation>
         </message>
         <message>
-            <source>{0} of {1} replayed steps match.</source>
-            <translation>{0} von {1} nachgerechneten Schritten stimmen überein.</translation>
+            <source>{0} of shape {1}, where the run has {2} of shape {3}</source>
+            <translation type="unfinished" />
         </message>
         <message>
-            <source>{0} of {1} replayed steps match; step {2} does not.</source>
-            <translation>{0} von {1} nachgerechneten Schritten stimmen überein; Schritt {2} nicht.</translation>
+            <source>{0} of {1} judged steps match.</source>
+            <translation>{0} von {1} beurteilten Schritten stimmen überein.</translation>
         </message>
         <message>
-            <source>{0} of {1} steps were replayed and judged.</source>
-            <translation>{0} von {1} Schritten wurden nachgerechnet und beurteilt.</translation>
+            <source>{0} of {1} judged steps match; step {2} does not.</source>
+            <translation>{0} von {1} beurteilten Schritten stimmen überein; Schritt {2} nicht.</translation>
+        </message>
+        <message>
+            <source>{0} of {1} steps were judged.</source>
+            <translation>{0} von {1} Schritten wurden beurteilt.</translation>
         </message>
         <message>
             <source>{0} of {1} steps were replayed, and every one came out exactly as the trainer signed it. {2}</source>
@@ -6320,6 +6696,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} published tree heads agree</source>
             <translation>{0} veröffentlichte Baumköpfe stimmen</translation>
+        </message>
+        <message>
+            <source>{0} says {1}, so there is no verified run to compare the weights with.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>{0} segment</source>
@@ -6406,6 +6786,10 @@ Lauf zu finden</translation>
         <message>
             <source> The dashed line is the disputed step.</source>
             <translation> Die gestrichelte Linie ist der strittige Schritt.</translation>
+        </message>
+        <message>
+            <source>, revision {0}</source>
+            <translation>, Revision {0}</translation>
         </message>
         <message>
             <source>64 digits that name a content: another content has others</source>
@@ -6518,6 +6902,10 @@ Lauf zu finden</translation>
         <message>
             <source>Loss of each replayed step: the line is the trainer's, the dots are the replay's.</source>
             <translation>Verlust jedes nachgerechneten Schritts: Die Linie gehört zum Trainer, die Punkte gehören zur Nachrechnung.</translation>
+        </message>
+        <message>
+            <source>Made from</source>
+            <translation>Hergestellt aus</translation>
         </message>
         <message>
             <source>Method</source>

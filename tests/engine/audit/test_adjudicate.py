@@ -82,7 +82,7 @@ def test_writing_and_reading_gives_the_same_contents(cheat: Job, tmp_path: Path)
     found = read(save(contents, tmp_path / "a.cfoil"))
     assert same_state(found.state, contents.state)
     np.testing.assert_array_equal(found.fingerprints, contents.fingerprints)
-    for name in ("manifest", "program", "claim", "leaves", "logs", "part"):
+    for name in ("manifest", "programs", "claim", "leaves", "logs", "part"):
         assert getattr(found, name) == getattr(contents, name), name
     again = save(contents, tmp_path / "b.cfoil")
     assert again.read_bytes() == (tmp_path / "a.cfoil").read_bytes(), "the same contents give the same file"
@@ -212,7 +212,7 @@ def test_a_margin_case_on_the_way_does_not_hide_the_disputed_step(tmp_path: Path
     assert report.steps_replayed == 2
     assert report.dispute is not None
     assert report.dispute.step == 5
-    assert report.checks[CheckNumber.REPLAY - 1].detail == "0 of 2 replayed steps match; step 5 does not."
+    assert report.checks[CheckNumber.REPLAY - 1].detail == "0 of 2 judged steps match; step 5 does not."
 
 
 def test_decisions_left_out_of_the_log_in_step_after_step_are_no_matter_for_a_capsule(

@@ -140,7 +140,8 @@ def bounded(step: Recorded, site: int) -> bool:
 
 def examined(step: Recorded, site: int, observed: Observation) -> Elements:
     fingerprint = int(step.fingerprints[step.order.program.site_places[site]] ^ FORGERY)
-    elements = arbiter.examine(step.order, observed, fingerprint, step.logs[site])
+    compute = step.order.manifest.precision.compute
+    elements = arbiter.examine(step.order.program, compute, observed, fingerprint, step.logs[site])
     assert elements is not None, observed.node.where
     return elements
 

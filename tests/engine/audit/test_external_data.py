@@ -16,7 +16,7 @@ from counterfoil.audit.values.outcome import CheckNumber, CheckState, Outcome
 from counterfoil.bundle.writer import write_data_file
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
-from counterfoil.errors import BundleError, CancelledError, CommitmentError, DataError, GivenFileError
+from counterfoil.errors import CancelledError, DataError, GivenFileError
 from counterfoil.signing import SigningKey
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recorder import DataChecked, StepRecorded, record
@@ -87,7 +87,7 @@ def slip(job: Outside, data: Path | None = None) -> str:
 
 def test_without_the_file_nothing_is_judged(job: Outside, tmp_path: Path) -> None:
     assert "keeps its data arrays 'labels', 'x' in a data file, 'big.cfdata', and none was given" in slip(job)
-    with pytest.raises(BundleError, match="none was given"):
+    with pytest.raises(GivenFileError, match="none was given"):
         list(record(job.order, tmp_path / "run.cfoil", job.key))
     assert "There is no file" in slip(job, tmp_path / "gone.cfdata")
     assert list(tmp_path.iterdir()) == []
@@ -100,8 +100,9 @@ def test_an_altered_file_serves_neither_auditor_nor_trainer(job: Outside, tmp_pa
     said = slip(job, altered)
     assert "data array 'x'" in said
     assert "differs from what the order commits to" in said
-    with pytest.raises(CommitmentError, match="differs"):
+    with pytest.raises(GivenFileError, match="differs") as caught:
         list(record(job.order, tmp_path / "run.cfoil", job.key, data=altered))
+    assert caught.value.role == "data"
     assert list(tmp_path.iterdir()) == [altered]
 
 

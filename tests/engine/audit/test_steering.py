@@ -18,6 +18,7 @@ from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.report import NAMED_SITES
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
 from counterfoil.rounding.counts import Counts
+from counterfoil.turns import Turns
 from support.jobs import audited, own_order, record_job
 
 
@@ -32,8 +33,9 @@ def program(*operators: tuple[str, str]) -> Program:
 
 
 def account(*counts: Counts, entries: int, kinds: tuple[str, ...] = ("exp", "exp", "tanh")):
-    made = SteeringAccount(program(*((f"aten.{kind}.default", f"m{i}") for i, kind in enumerate(kinds))), 24)
-    made.add([replace(each, entries=entries) for each in counts])
+    chain = program(*((f"aten.{kind}.default", f"m{i}") for i, kind in enumerate(kinds)))
+    made = SteeringAccount(Turns.alone(chain), 24)
+    made.add(1, [replace(each, entries=entries) for each in counts])
     return made
 
 
@@ -43,7 +45,7 @@ QUIET = Counts(corrections=2, steerable=90, steered=0)
 
 def test_rows_are_summed_by_kind_over_steps():
     made = account(QUIET, Counts(corrections=5, steerable=80, steered=1), QUIET, entries=100)
-    made.add([Counts(entries=1, corrections=1), Counts(entries=2), Counts(entries=3, steerable=3)])
+    made.add(1, [Counts(entries=1, corrections=1), Counts(entries=2), Counts(entries=3, steerable=3)])
     steering = made.result()
     exp, tanh = steering.rows
     assert (exp.kind, exp.values, exp.entries) == ("exp", 2 * 2 * 8, 203)
@@ -101,8 +103,8 @@ def test_ties_count_at_sums_only(kind, factor, counted):
     described = TensorType("float32", (8,))
     node = Node(f"aten.{kind}.{'default' if kind == 'mm' else 'Tensor'}", (Value(0), Value(0)), tuple(factor.items()),
                 (described,), 1, "", "forward")  # fmt: skip
-    made = SteeringAccount(Program((Input("x", "state", described),), (node,), {}, Value(1)), 24)
-    made.add([Counts(entries=50, corrections=50, ties=50, broken_ties=50)])
+    made = SteeringAccount(Turns.alone(Program((Input("x", "state", described),), (node,), {}, Value(1))), 24)
+    made.add(1, [Counts(entries=50, corrections=50, ties=50, broken_ties=50)])
     assert made.result().steered == counted
 
 

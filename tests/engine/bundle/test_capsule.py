@@ -15,6 +15,7 @@ from counterfoil.bundle.schema import StepRecord
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import ChunkProof, chunk_proofs
 from counterfoil.errors import BundleError, FileWriteError
+from counterfoil.turns import Turns
 from support.bundles import change, make_contents, same_state
 from support.hdf5_files import same_as_h5py
 
@@ -28,12 +29,12 @@ def contents(later: int = 1) -> CapsuleContents:
     steps = source.steps[2 : 2 + later]
     return CapsuleContents(
         manifest=source.manifest,
-        program=source.program,
+        programs=Turns.alone(source.program),
         claim=b"{}",
         leaves=tuple(ProvenLeaf(record, (Digest.of(b"a"), Digest.of(b"b"))) for record in records),
         state=source.steps[1].state,
         logs=tuple(step.log for step in steps),
-        fingerprints=np.stack([step.fingerprints for step in steps]),
+        fingerprints=tuple(step.fingerprints for step in steps),
         part=OrderPart(
             schedule=chunk_proofs(source.schedule, [0]),
             scalars=chunk_proofs(source.scalars, [0]),
@@ -56,7 +57,7 @@ def test_what_was_written_comes_back(tmp_path: Path, later: int) -> None:
     assert (found.agreed_step, found.step) == (2, 2 + later)
     assert same_state(found.state, written.state)
     np.testing.assert_array_equal(found.fingerprints, written.fingerprints)
-    for name in ("manifest", "program", "claim", "leaves", "logs", "part"):
+    for name in ("manifest", "programs", "claim", "leaves", "logs", "part"):
         assert getattr(found, name) == getattr(written, name), name
 
 

@@ -25,6 +25,7 @@ from counterfoil.errors import (
     GivenFileError,
     ProofError,
 )
+from counterfoil.turns import Turns
 from support.bundles import flip_bit, make_contents, opened_for_change, write_bundle
 
 Array = NDArray[Any]
@@ -224,16 +225,15 @@ def test_an_order_with_its_data_outside_holds_none_of_it(tmp_path: Path) -> None
     assert manifest.digest != contents.manifest.digest
     path = tmp_path / "job.cfoil"
     with BundleWriter.create(path) as writer:
-        writer.write_order(manifest, contents.program, contents.schedule, contents.scalars, {}, contents.initial)
+        programs = Turns.alone(contents.program)
+        writer.write_order(manifest, programs, contents.schedule, contents.scalars, {}, contents.initial)
     with BundleReader.open(path) as reader:
         reader.check_order_contents()
         with pytest.raises(BundleError, match="lacks /order/data/x"):
             reader.data("x")
     with BundleWriter.create(tmp_path / "both.cfoil") as writer:
         with pytest.raises(BundleError, match="not those"):
-            writer.write_order(
-                manifest, contents.program, contents.schedule, contents.scalars, contents.data, contents.initial
-            )
+            writer.write_order(manifest, programs, contents.schedule, contents.scalars, contents.data, contents.initial)
         writer.abort()
     with opened_for_change(path) as file:
         file["order/data"]["x"] = np.zeros(3, np.float32)
@@ -258,7 +258,8 @@ def test_a_root_over_other_digests_is_refused(tmp_path: Path) -> None:
     specs["x"] = replace(specs["x"], digest=specs["y"].digest)
     manifest = replace(contents.manifest, data=specs)
     with BundleWriter.create(tmp_path / "job.cfoil") as writer:
-        writer.write_order(manifest, contents.program, contents.schedule, contents.scalars, {}, contents.initial)
+        programs = Turns.alone(contents.program)
+        writer.write_order(manifest, programs, contents.schedule, contents.scalars, {}, contents.initial)
     with (
         BundleReader.open(tmp_path / "job.cfoil") as reader,
         pytest.raises(CommitmentError, match="data root"),

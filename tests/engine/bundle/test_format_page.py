@@ -18,8 +18,9 @@ from counterfoil.bundle.capsule import CapsuleContents, ProvenLeaf
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.schema import run_tree
-from counterfoil.selftest import tiny_program
+from counterfoil.program.graph import Input, Program, TensorType, Value
 from counterfoil.training.order import LoadedOrder
+from counterfoil.turns import Turns
 from support.bundles import Contents, make_contents, write_bundle
 
 
@@ -232,20 +233,22 @@ def test_the_page_is_enough_to_check_a_capsule(tmp_path: Path, commit_every: int
 
 
 def capsule_of(run: Path, contents: Contents, step: int) -> CapsuleContents:
-    """What the capsule of a step of these contents holds; the program is none, so that all data counts as read."""
+    """What the capsule of a step of these contents holds; the program does nothing but read all data."""
     manifest = contents.manifest
     first = (step - 1) // manifest.commit_every * manifest.commit_every
-    order = LoadedOrder(manifest, tiny_program(), {}, contents.schedule, contents.scalars, contents.data)
+    inputs = [Input(name, "batch", TensorType(spec.dtype, ())) for name, spec in manifest.data.items()]
+    program = Program(tuple(inputs), (), {}, Value(0))
+    order = LoadedOrder(manifest, Turns.alone(program), {}, contents.schedule, contents.scalars, contents.data)
     with BundleReader.open(run) as reader:
         records = reader.step_records()
         tree = run_tree(records)
         return CapsuleContents(
             manifest=manifest,
-            program=contents.program,
+            programs=Turns.alone(contents.program),
             claim=reader.claim(),
             leaves=tuple(ProvenLeaf(records[at], tree.inclusion_proof(at)) for at in range(first, step + 1)),
             state=contents.steps[first - 1].state if first else contents.initial,
             logs=tuple(reader.log(at) for at in range(first + 1, step + 1)),
-            fingerprints=np.stack([reader.fingerprints(at) for at in range(first + 1, step + 1)]),
+            fingerprints=tuple(reader.fingerprints(at) for at in range(first + 1, step + 1)),
             part=order.part(first + 1, step),
         )

@@ -90,7 +90,7 @@ def test_an_order_is_written_into_a_run_as_it_was_loaded(tmp_path: Path) -> None
     key = test_key(tmp_path)
     with BundleReader.open(job) as order, BundleWriter.create(tmp_path / "run.cfoil") as writer:
         found = order.check_order_contents()
-        writer.write_order(order.manifest, found.program, found.schedule, found.scalars, found.data, found.initial)
+        writer.write_order(order.manifest, found.programs, found.schedule, found.scalars, found.data, found.initial)
         write_run(writer, contents, key)
     with BundleReader.open(tmp_path / "run.cfoil") as reader:
         assert reader.manifest == contents.manifest

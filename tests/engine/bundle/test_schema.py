@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from counterfoil import canonical
 from counterfoil.bundle.precision import PROFILES, ExactPrecision, Precision, precision_from_json
 from counterfoil.bundle.schema import OrderManifest, RunClaim, StepRecord, check_name, run_tree
+from counterfoil.bundle.sources import Source, SourceFile
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.errors import BundleError
@@ -46,6 +47,35 @@ def paths(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 def test_the_manifest_round_trips() -> None:
     assert OrderManifest.from_bytes(MANIFEST.to_bytes()) == MANIFEST
     assert MANIFEST.digest == Digest.of(MANIFEST.to_bytes())
+
+
+SOURCES = {
+    "data": Source({"train.jsonl": SourceFile(12, Digest.of(b"rows"))}),
+    "model": Source({"model.safetensors": SourceFile(0, Digest.of(b""))}, "607a30d783df"),
+}
+
+
+def test_the_sources_of_an_order_are_in_its_digest_and_absent_without_any() -> None:
+    assert b"sources" not in MANIFEST.to_bytes()
+    named = dataclasses.replace(MANIFEST, sources=SOURCES)
+    assert OrderManifest.from_bytes(named.to_bytes()) == named
+    assert named.digest != MANIFEST.digest
+
+
+def test_sources_that_are_no_sources_are_refused() -> None:
+    value = json.loads(dataclasses.replace(MANIFEST, sources=SOURCES).to_bytes())
+    file = value["sources"]["model"]["files"]["model.safetensors"]
+    bad = (
+        {},
+        [],
+        {"a/b": value["sources"]["model"]},
+        *({"model": item} for item in ({}, {"files": {}}, {"files": {"a\n": file}}, {"files": {"x" * 201: file}})),
+        *({"model": {"files": {"a": {**file, **change}}}} for change in ({"bytes": -1}, {"sha256": "0"}, {"more": 1})),
+        *({"model": {"files": {"a": file}, "revision": text}} for text in ("", None, "a\n", 7)),
+    )
+    for sources in bad:
+        with pytest.raises(BundleError):
+            OrderManifest.from_bytes(canonical.encode({**value, "sources": sources}))
 
 
 @pytest.mark.parametrize("place", paths(VALUE), ids=lambda place: ".".join(map(str, place)))

@@ -14,6 +14,7 @@ import pytest
 from counterfoil.bundle.reader import BundleReader
 from counterfoil.bundle.writer import BundleWriter
 from counterfoil.errors import BundleError, FileWriteError
+from counterfoil.turns import Turns
 from support.bundles import Contents, make_contents, test_key, write_bundle, write_run
 from support.full_disk import can_mount, run_code
 
@@ -21,7 +22,7 @@ from support.full_disk import can_mount, run_code
 def write_order(writer: BundleWriter, contents: Contents, **changes: Any) -> None:
     parts = {
         "manifest": contents.manifest,
-        "program": contents.program,
+        "programs": Turns.alone(contents.program),
         "schedule": contents.schedule,
         "scalars": contents.scalars,
         "data": contents.data,
@@ -65,7 +66,7 @@ def test_nothing_lies_under_the_name_before_the_end(tmp_path: Path) -> None:
 def fail_half_way(path: Path) -> None:
     with BundleWriter.create(path) as writer:
         write_order(writer, make_contents(seed=3))
-        writer.begin_run(6, 0)
+        writer.begin_run(Turns.alone(6), 0)
         raise ZeroDivisionError
 
 
@@ -222,7 +223,7 @@ def test_steps_come_in_order_and_once(tmp_path: Path) -> None:
         write_order(writer, contents)
         with pytest.raises(BundleError, match="no run"):
             append(writer, contents, 1)
-        writer.begin_run(6, log_bytes(contents))
+        writer.begin_run(Turns.alone(6), log_bytes(contents))
         with pytest.raises(BundleError, match="cannot follow"):
             append(writer, contents, 2)
         append(writer, contents, 1)
@@ -238,7 +239,7 @@ def test_fingerprints_of_another_number(tmp_path: Path, changes: dict[str, Any])
     contents = make_contents()
     with BundleWriter.create(tmp_path / "run.cfoil") as writer:
         write_order(writer, contents)
-        writer.begin_run(6, log_bytes(contents))
+        writer.begin_run(Turns.alone(6), log_bytes(contents))
         with pytest.raises(BundleError, match="fingerprints"):
             append(writer, contents, 1, **changes)
         writer.abort()
@@ -250,7 +251,7 @@ def test_states_are_committed_where_the_order_says(tmp_path: Path) -> None:
     for step, wrong in ((1, root), (2, None), (3, None)):
         with BundleWriter.create(tmp_path / "run.cfoil") as writer:
             write_order(writer, contents)
-            writer.begin_run(6, log_bytes(contents))
+            writer.begin_run(Turns.alone(6), log_bytes(contents))
             for before in range(1, step):
                 append(writer, contents, before)
             with pytest.raises(BundleError, match="disagree"):
@@ -263,7 +264,7 @@ def test_checkpoints_are_those_of_the_order(tmp_path: Path) -> None:
     state = contents.steps[1].state
     with BundleWriter.create(tmp_path / "run.cfoil") as writer:
         write_order(writer, contents)
-        writer.begin_run(6, log_bytes(contents))
+        writer.begin_run(Turns.alone(6), log_bytes(contents))
         for step in (0, 1, 3, 5, 6):
             with pytest.raises(BundleError, match="asks for no state"):
                 writer.write_checkpoint(step, state)
@@ -281,7 +282,7 @@ def test_a_run_without_all_its_steps_or_checkpoints_is_not_finished(tmp_path: Pa
     contents = make_contents(steps=2)
     with BundleWriter.create(tmp_path / "run.cfoil") as writer:
         write_order(writer, contents)
-        writer.begin_run(6, log_bytes(contents))
+        writer.begin_run(Turns.alone(6), log_bytes(contents))
         append(writer, contents, 1)
         with pytest.raises(BundleError, match="has 1 steps"):
             writer.finish_run(b"{}")

@@ -20,6 +20,7 @@ from counterfoil.program.update import AdamW, Sgd
 from counterfoil.training.order import OrderDraft, draft_order, load_order
 from counterfoil.training.recipes.digits import order_digits
 from counterfoil.training.recipes.gpt2 import Gpt2Size, order_gpt2
+from counterfoil.turns import Turns
 from counterfoil_resources.digits import load_digits
 from support.bundles import Contents, write_bundle
 from support.jobs import TEXT, TINY_GPT2, capture_on, classify, digits_order, draw, gpt2_order, own_order
@@ -125,7 +126,7 @@ def contents(made: OrderDraft, **parts: Any) -> Contents:
         name: ArraySpec(fields[name].dtype.name, fields[name].shape, tensor_digest(name, fields[name]))
         for name in ("schedule", "scalars")
     }
-    manifest = replace(made.manifest, program=Digest.of(fields["program"]), **specs)
+    manifest = replace(made.manifest, programs=Turns.alone(Digest.of(fields["program"])), **specs)
     return Contents(
         manifest, fields["program"], fields["schedule"], fields["scalars"], dict(made.data), dict(made.initial)
     )

@@ -92,7 +92,7 @@ def replay_segment(opened: Opened, part: Segment) -> Generator[Event | int, None
     """
     reader, order, records = opened.reader, opened.order, opened.records
     precision = order.manifest.precision
-    account = SteeringAccount(order.program, precision.significand_bits) if isinstance(precision, Precision) else None
+    account = SteeringAccount(order.programs, precision.significand_bits) if isinstance(precision, Precision) else None
     done: list[StepResult] = []
     trouble = ""
     try:
@@ -108,7 +108,7 @@ def replay_segment(opened: Opened, part: Segment) -> Generator[Event | int, None
                 trouble = say("Step {0} came out different from the trainer's.", step)
                 break
             if account is not None:
-                account.add(outcome.counts)
+                account.add(step, outcome.counts)
             state = outcome.result.state
         else:
             # What is stored after the segment belongs to it: another one starts from there.
@@ -180,7 +180,7 @@ def open_workplace(task: Task, cancel: CancelToken | None = None) -> Iterator[Wo
             raise RefusedError(say("The file is an order that nobody has run."))
         machine = open_machine(task.device, task.threads)
         precision = inspection.order.manifest.precision
-        machine.check_memory(inspection.order.program, precision)
+        machine.check_memory(inspection.order.programs.all, precision)
         order = with_data_file(inspection.order, task.data, stack, cancel)
         run_selftest(machine, precision)
         steps = stack.enter_context(step_replayer(order, machine, cancel=cancel))

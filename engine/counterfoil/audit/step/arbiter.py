@@ -27,7 +27,7 @@ import numpy.typing as npt
 from counterfoil.audit.step import findings
 from counterfoil.audit.step.elements import Elements, is_defined, tolerance
 from counterfoil.audit.step.explain import explain
-from counterfoil.audit.step.replayer import Job, ReplayedStep, State, StepReplayer
+from counterfoil.audit.step.replayer import ReplayedStep, State, StepReplayer
 from counterfoil.audit.values.dispute import Finding
 from counterfoil.audit.values.events import Event
 from counterfoil.bundle.schema import StepRecord
@@ -85,6 +85,7 @@ def arbitrate(
         CancelledError: The replayer's token was cancelled.
     """
     current = outcome
+    program, compute = steps.job.programs.of(claimed.step), steps.job.manifest.precision.compute
     rounded: list[Elements] = []
     forced: dict[int, Values] = {}
     while True:
@@ -92,16 +93,16 @@ def arbitrate(
         if not len(differing):
             break
         number = int(differing[0])
-        site = steps.job.program.places[number].site
+        site = program.places[number].site
         seen = yield from steps.replay(claimed, state, logs, forced=forced, observe=number)
         if site in forced or seen.fingerprints[number] == fingerprints[number]:
             # Forced values have the trainer's fingerprint, and the place differed just now.
             return Arbitration(findings.machine_wavers())
         if site is None:
             assert seen.watched is not None
-            return Arbitration(findings.after(_judge_exact(steps.job, seen.watched, claimed.step), rounded))
+            return Arbitration(findings.after(_judge_exact(program, compute, seen.watched, claimed.step), rounded))
         assert seen.observation is not None
-        judged = _judge(steps.job, seen.observation, int(fingerprints[number]), logs[site])
+        judged = _judge(program, compute, seen.observation, int(fingerprints[number]), logs[site])
         if isinstance(judged, Finding):
             return Arbitration(findings.after(judged, rounded))
         rounded.append(judged)
@@ -121,12 +122,12 @@ def arbitrate(
     return Arbitration(findings.explained(rounded), current)
 
 
-def _judge(job: Job, seen: Observation, trainer: int, log: SiteLog) -> Finding | Elements:
+def _judge(program: Program, compute: str, seen: Observation, trainer: int, log: SiteLog) -> Finding | Elements:
     """Judge the first site that differs; returns its elements where rounding alone may explain the difference."""
     if not seen.before.numel():
         return findings.nothing_can_differ(seen.node)
     try:
-        elements = examine(job, seen, trainer, log)
+        elements = examine(program, compute, seen, trainer, log)
     except NotExactError as error:
         return findings.no_exact_value(seen.node, error)
     if elements is None:
@@ -142,12 +143,12 @@ def _judge(job: Job, seen: Observation, trainer: int, log: SiteLog) -> Finding |
     return findings.contradiction(elements) if elements.against_log else elements
 
 
-def _judge_exact(job: Job, seen: Watched, step: int) -> Finding:
+def _judge_exact(program: Program, compute: str, seen: Watched, step: int) -> Finding:
     """Judge a place that differs and is not rounded: nothing there hangs on a last bit."""
     place = seen.place
     if place.node is None:
         return findings.other_rows(place.name, step)
-    node = job.program.nodes[place.node]
+    node = program.nodes[place.node]
     if place.sort is PlaceSort.DRAW:
         return findings.other_draws(node, step)
     own = seen.value.double().cpu().numpy()
@@ -157,18 +158,18 @@ def _judge_exact(job: Job, seen: Watched, step: int) -> Finding:
         exact = exact_output(node, seen.arguments, place.output)
         count = min(max(BUDGET // max(exact.cost, 1), LEAST_ELEMENTS), MOST_ELEMENTS)
         indices = np.unique(np.linspace(0, len(own) - 1, count).astype(np.int64))
-        compute = job.manifest.precision.compute
         right = all(is_defined(float(own[index]), exact.element(int(index)), compute) for index in indices)
     except NotExactError as error:
         return findings.no_exact_value(node, error)
     return findings.not_as_defined(node) if right else findings.machine_is_not_as_defined(node)
 
 
-def examine(job: Job, seen: Observation, trainer: int, log: SiteLog) -> Elements | None:
+def examine(program: Program, compute: str, seen: Observation, trainer: int, log: SiteLog) -> Elements | None:
     """Recompute the elements in question of one rounding site.
 
     Args:
-        job: The order.
+        program: The program of the step.
+        compute: Name of the compute dtype of the order's profile.
         seen: What this machine computed there.
         trainer: The trainer's fingerprint of it.
         log: The trainer's decisions there.
@@ -179,7 +180,7 @@ def examine(job: Job, seen: Observation, trainer: int, log: SiteLog) -> Elements
     Raises:
         NotExactError: There is no exact value.
     """
-    bounded = _bound(job.program, seen, job.manifest.precision.compute)
+    bounded = _bound(program, seen, compute)
     if bounded is None:
         return None
     bound, proven = bounded

@@ -60,7 +60,7 @@ def arbitrate_exactly(
     seen = yield from steps.replay(claimed, state, (), observe=number)
     if seen.fingerprints[number] != outcome.fingerprints[number]:
         return findings.machine_wavers()
-    watched, program = seen.watched, steps.job.program
+    watched, program = seen.watched, steps.job.programs.of(claimed.step)
     assert watched is not None
     place = watched.place
     if place.node is None:

@@ -32,6 +32,7 @@ from counterfoil.rounding.log import SiteLog
 from counterfoil.rounding.profiles import decode_log, own_margins, replaying_rounder
 from counterfoil.rounding.rounder import Kernels, Observation, Values, Watched, step_key
 from counterfoil.sentence import say
+from counterfoil.turns import Turns
 
 State = Mapping[str, Tensor]
 Arrays = dict[str, npt.NDArray[Any]]
@@ -48,8 +49,8 @@ class Job(Protocol):
         """What was ordered."""
 
     @property
-    def program(self) -> Program:
-        """The program of a step, checked."""
+    def programs(self) -> Turns[Program]:
+        """The programs of the steps, checked."""
 
     def inputs(self, step: int, state: State, /) -> StepInputs:
         """Return the inputs of a step, from 1, that starts from ``state``."""
@@ -116,8 +117,9 @@ class StepReplayer:
         self._kernels = kernels
         self._compute = compute
         self._cancel = cancel
-        self._own_margins = own_margins(job.program, job.manifest.precision)
-        self._interpreter = machine.interpreter(job.program, job.manifest.precision)
+        precision = job.manifest.precision
+        self._own_margins = job.programs.map(lambda program: own_margins(program, precision))
+        self._interpreters = job.programs.map(lambda program: machine.interpreter(program, precision))
 
     def replay(
         self,
@@ -152,19 +154,20 @@ class StepReplayer:
             ProgramError: An operator rejects its arguments.
         """
         job, step = self.job, claimed.step
+        program = job.programs.of(step)
         rounder = replaying_rounder(
-            job.program,
+            program,
             job.manifest.precision,
             self._kernels,
             keep_log=keep_log,
             observe=observe,
-            own_margins=self._own_margins if keep_log or own_log else None,
+            own_margins=self._own_margins.of(step) if keep_log or own_log else None,
         )
         rounder.follow(step_key(job.manifest.digest, step), logs, forced)
-        execution = self._interpreter.execute(
+        execution = self._interpreters.of(step).execute(
             job.inputs(step, state), rounder=rounder, compute=compute or self._compute, cancel=self._cancel
         )
-        total = len(job.program.nodes)
+        total = len(program.nodes)
         result = yield from relay(execution, lambda done: OperatorDone(step, done, total))
         needed = job.manifest.is_committed(step)
         arrays = {name: tensor.cpu().numpy() for name, tensor in result.state.items()} if needed else {}
@@ -227,7 +230,7 @@ def read_log(job: Job, claimed: StepRecord, log: bytes) -> Logs:
             say("The rounding log of step {0} is no longer the one that was checked.", claimed.step),
             remedy=say("Audit a copy of the file that nobody else can write to."),
         )
-    return decode_log(job.program, job.manifest.precision, log)
+    return decode_log(job.programs.of(claimed.step), job.manifest.precision, log)
 
 
 def differing_parts(trainer: StepRecord, replay: StepRecord) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,7 @@ import numpy.typing as npt
 from counterfoil.audit.values.report import NAMED_SITES, Steering, SteeringRow
 from counterfoil.program.graph import Node, Program
 from counterfoil.rounding.counts import Counts
+from counterfoil.turns import Turns
 
 Sums = npt.NDArray[np.int64]
 _COLUMNS = ("entries", "corrections", "steerable", "steered", "ties", "broken_ties")
@@ -56,62 +58,80 @@ class SteeringAccount:
     """Adds up, for each rounding site, what following the log of matching steps showed.
 
     Args:
-        program: The program of a step.
+        programs: The programs of the steps.
         significand_bits: p of the precision profile.
     """
 
-    def __init__(self, program: Program, significand_bits: int) -> None:
-        self._program = program
+    def __init__(self, programs: Turns[Program], significand_bits: int) -> None:
+        self._turns = programs
         self._significand_bits = significand_bits
-        self._sums_only = np.array([_only_sums(program.nodes[site.node]) for site in program.sites], np.bool_)
-        self._elements = np.array([site.elements for site in program.sites], np.int64)
-        self._sums = np.zeros((len(program.sites), len(_COLUMNS)), np.int64)
-        self._steps = 0
+        self._kinds = [site.kind for program in programs.all for site in program.sites]
+        """Operator kind of each site, of one program after the other."""
+        self._nodes = [program.nodes[site.node] for program in programs.all for site in program.sites]
+        self._elements = np.array([site.elements for program in programs.all for site in program.sites], np.int64)
+        ends = list(accumulate((len(program.sites) for program in programs.all), initial=0))
+        self._spans = {name: slice(*span) for name, span in zip(programs.parts, pairwise(ends), strict=True)}
+        """Where the sites of each program are."""
+        self._sums_only = np.array(list(map(_only_sums, self._nodes)), np.bool_)
+        self._sums = np.zeros((len(self._nodes), len(_COLUMNS)), np.int64)
+        self._steps = dict.fromkeys(programs.parts, 0)
+        """How many steps of each program were added."""
 
-    def add(self, counts: Iterable[Counts]) -> None:
-        """Add a step whose leaf matched: what following its log showed, for each site."""
-        rows = [[getattr(count, name) for name in _COLUMNS] for count in counts]
-        self._sums += np.array(rows, np.int64).reshape(self._sums.shape)
-        self._steps += 1
+    def add(self, step: int, counts: Iterable[Counts]) -> None:
+        """Add a step whose leaf matched: what following its log showed, for each site of its program."""
+        name = self._turns.name(step)
+        rows = [[getattr(count, column) for column in _COLUMNS] for count in counts]
+        self._sums[self._spans[name]] += np.array(rows, np.int64).reshape(-1, len(_COLUMNS))
+        self._steps[name] += 1
 
-    def take(self, steps: int, sums: Sequence[Sequence[int]]) -> None:
-        """Add :attr:`sums` of another account of the same program; raises ValueError when they are of another one."""
+    @property
+    def sites(self) -> int:
+        """Number of rounding sites, of all programs."""
+        return len(self._sums)
+
+    def take(self, steps: Iterable[int], sums: Sequence[Sequence[int]]) -> None:
+        """Add what another account of the same programs has of some steps: the second of its :attr:`sums`.
+
+        Raises:
+            ValueError: They are those of other programs.
+        """
         added = np.array(sums, np.int64).reshape(-1, len(_COLUMNS))
         if added.shape != self._sums.shape:
             raise ValueError("the account has other rounding sites")
         self._sums += added
-        self._steps += steps
+        for step in steps:
+            self._steps[self._turns.name(step)] += 1
 
     @property
-    def sums(self) -> tuple[int, tuple[tuple[int, ...], ...]]:
-        """What was added so far: the number of steps, and the columns of each site."""
-        return self._steps, tuple(map(tuple, self._sums.tolist()))
+    def sums(self) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+        """What was added so far: the number of steps of each program, and the columns of each site."""
+        return tuple(self._steps.values()), tuple(map(tuple, self._sums.tolist()))
 
-    def restore(self, steps: int, sums: Sequence[Sequence[int]]) -> None:
-        """Go on from :attr:`sums` of an earlier account; raises ValueError when they are those of another program."""
+    def restore(self, steps: Sequence[int], sums: Sequence[Sequence[int]]) -> None:
+        """Go on from :attr:`sums` of an earlier account; raises ValueError when they are those of other programs."""
         restored = np.array(sums, np.int64).reshape(-1, len(_COLUMNS))
-        if restored.shape != self._sums.shape:
+        if restored.shape != self._sums.shape or len(steps) != len(self._steps):
             raise ValueError("the account has other rounding sites")
-        self._steps, self._sums = steps, restored
+        self._steps, self._sums = dict(zip(self._steps, steps, strict=True)), restored
 
     def result(self) -> Steering:
         """Return the account: one row for each operator kind, and what looks chosen."""
-        kinds = [site.kind for site in self._program.sites]
+        rounded = np.zeros(len(self._nodes), np.int64)
+        for name, steps in self._steps.items():
+            rounded[self._spans[name]] = self._elements[self._spans[name]] * steps
         sites = _with_exact_ties(self._sums, self._sums_only)
         rows = []
-        for kind in sorted(set(kinds)):
-            of_kind = np.array([name == kind for name in kinds])
-            values = int(self._elements[of_kind].sum()) * self._steps
-            rows.append(SteeringRow(kind, values, *(int(n) for n in sites[of_kind].sum(0))))
+        for kind in sorted(set(self._kinds)):
+            of_kind = np.array([name == kind for name in self._kinds])
+            rows.append(SteeringRow(kind, int(rounded[of_kind].sum()), *(int(n) for n in sites[of_kind].sum(0))))
         return Steering(tuple(rows), self._significand_bits, self._suspects(sites, rows))
 
     def _suspects(self, sums: Sums, rows: Sequence[SteeringRow]) -> tuple[str, ...]:
         """Name the sites that look steered; where no single one does, the kinds; then the run."""
-        sites = self._program.sites
-        chosen = [number for number in range(len(sites)) if looks_chosen(int(sums[number, 2]), int(sums[number, 3]))]
+        chosen = [number for number in range(len(sums)) if looks_chosen(int(sums[number, 2]), int(sums[number, 3]))]
         if chosen:
             chosen.sort(key=lambda number: -int(sums[number, 3]))
-            names = dict.fromkeys(self._program.nodes[sites[number].node].where for number in chosen)
+            names = dict.fromkeys(self._nodes[number].where for number in chosen)
             return tuple(names)[:NAMED_SITES]
         kinds = tuple(f"all {row.kind}" for row in rows if looks_chosen(row.steerable, row.steered))
         if kinds:

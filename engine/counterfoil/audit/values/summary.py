@@ -33,6 +33,25 @@ class ArraySummary:
 
 
 @dataclass(frozen=True)
+class SourceSummary:
+    """A file that a part of the order was made from, as the client says.
+
+    Attributes:
+        part: The part, ``model`` or ``data``.
+        file: The file's name.
+        size: Its size in bytes.
+        digest: Its SHA-256.
+        revision: The revision of the repository that it came from, if that is known.
+    """
+
+    part: str
+    file: str
+    size: int
+    digest: Digest
+    revision: str | None = None
+
+
+@dataclass(frozen=True)
 class OrderSummary:
     """What was ordered.
 
@@ -45,10 +64,12 @@ class OrderSummary:
         seed: Seed of every random draw.
         precision: The precision profile in words.
         optimizer: The optimizer in words.
-        program_digest: Digest of the program.
-        operators: Number of operators of the program.
+        programs: Digest of each program with its name; an order's only one has none.
+        pattern: The names in the order of the steps, where several programs take turns; it starts again when it is
+            through. Else empty.
+        operators: Number of operators of the programs.
         rounded_operators: How many of them are of class rounded.
-        without_bound: Operator kinds with a margin that no error bound proves, sorted; None when the program has not
+        without_bound: Operator kinds with a margin that no error bound proves, sorted; None when the programs have not
             been read yet.
         parameters: Number of trainable values.
         state_tensors: Number of state tensors (parameters, buffers, optimizer slots).
@@ -58,8 +79,10 @@ class OrderSummary:
         initial_root: State root of the initial state.
         commit_every: A state is digested every so many steps.
         checkpoint_every: A state is stored every so many steps.
-        estimate: What a step takes; None when the program has not been read yet, or is larger than the limits.
+        estimate: What the largest step takes; None when a program has not been read yet, or is larger than the
+            limits.
         exact_bits: S of an exact profile, under which there is no margin; None of another one.
+        sources: The files that it was made from, as the client says; most orders name none.
     """
 
     title: str
@@ -70,7 +93,8 @@ class OrderSummary:
     seed: int
     precision: str
     optimizer: str
-    program_digest: Digest
+    programs: tuple[tuple[str, Digest], ...]
+    pattern: tuple[str, ...]
     operators: int
     rounded_operators: int
     parameters: int
@@ -84,6 +108,15 @@ class OrderSummary:
     without_bound: tuple[str, ...] | None = None
     estimate: Estimate | None = None
     exact_bits: int | None = None
+    sources: tuple[SourceSummary, ...] = ()
+
+    @property
+    def program_text(self) -> str:
+        """The digest of the program; of several, each with its name, and the pattern in which they take turns."""
+        if not self.pattern:
+            return ", ".join(digest.hex for _, digest in self.programs)
+        named = "; ".join(f"{name} {digest.hex}" for name, digest in self.programs)
+        return f"{', '.join(self.pattern)}: {named}"
 
 
 @dataclass(frozen=True)

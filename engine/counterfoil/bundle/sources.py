@@ -1,0 +1,79 @@
+"""Where a client says that an order's model and data came from: files by their digests, for people and for later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import BundleError
+from counterfoil.fields import Fields
+from counterfoil.sentence import say
+
+MAX_FILE_BYTES = 2**53 - 1
+MAX_TEXT = 200
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file that a part of the order was made from.
+
+    Attributes:
+        size: Its size in bytes.
+        digest: Its SHA-256.
+    """
+
+    size: int
+    digest: Digest
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a part of the order was made from, as the client says: nothing of it takes part in a replay.
+
+    Attributes:
+        files: The files by name; at least one.
+        revision: The revision of the repository that they came from, if the client's folder knows one.
+    """
+
+    files: Mapping[str, SourceFile]
+    revision: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        files = {name: {"bytes": file.size, "sha256": file.digest.hex} for name, file in self.files.items()}
+        return {"files": files} if self.revision is None else {"files": files, "revision": self.revision}
+
+    @classmethod
+    def from_json(cls, value: Any) -> Source:
+        """Read the JSON form; raises BundleError."""
+        what = say("source of the order")
+        revision = None
+        if isinstance(value, dict) and "revision" in value:
+            revision = check_source_text(value["revision"])
+            value = {name: item for name, item in value.items() if name != "revision"}
+        fields = Fields(value, what, BundleError)
+        listed = fields.take("files", dict)
+        fields.end()
+        if not listed:
+            raise BundleError(say("The {0} names no file.", what))
+        return cls({check_source_text(name): _file(item) for name, item in listed.items()}, revision)
+
+
+def check_source_text(text: Any) -> str:
+    """Return ``text`` if it can stand in an order as the name of a file, or as a revision.
+
+    Raises:
+        BundleError: It is empty, longer than 200 characters, or holds what cannot be printed on a line.
+    """
+    if not isinstance(text, str) or not 1 <= len(text) <= MAX_TEXT or not text.isprintable():
+        raise BundleError(say("A source of the order cannot be called {0}.", repr(text)))
+    return text
+
+
+def _file(value: Any) -> SourceFile:
+    fields = Fields(value, say("file of a source"), BundleError)
+    file = SourceFile(fields.integer("bytes", 0, MAX_FILE_BYTES), fields.digest("sha256"))
+    fields.end()
+    return file

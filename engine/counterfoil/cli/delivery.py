@@ -1,0 +1,121 @@
+"""The command that compares delivered weights with a verified run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from counterfoil import terminal
+from counterfoil.audit.values.delivery import DeliveryProgress, DeliveryReport
+from counterfoil.cli.exits import Done
+from counterfoil.cli.interrupt import cancel_on_interrupt
+from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, JsonOption, RunArgument
+from counterfoil.errors import DataError
+from counterfoil.inputs import read_input
+from counterfoil.signing import load_public_key
+from counterfoil.terminal import shown
+
+SHOWN = 20
+"""So many tensors of a kind are named."""
+_STYLES = ("bold green", "bold red", "bold yellow", "bold magenta", "bold red")
+"""By exit code."""
+
+
+def verify_weights(
+    weights: Annotated[
+        Path, typer.Argument(help="What was delivered: a folder of safetensors files, or one.", show_default=False)
+    ],
+    run: RunArgument,
+    verdict: Annotated[
+        Path | None, typer.Option(help="The auditor's verdict on the run, a .json file.", show_default=False)
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)
+    ] = None,
+    prefix: Annotated[
+        str,
+        typer.Option(
+            help="What the names of the run's tensors begin with and those of the files do not: 'model.', where the "
+            "client's module holds the model that was saved.",
+            show_default=False,
+        ),
+    ] = "",
+    average: AverageOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Client: compare delivered weights, tensor by tensor, with the final state of a verified run.
+
+    Equal bit for bit, or after a cast to bfloat16 or float16, or with LoRA weights merged. Exit code 0 DELIVERED:
+    they are the final state of a run that is VERIFIED by this key; 1 DIFFERENT; 2 INCONCLUSIVE: they are, but there
+    is no verdict, or no key to check it with; 3 REFUSED, 4 ERROR.
+
+    Example: counterfoil verify-weights model/ run.cfoil --verdict verdict.json --key auditor.pub.pem
+    """
+    if key is not None and verdict is None:
+        raise typer.BadParameter("--key belongs to --verdict: it is the key that signed it.")
+    basis = None
+    if verdict is not None and key is not None:
+        from counterfoil.audit.statement.verdict import verify_verdict
+        from counterfoil.delivery.basis import basis_of
+
+        envelope = read_input(verdict, "a verdict", DataError, most=MAX_VERDICT_BYTES)
+        basis = basis_of(verify_verdict(envelope, load_public_key(key)))
+    with cancel_on_interrupt() as cancel, terminal.progress("Weights", terminal.console(stderr=True), "%") as bar:
+        with cancel.at_once():
+            from counterfoil.delivery import verification
+
+        bar.start(100)
+        for event in verification.verify_weights(weights, run, basis, prefix=prefix, average=average, cancel=cancel):
+            match event:
+                case DeliveryProgress():
+                    bar.update(100 * event.done / max(1, event.total))
+                case DeliveryReport():
+                    report = event
+    from counterfoil.cli import jsonform
+
+    if json:
+        jsonform.print_json(report)
+    else:
+        show_delivery(report, signed=key is not None, given=verdict is not None)
+    raise Done(report.outcome.exit_code)
+
+
+def show_delivery(report: DeliveryReport, *, signed: bool, given: bool) -> None:
+    """Show what a comparison of weights found."""
+    from counterfoil.cli.reports import show_facts
+
+    out = terminal.console()
+    style = _STYLES[report.outcome.exit_code]
+    out.print(f"[{style}]{report.outcome.value}[/]  {shown(report.sentence)}", soft_wrap=True)
+    if given and not signed:
+        out.print("The verdict was not looked at: give the auditor's public key with --key.", soft_wrap=True)
+    for warning in report.warnings:
+        out.print(f"[yellow]{shown(warning)}[/]", soft_wrap=True)
+    facts = {
+        "run root": report.run_root.hex,
+        "order": report.order_digest.hex,
+        "verdict": f"{report.headline}, signed with the key {report.key_id}" if signed else "",
+        "weights": f"{report.tensors} tensors, {report.elements:,} elements in {len(report.files)} files",
+        "equal": ", ".join(f"{relation}: {count}" for relation, count in report.relations.items()),
+        "second names": ", ".join(report.tied),
+        "merged": ""
+        if report.largest_merge is None
+        else "at most {:.3g} from the exact merge; {:.3g} is allowed".format(*report.largest_merge),
+    }
+    show_facts(out, {name: text for name, text in facts.items() if text})
+    for one in report.differing[:SHOWN]:
+        place = f" at {list(one.index)}" if one.index else ""
+        values = f"{one.delivered!r} in place of {one.run!r}{place}"
+        text = one.note or f"{one.differing:,} of {one.elements:,} differ, by up to {one.largest:.3g}: {values}"
+        out.print(f"  differs  {shown(one.name)}: {shown(text)}", soft_wrap=True)
+    for what, names in (("missing", report.missing), ("surplus", report.surplus)):
+        for name in names[:SHOWN]:
+            out.print(f"  {what}  {shown(name)}", soft_wrap=True)
+    rest = sum(max(0, len(names) - SHOWN) for names in (report.differing, report.missing, report.surplus))
+    if rest:
+        out.print(f"  and {rest} more; --json names them.")
+    if report.others:
+        named = ", ".join(report.others[:SHOWN]) + (", ..." if len(report.others) > SHOWN else "")
+        out.print(f"Not looked at: {shown(named)}.", soft_wrap=True)

@@ -1,0 +1,201 @@
+"""LoRA weights that were merged into the weights that they adapt: W + scale * B A (Hu et al. 2021).
+
+Where A and B stand, with which factor, and which way round W is read, the order's program says: nobody is asked who
+could answer to his own advantage. What a merge may come to is bounded here, for every order of summation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterfoil.errors import WeightsError
+from counterfoil.program.graph import Node, Program, Value
+from counterfoil.sentence import say
+
+Array = NDArray[Any]
+_LORA = re.compile(r"(?P<module>.+)\.lora_(?P<side>[AB])(?:\.(?!weight$)(?P<adapter>[^.]+))?(?:\.weight)?")
+_WRAPPED = ".base_layer."
+_WRAPPER = "base_model.model."
+"""What PEFT puts before the names of a model that it adapts."""
+_UNIT = 2.0**-24
+"""Unit roundoff of float32."""
+_FLUSHED = 2.0**-126
+"""What a float32 operation loses at most below the normal numbers, also where subnormals are flushed."""
+_FINER = 2.0**-52
+"""Twice the unit roundoff of float64, in which the bound and the merge itself are computed here."""
+_SAME = {
+    f"aten.{name}.default"
+    for name in ("view", "_unsafe_view", "alias", "clone", "detach", "expand", "_to_copy", "unsqueeze", "squeeze")
+} | {"aten.squeeze.dim", "aten.squeeze.dims", "aten.reshape.default"}
+_PRODUCTS = {
+    "aten.mm.default": 1,
+    "aten.bmm.default": 1,
+    "aten.matmul.default": 1,
+    "aten.addmm.default": 2,
+    "aten.baddbmm.default": 2,
+}
+"""Products, and the place of the right factor among their arguments."""
+_TIMES = {"aten.mul.Tensor", "aten.mul.Scalar"}
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """One weight and what adapts it.
+
+    Attributes:
+        base: State tensor W.
+        a: State tensor A.
+        b: State tensor B.
+        scale: The factor of their product.
+        turned: Which of W, A and B the step reads as they lie, ``x @ W``, and not transposed as a linear layer does.
+    """
+
+    base: str
+    a: str
+    b: str
+    scale: float
+    turned: tuple[bool, bool, bool]
+
+
+def adapter_names(state: Collection[str]) -> dict[str, tuple[str, str]]:
+    """Return the names of A and B for each weight that is adapted, by their usual names; empty where there are none.
+
+    Raises:
+        WeightsError: Two adapters are on one weight.
+    """
+    sides: dict[str, dict[str, str]] = {}
+    for name in sorted(state):
+        found = _LORA.fullmatch(name)
+        if found is None:
+            continue
+        module = found["module"]
+        bases = [base for base in (f"{module}.base_layer.weight", f"{module}.weight") if base in state]
+        if not bases:
+            continue
+        pair = sides.setdefault(bases[0], {})
+        if found["side"] in pair:
+            raise WeightsError(
+                say("The weight {0} has two adapters, and which of them was merged is not known.", repr(bases[0]))
+            )
+        pair[found["side"]] = name
+    return {base: (pair["A"], pair["B"]) for base, pair in sides.items() if pair.keys() == {"A", "B"}}
+
+
+def merged_name(name: str, state: Collection[str]) -> str:
+    """Return how a state tensor is called once the adapters are merged and what PEFT wraps them in is taken off."""
+    name = name.replace(_WRAPPED, ".")
+    return name.removeprefix(_WRAPPER) if all(other.startswith(_WRAPPER) for other in state) else name
+
+
+def find_adapters(program: Program, named: Mapping[str, tuple[str, str]]) -> dict[str, Adapter]:
+    """Find in a program how each pair of :func:`adapter_names` is used.
+
+    Raises:
+        WeightsError: It cannot be told.
+    """
+    numbers = {item.name: number for number, item in enumerate(program.inputs) if item.kind == "state"}
+    users: dict[int, list[Node]] = {}
+    for node in program.nodes:
+        if node.phase == "forward":
+            for argument in node.args:
+                if isinstance(argument, Value):
+                    users.setdefault(argument.number, []).append(node)
+    found = {}
+    for base, (a, b) in named.items():
+        uses = [_right_factor(numbers[name], users) for name in (base, a, b)]
+        turned = [{turn for _, turn in use} for use in uses]
+        scales = {_scale(node.first_value, users) for node, _ in uses[2]}
+        if any(len(each) != 1 for each in turned) or len(scales) != 1 or None in scales:
+            raise WeightsError(
+                say("How the step applies the adapter of {0} cannot be told from the order's program.", repr(base)),
+                remedy=say("Ask for the weights as they were trained: base, A and B each by itself."),
+            )
+        (scale,) = scales
+        found[base] = Adapter(base, a, b, float(scale or 0.0), (turned[0].pop(), turned[1].pop(), turned[2].pop()))
+    return found
+
+
+def _right_factor(number: int, users: Mapping[int, list[Node]]) -> list[tuple[Node, bool]]:
+    """The products of which a value is the right factor, through views; each with whether it is read as it lies."""
+    found, waiting, seen = [], [(number, True)], set()
+    while waiting:
+        value, as_it_lies = waiting.pop()
+        if (value, as_it_lies) in seen:
+            continue
+        seen.add((value, as_it_lies))
+        for node in users.get(value, ()):
+            if node.operator in _PRODUCTS and node.args[_PRODUCTS[node.operator]] == Value(value):
+                found.append((node, as_it_lies))
+            elif node.operator in _SAME:
+                waiting.append((node.first_value, as_it_lies))
+            elif _transposes(node):
+                waiting.append((node.first_value, not as_it_lies))
+    return found
+
+
+def _transposes(node: Node) -> bool:
+    if node.operator == "aten.t.default":
+        return True
+    last = () if node.outputs[0] is None else node.outputs[0].shape
+    if node.operator == "aten.transpose.int" and len(node.args) == 3:
+        axes = {axis % len(last) for axis in node.args[1:] if isinstance(axis, int)}
+        return axes == {len(last) - 2, len(last) - 1}
+    return node.operator == "aten.permute.default" and node.args[1] in ((1, 0), (-1, -2), (-1, 0), (1, -2))
+
+
+def _scale(number: int, users: Mapping[int, list[Node]]) -> float | None:
+    """The number that a product is multiplied with before it is added; None where something else happens to it."""
+    waiting, seen = [number], set()
+    while waiting:
+        value = waiting.pop()
+        seen.add(value)
+        for node in users.get(value, ()):
+            if node.operator in _TIMES and isinstance(factor := node.args[1], (int, float)):
+                return float(factor)
+            if node.operator == "aten.add.Tensor":
+                alpha = dict(node.kwargs).get("alpha", 1)
+                if node.args[1] == Value(value) and isinstance(alpha, (int, float)):
+                    return float(alpha)
+                return 1.0
+            if node.operator in _SAME and node.first_value not in seen:
+                waiting.append(node.first_value)
+    return None
+
+
+def merge(weight: Array, a: Array, b: Array, adapter: Adapter) -> tuple[Array, Array]:
+    """Return W + scale B A and how far a merge in float32 may lie from it, both float64 of the shape of W.
+
+    Let u = 2^-24, r the rank, g = (r + 2) u / (1 - (r + 2) u) and M = |scale| |B| |A|, element by element. A merge
+    rounds the factor, r products and their sums in any order, with or without fused operations, the product with the
+    factor, and the sum with W; so (Higham 2002, section 3.1) what it gives lies within u |W + scale B A| + (1 + u) g M
+    of the exact value, and (2r + 3) 2^-126 (1 + |scale|) more where results are subnormal or flushed. The exact value
+    is computed here in float64: products of two float32 numbers are exact in it, and the r + 2 other roundings are
+    within (r + 4) 2^-52 (|W| + M), which is added.
+
+    Raises:
+        WeightsError: The shapes do not fit each other.
+    """
+    down = a if not adapter.turned[1] else a.T  # [r, in]
+    up = b if not adapter.turned[2] else b.T  # [out, r]
+    flat = weight.T if adapter.turned[0] else weight  # [out, in]
+    if not (down.ndim == up.ndim == flat.ndim == 2 and flat.shape == (up.shape[0], down.shape[1])) or (
+        up.shape[1] != down.shape[0]
+    ):
+        raise WeightsError(
+            say("The adapter of {0} has shapes that do not fit it.", repr(adapter.base)),
+            remedy=say("Ask for the weights as they were trained: base, A and B each by itself."),
+        )
+    rank = down.shape[0]
+    wide, scale = flat.astype(np.float64), abs(adapter.scale)
+    exact = wide + adapter.scale * (up.astype(np.float64) @ down.astype(np.float64))
+    size = scale * (np.abs(up).astype(np.float64) @ np.abs(down).astype(np.float64))
+    growth = (rank + 2) * _UNIT / (1 - (rank + 2) * _UNIT)
+    bound = _UNIT * np.abs(exact) + (1 + _UNIT) * growth * size + (2 * rank + 3) * _FLUSHED * (1 + scale)
+    bound += (rank + 4) * _FINER * (np.abs(wide) + size)
+    return (exact.T, bound.T) if adapter.turned[0] else (exact, bound)

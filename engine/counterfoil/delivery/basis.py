@@ -1,0 +1,43 @@
+"""What says that a run is verified: a signed verdict, or a replay on this machine."""
+
+from __future__ import annotations
+
+from counterfoil.audit.statement.signed import Verdict
+from counterfoil.audit.values.delivery import Basis
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.report import AuditReport
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import SignatureError
+from counterfoil.sentence import say
+
+
+def basis_of(judged: Verdict | AuditReport) -> Basis:
+    """Return what a verdict, or the report of a replay, says of its run.
+
+    Raises:
+        SignatureError: It does not say VERIFIED.
+    """
+    signed = isinstance(judged, Verdict)
+    what = say("The verdict") if signed else say("The replay")
+    if judged.outcome is not Outcome.VERIFIED:
+        raise SignatureError(
+            say("{0} says {1}, so there is no verified run to compare the weights with.", what, judged.outcome.value),
+            remedy=say("Have the run audited first."),
+        )
+    root, order = judged.run_root, judged.order_digest
+    # Rule 14 of a verdict that says VERIFIED.
+    assert isinstance(root, Digest)
+    assert isinstance(order, Digest)
+    warnings: tuple[str, ...] = ()
+    if judged.steps_replayed < judged.steps_ordered:
+        warnings += (
+            say(
+                "{0} is about a sample: {1} of {2} steps were replayed.",
+                what,
+                judged.steps_replayed,
+                judged.steps_ordered,
+            ),
+        )
+    if judged.order_source != "client":
+        warnings += (say("{0} does not say that this is what the client ordered: the order came from the run.", what),)
+    return Basis(root, order, judged.headline, judged.key_id if isinstance(judged, Verdict) else "", warnings)

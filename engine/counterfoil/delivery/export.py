@@ -1,0 +1,152 @@
+"""Writes the model out of a run: one safetensors file with the names and dtypes of the client's module."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from counterfoil.audit.inspection import check_claim
+from counterfoil.audit.values.delivery import DeliveryProgress
+from counterfoil.bundle.checked import bytes_of
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import run_tree
+from counterfoil.cancel import CancelToken
+from counterfoil.commit.digest import Digest
+from counterfoil.commit.state import state_tree
+from counterfoil.delivery.module import saved_names, tied_names
+from counterfoil.dtypes import ITEM_BYTES, tensor_bytes
+from counterfoil.errors import CommitmentError, DataError, FileWriteError, GivenFileError, TargetExistsError
+from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.sentence import say
+from counterfoil.wholefiles import check_room, check_target, whole_file
+
+FILE = "model.safetensors"
+"""The name of the file, by which libraries look for it."""
+_NAMES = {"float32": "F32", "int64": "I64", "int32": "I32", "uint8": "U8", "bool": "BOOL"}
+_ALIGNMENT = 8
+
+
+def export_weights(
+    run: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    step: int | None = None,
+    average: bool = False,
+    replace: bool = False,
+    cancel: CancelToken | None = None,
+) -> Iterator[DeliveryProgress | Path]:
+    """Write the weights of a run as ``model.safetensors``.
+
+    Parameters and buffers go in under their own names and in their own dtypes; slots of the optimizer, buffers that are
+    not persistent and constants do not. The header says of which run they are: ``run_root``, ``order``, ``step``.
+
+    Args:
+        run: The run.
+        folder: Where the file goes; it is made if it is not there.
+        step: A step whose state is stored; the last unless given.
+        average: Take the average of each parameter that has one.
+        replace: Whether a file that lies there may be replaced.
+        cancel: Looked at between tensors.
+
+    Yields:
+        DeliveryProgress for each tensor; the path of the file comes last.
+
+    Raises:
+        GivenFileError: There is no such run.
+        DataError: No state of this step is stored, or there is no average.
+        RefusedError: The run is damaged, or its state is not what it commits to.
+        TargetExistsError, FileWriteError: The file cannot be written.
+        CancelledError: The token was cancelled.
+    """
+    target = Path(folder) / FILE
+    with obstacles_noticed(), BundleReader.open(run) as reader:
+        last = _stored_step(reader, step)
+        names = _by_size(reader, saved_names(reader.manifest, reader.state_layout(), average=average))
+        _make_folder(Path(folder))
+        check_target(target, what=say("the file of weights"), replace=replace)
+        yield DeliveryProgress(say("Hashing the record of the run"), 0, len(names))
+        root = run_tree(reader.step_records(cancel)).root
+        if check_claim(reader.claim(), reader.manifest, None).run_root != root:
+            raise CommitmentError(say("The steps of the run are not those that its trainer signed."))
+        header = _header(reader, root, last, names, average)
+        check_room(target.parent, len(header) + _size(reader, names), say("the file of weights"))
+        digests: dict[str, Digest] = {}
+        # The file is put in its place when the block ends: only after its numbers were compared with the leaf.
+        with whole_file(target, what=say("the file of weights"), replace=replace) as file:
+            file.write(header)
+            for number, (name, of) in enumerate(names.items(), 1):
+                array, digests[of] = reader.checkpoint_tensor(last, of, cancel)
+                file.write(bytes_of(array))
+                yield DeliveryProgress(say("Writing {0}", name), number, len(names))
+            for of in reader.state_layout().keys() - digests.keys():
+                digests[of] = reader.checkpoint_tensor(last, of, cancel)[1]
+            if state_tree(digests).root != reader.committed_root(last):
+                raise CommitmentError(
+                    say("The stored state of step {0} differs from the state root of that step.", last)
+                )
+        yield target
+
+
+def _stored_step(reader: BundleReader, step: int | None) -> int:
+    manifest = reader.manifest
+    if not reader.has_run:
+        raise GivenFileError(
+            say("{0} is an order that nobody has run.", reader.path.name), remedy=say("Give the trainer's run of it.")
+        )
+    if step is None:
+        return manifest.steps
+    if not manifest.is_checkpoint(step):
+        raise DataError(
+            say("The run stores no state of step {0}.", step),
+            remedy=say(
+                "It stores one every {0} steps, and that of step {1}.", manifest.checkpoint_every, manifest.steps
+            ),
+        )
+    return step
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(exist_ok=True)
+    except FileExistsError as error:
+        raise TargetExistsError(
+            say("{0} is a file, where a folder should be.", folder), remedy=say("Give the name of a folder.")
+        ) from error
+    except OSError as error:
+        raise FileWriteError(say("The folder {0} cannot be made.", folder), detail=str(error)) from error
+
+
+def _by_size(reader: BundleReader, names: dict[str, str]) -> dict[str, str]:
+    """The same with the widest elements first, so that each tensor lies at a multiple of its elements' size."""
+    layout = reader.state_layout()
+    return dict(sorted(names.items(), key=lambda item: (-ITEM_BYTES[layout[item[1]][0]], item[0])))
+
+
+def _size(reader: BundleReader, names: dict[str, str]) -> int:
+    layout = reader.state_layout()
+    return sum(tensor_bytes(*layout[of]) for of in names.values())
+
+
+def _header(reader: BundleReader, root: Digest, step: int, names: dict[str, str], average: bool) -> bytes:
+    layout = reader.state_layout()
+    end = 0
+    tensors = {}
+    for name, of in names.items():
+        dtype, shape = layout[of]
+        begin, end = end, end + tensor_bytes(dtype, shape)
+        tensors[name] = {"dtype": _NAMES[dtype], "shape": list(shape), "data_offsets": [begin, end]}
+    metadata = {
+        # What transformers looks for: the tensors are laid out as torch does.
+        "format": "pt",
+        "counterfoil.run_root": root.hex,
+        "counterfoil.order": reader.manifest.digest.hex,
+        "counterfoil.step": str(step),
+        "counterfoil.weights": "average" if average else "trained",
+        # As safetensors.torch.save_model names what it leaves out.
+        **{name: of for name, of in tied_names(reader.manifest).items() if of in names},
+    }
+    text = json.dumps({"__metadata__": metadata, **tensors}, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % _ALIGNMENT)
+    return len(text).to_bytes(8, "little") + text

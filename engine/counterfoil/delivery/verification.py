@@ -1,0 +1,313 @@
+"""Are delivered weights the final state of a verified run? Tensor by tensor.
+
+What is judged is what was hashed: the run's record is rebuilt up to the run root that the verdict names, each state
+tensor is digested as it is compared, and these digests must make the state root in the leaf of the last step. The
+weights are read block by block against digests made before their headers were looked at.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+
+from counterfoil.audit.inspection import check_claim
+from counterfoil.audit.values.delivery import (
+    Basis,
+    ComparedTensor,
+    DeliveryOutcome,
+    DeliveryProgress,
+    DeliveryReport,
+    Relation,
+    WeightsFile,
+)
+from counterfoil.bundle.checked import Array
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import StepRecord, run_tree
+from counterfoil.cancel import CancelToken
+from counterfoil.commit.digest import Digest
+from counterfoil.commit.state import state_tree
+from counterfoil.delivery.adapters import Adapter, adapter_names, find_adapters, merge, merged_name
+from counterfoil.delivery.comparison import compare, compare_merge, misfit
+from counterfoil.delivery.module import saved_names, tied_names
+from counterfoil.delivery.weights import Weights
+from counterfoil.errors import CommitmentError, DataError, GivenFileError, SignatureError, WeightsError
+from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.program.graph import Program
+from counterfoil.sentence import joined, say
+
+DeliveryEvent = DeliveryProgress | DeliveryReport
+"""What a comparison brings; the report comes last."""
+MOST_NAMED = 1000
+"""So many differing, missing or surplus tensors are named at most."""
+
+
+@dataclass
+class _Found:
+    """What the comparison found so far."""
+
+    tied: tuple[str, ...]
+    compared: list[ComparedTensor] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    surplus: list[str] = field(default_factory=list)
+    bound: float = 0.0
+
+
+def verify_weights(
+    weights: str | os.PathLike[str],
+    run: str | os.PathLike[str],
+    basis: Basis | None,
+    *,
+    prefix: str = "",
+    average: bool = False,
+    cancel: CancelToken | None = None,
+) -> Iterator[DeliveryEvent]:
+    """Compare delivered weights with the final state of a run.
+
+    Args:
+        weights: A safetensors file, or a folder of them.
+        run: The run.
+        basis: What says that the run is verified; None when nobody does, so that nothing is concluded.
+        prefix: What the run's names begin with and those of the files do not.
+        average: Compare with the average of the weights that the order asks for.
+        cancel: Looked at between pieces of files.
+
+    Yields:
+        DeliveryProgress now and then; the DeliveryReport comes last.
+
+    Raises:
+        GivenFileError: A file is not there, or the run is an order that nobody has run.
+        WeightsError: The weights are in no form that is read, or hostile.
+        SignatureError: The basis is about another run.
+        RefusedError: The run is damaged.
+        DataError: The average is asked for, and there is none.
+        ObstacleError: A file changed, or the system fails to read it.
+        CancelledError: The token was cancelled.
+    """
+    with obstacles_noticed(), ExitStack() as stack:
+        delivered = Weights(weights, stack)
+        reader = stack.enter_context(BundleReader.open(run))
+        if not reader.has_run:
+            raise GivenFileError(
+                say("{0} is an order that nobody has run.", reader.path.name),
+                remedy=say("Give the trainer's run of it."),
+            )
+        for done, total in delivered.settle(cancel):
+            yield DeliveryProgress(say("Hashing the weights"), done, total)
+        record, run_root = yield from _final_record(reader, basis, cancel)
+        state = _State(reader, cancel)
+        found = yield from _compare_all(delivered, state, _names(delivered, state, prefix, average), cancel)
+        state.check(record)
+        yield _report(delivered, reader, run_root, basis, found)
+
+
+def _final_record(
+    reader: BundleReader, basis: Basis | None, cancel: CancelToken | None
+) -> Generator[DeliveryProgress, None, tuple[StepRecord, Digest]]:
+    """The record of the last step, of the very run that the basis is about; without one, of the run that was signed."""
+    yield DeliveryProgress(say("Hashing the record of the run"), 0, reader.manifest.steps)
+    records = reader.step_records(cancel)
+    root = run_tree(records).root
+    if basis is None:
+        if check_claim(reader.claim(), reader.manifest, None).run_root != root:
+            raise CommitmentError(say("The steps of the run are not those that its trainer signed."))
+    elif (root, reader.manifest.digest) != (basis.run_root, basis.order_digest):
+        raise SignatureError(
+            say(
+                "The verdict is about another run: the root of its steps is {0}..., that of {1} is {2}....",
+                basis.run_root.short,
+                reader.path.name,
+                root.short,
+            )
+            if root != basis.run_root
+            else say("The verdict is about a run of another order than that in {0}.", reader.path.name),
+            remedy=say("Give the run that the auditor judged."),
+        )
+    return records[-1], root
+
+
+class _State:
+    """The final state of a run, tensor by tensor, each digested as it is read."""
+
+    def __init__(self, reader: BundleReader, cancel: CancelToken | None) -> None:
+        self._reader = reader
+        self._cancel = cancel
+        self._digests: dict[str, Digest] = {}
+        self.layout = reader.state_layout()
+
+    @property
+    def reader(self) -> BundleReader:
+        """The open run."""
+        return self._reader
+
+    def take(self, name: str) -> Array:
+        """Return a tensor; its digest is that of the bytes that are returned."""
+        array, digest = self._reader.checkpoint_tensor(self._reader.manifest.steps, name, self._cancel)
+        if self._digests.setdefault(name, digest) != digest:
+            raise self._reader.file.changed(say("the state tensor {0}", repr(name)))
+        return array
+
+    def check(self, record: StepRecord) -> None:
+        """Check that what was taken is a part of the state that the leaf of the last step commits to."""
+        for name in self.layout.keys() - self._digests.keys():
+            self.take(name)
+        if state_tree(self._digests).root != record.state_root:
+            raise CommitmentError(say("The final state in the run differs from the one that its last step commits to."))
+
+
+@dataclass(frozen=True)
+class _Names:
+    """Which delivered name stands for which state tensor.
+
+    Attributes:
+        wanted: Those that must be there.
+        allowed: Those that may be there: what files of the module leave out, and second names of tied tensors.
+        adapters: The adapters that were merged, by the state tensor that they adapt.
+        tied: The second names that are there.
+    """
+
+    wanted: Mapping[str, str]
+    allowed: Mapping[str, str]
+    adapters: Mapping[str, Adapter]
+    tied: tuple[str, ...]
+
+
+def _names(delivered: Weights, state: _State, prefix: str, average: bool) -> _Names:
+    manifest = state.reader.manifest
+    saved = saved_names(manifest, state.layout, average=average)
+    adapters = {} if average else _merged(delivered, state, saved)
+    adapting = {name for adapter in adapters.values() for name in (adapter.a, adapter.b)}
+
+    def called(name: str) -> str:
+        return (merged_name(name, saved) if adapters else name).removeprefix(prefix)
+
+    wanted = {called(name): of for name, of in saved.items() if of not in adapting}
+    if len(wanted) != len(saved) - len(adapting):
+        raise DataError(
+            say("Without {0}, two tensors of the run have one name.", repr(prefix)),
+            remedy=say("Give as --prefix what the names of the files lack."),
+        )
+    unsaved = () if manifest.module is None else manifest.module.unsaved
+    allowed = {called(name): name for name in unsaved if name in state.layout}
+    tied = []
+    for name, target in tied_names(manifest).items():
+        second, first = called(name), called(target)
+        if second in delivered.tensors and first in wanted:
+            tied.append(second)
+            # Either name will do; where both are there, both are compared.
+            allowed[second] = wanted[first] if first in delivered.tensors else wanted.pop(first)
+    return _Names(wanted, allowed, adapters, tuple(tied))
+
+
+def _merged(delivered: Weights, state: _State, saved: Mapping[str, str]) -> dict[str, Adapter]:
+    """The adapters that were merged, by the weight that they adapt: all, where none of them was delivered by itself."""
+    named = adapter_names(saved)
+    if not named or any(".lora_" in name for name in delivered.tensors):
+        return {}
+    programs = [Program.from_bytes(state.reader.program(name)) for name in state.reader.manifest.programs.parts]
+    *others, last = programs
+    for program in others:  # where several take turns, one may not use what another trains
+        with suppress(WeightsError):
+            return find_adapters(program, named)
+    return find_adapters(last, named)
+
+
+def _compare_all(
+    delivered: Weights, state: _State, names: _Names, cancel: CancelToken | None
+) -> Generator[DeliveryProgress, None, _Found]:
+    found = _Found(tied=names.tied)
+    total = sum(tensor.elements for tensor in delivered.tensors.values())
+    done = 0
+    for name, tensor in delivered.tensors.items():
+        if cancel is not None:
+            cancel.check()
+        of = names.wanted.get(name, names.allowed.get(name))
+        if of is None:
+            found.surplus.append(name)
+        elif (odd := misfit(tensor, of, *state.layout[of])) is not None:
+            found.compared.append(odd)
+        elif of in names.adapters:
+            adapter = names.adapters[of]
+            exact, bound = merge(state.take(of), state.take(adapter.a), state.take(adapter.b), adapter)
+            one, widest = compare_merge(tensor, delivered.read(name), of, exact, bound)
+            found.compared.append(one)
+            found.bound = max(found.bound, widest)
+        else:
+            found.compared.append(compare(tensor, delivered.read(name), of, state.take(of)))
+        done += tensor.elements
+        yield DeliveryProgress(say("Comparing {0}", name), done, total)
+    found.missing = sorted(name for name in names.wanted if name not in delivered.tensors)
+    return found
+
+
+def _report(
+    delivered: Weights, reader: BundleReader, run_root: Digest, basis: Basis | None, found: _Found
+) -> DeliveryReport:
+    differing = sorted((one for one in found.compared if one.differing), key=lambda one: -one.largest)
+    same = Counter(one.relation for one in found.compared if one.relation and not one.differing)
+    merged = [one for one in found.compared if one.relation and one.relation.value.startswith(Relation.MERGED.value)]
+    right = not (differing or found.missing or found.surplus)
+    warnings: tuple[str, ...] = basis.warnings if basis is not None else ()
+    infinite = tuple(one.name for one in found.compared if one.infinite)
+    if infinite:
+        warnings += (
+            say("Tensors with values that are infinite, since the smaller dtype ends before them: {0}.", len(infinite)),
+        )
+    if not right:
+        outcome, sentence = DeliveryOutcome.DIFFERENT, _differences(len(differing), found)
+    elif basis is None:
+        outcome = DeliveryOutcome.INCONCLUSIVE
+        sentence = say(
+            "The weights are the final state of the run, after step {0}, and no verdict says that the run is verified.",
+            reader.manifest.steps,
+        )
+    else:
+        outcome = DeliveryOutcome.DELIVERED
+        sentence = say(
+            "The weights are the final state of the verified run, after step {0}: {1} tensors, each {2}.",
+            reader.manifest.steps,
+            len(found.compared),
+            joined(
+                *(say("{0} ({1})", relation.words, count) for relation, count in sorted(same.items(), key=_by_value)),
+                between=", ",
+            )
+            if len(same) > 1
+            else next(iter(same)).words,
+        )
+    return DeliveryReport(
+        outcome=outcome,
+        sentence=sentence,
+        warnings=warnings,
+        run_root=run_root,
+        order_digest=reader.manifest.digest,
+        step=reader.manifest.steps,
+        headline="" if basis is None else basis.headline,
+        key_id="" if basis is None else basis.key_id,
+        files=tuple(WeightsFile(file.name, file.bytes, file.digest) for file in delivered.files),
+        relations={relation.value: count for relation, count in sorted(same.items(), key=_by_value)},
+        tensors=len(delivered.tensors),
+        elements=sum(tensor.elements for tensor in delivered.tensors.values()),
+        differing=tuple(differing[:MOST_NAMED]),
+        missing=tuple(found.missing[:MOST_NAMED]),
+        surplus=tuple(found.surplus[:MOST_NAMED]),
+        tied=found.tied,
+        infinite=infinite[:MOST_NAMED],
+        largest_merge=(max(one.largest for one in merged), found.bound) if merged else None,
+        others=delivered.others[:MOST_NAMED],
+    )
+
+
+def _by_value(item: tuple[Relation, int]) -> int:
+    return list(Relation).index(item[0])
+
+
+def _differences(differing: int, found: _Found) -> str:
+    parts = (
+        (differing, say("tensors that differ: {0}", differing)),
+        (len(found.missing), say("missing: {0}", len(found.missing))),
+        (len(found.surplus), say("not of the run: {0}", len(found.surplus))),
+    )
+    words = joined(*(text for count, text in parts if count), between=", ")
+    return say("The weights are not the final state of the run; {0}.", words)

@@ -1,0 +1,470 @@
+"""Orders that fine-tune a model of Hugging Face, out of a local folder, on local data.
+
+The settings and their defaults are those of the library's Trainer, as far as both have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from counterfoil.bundle.precision import AnyPrecision
+from counterfoil.bundle.sources import Source, SourceFile, check_source_text
+from counterfoil.cancel import CancelToken
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import BundleError, CounterfoilError, DataError
+from counterfoil.generators import finish
+from counterfoil.program.update import AdamW
+from counterfoil.training.custom import CustomJob, order_custom
+from counterfoil.training.huggingface.folder import ModelFolder, read_folder
+from counterfoil.training.huggingface.library import library, offline
+from counterfoil.training.huggingface.lora import Lora, add_adapters
+from counterfoil.training.huggingface.records import Kind, Records, data_files, read_records
+from counterfoil.training.huggingface.rows import TokenRows, causal, classified, packed, padding
+from counterfoil.training.order import OrderDraft
+from counterfoil.training.schedules import warmup_constant, warmup_cosine, warmup_linear
+
+RECIPE = "huggingface"
+DEFAULT_LENGTH = 256
+"""The most tokens of a row, unless told otherwise."""
+DEFAULT_RATE = 5e-5
+DEFAULT_ADAPTER_RATE = 2e-4
+_UNLIMITED = 10**6
+"""Tokenizers that know no longest text name a huge one."""
+
+
+class Task(StrEnum):
+    """What a model is fine-tuned for."""
+
+    CAUSAL_LM = "causal-lm"
+    CLASSIFICATION = "classification"
+
+
+class Scheduler(StrEnum):
+    """How the learning rate goes on after the warm-up."""
+
+    LINEAR = "linear"
+    COSINE = "cosine"
+    CONSTANT = "constant"
+
+
+_RATES = {Scheduler.LINEAR: warmup_linear, Scheduler.COSINE: warmup_cosine, Scheduler.CONSTANT: warmup_constant}
+
+
+@dataclass(frozen=True)
+class FineTuning:
+    """The settings of a fine-tuning.
+
+    Attributes:
+        task: What for; unless given, classification if the data have labels, else a causal language model.
+        lora: Adapters to train in the place of all weights.
+        steps: Number of steps; unless given, as many as ``epochs`` take.
+        epochs: How often each row is seen.
+        batch_size: Rows per step.
+        micro_batches: Into how many parts a step splits its batch; their gradients are accumulated.
+        length: The most tokens of a row; 256, or what the model can see, unless given.
+        pack: Join texts to full rows, in the place of one padded row for each. Text files always are.
+        learning_rate: The highest learning rate; 5e-5, or 2e-4 with adapters, unless given.
+        scheduler: How it goes on after the warm-up.
+        warmup: Steps over which it rises.
+        weight_decay: Decoupled weight decay of matrices and embeddings; biases and norms do not decay.
+        clip_norm: Largest joint norm of the gradients; 0 for no limit.
+        columns: What the data call ``text``, ``prompt``, ``completion`` and ``label``, where they call it otherwise.
+        seed: Seed of shuffling, dropout, and weights that are new.
+        commit_every: A state is digested every so many steps.
+        checkpoint_every: A state is stored every so many steps.
+        precision: The precision profile.
+    """
+
+    task: Task | None = None
+    lora: Lora | None = None
+    steps: int | None = None
+    epochs: int = 3
+    batch_size: int = 8
+    micro_batches: int = 1
+    length: int | None = None
+    pack: bool = False
+    learning_rate: float | None = None
+    scheduler: Scheduler = Scheduler.LINEAR
+    warmup: int = 0
+    weight_decay: float = 0.0
+    clip_norm: float = 1.0
+    columns: Mapping[str, str] = field(default_factory=dict)
+    seed: int = 0
+    commit_every: int = 1
+    checkpoint_every: int = 10
+    precision: AnyPrecision | None = None
+
+
+@dataclass(frozen=True)
+class Preparing:
+    """How far an order is prepared.
+
+    Attributes:
+        stage: What is being done, in words.
+        unit: What is counted.
+        done: How many of them are done.
+        total: How many there are.
+    """
+
+    stage: str
+    unit: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An order of a fine-tuning.
+
+    Attributes:
+        draft: The order.
+        notes: What the client should know of how the data and the model were used, sentence by sentence.
+    """
+
+    draft: OrderDraft
+    notes: tuple[str, ...]
+
+
+def order_huggingface(folder: Path, data: Path, settings: FineTuning | None = None) -> OrderDraft:
+    """Draft an order that fine-tunes a model; :func:`prepare_huggingface` reports its progress.
+
+    Args:
+        folder: The model's folder.
+        data: A file of data, or a folder of such files.
+        settings: The settings.
+
+    Raises:
+        DataError: As :func:`prepare_huggingface`.
+        ProgramError: As the same.
+    """
+    return finish(prepare_huggingface(folder, data, settings or FineTuning())).draft
+
+
+def prepare_huggingface(
+    folder: Path, data: Path, settings: FineTuning, cancel: CancelToken | None = None
+) -> Generator[Preparing, None, Prepared]:
+    """Draft an order that fine-tunes a model of Hugging Face.
+
+    Nothing is downloaded, and no code of the folder is run.
+
+    Args:
+        folder: The model's folder: ``config.json``, weights in safetensors, ``tokenizer.json``.
+        data: A file of data, or a folder of such files: JSON lines, Parquet or plain text.
+        settings: The settings.
+        cancel: Looked at while files are read and tokenised; interrupts the rest where it may.
+
+    Yields:
+        How far it is.
+
+    Raises:
+        DataError: A library is not installed, or the folder, the data or the settings cannot be used.
+        ProgramError: The model's step cannot be captured.
+        CancelledError: ``cancel`` was set.
+    """
+    # What looks at least comes first, so that what cannot work is said at once.
+    _check(settings)
+    model_folder, files = read_folder(folder), data_files(data)
+    library("transformers", "A model of Hugging Face")
+    sources = {
+        "model": (yield from _source((*model_folder.weights, *model_folder.others), model_folder.revision, cancel)),
+        "data": (yield from _source(files, None, cancel)),
+    }
+    records = yield from _staged("Reading", "files", read_records(files, settings.columns, cancel))
+    task = settings.task or (Task.CLASSIFICATION if records.kind is Kind.LABELLED else Task.CAUSAL_LM)
+    records = _for_task(records, task, data)
+    with offline(), cancel.at_once() if cancel is not None else nullcontext():
+        tokenizer = _tokenizer(model_folder)
+        config = _config(model_folder)
+    labels = _labels(records, config, model_folder) if task is Task.CLASSIFICATION else []
+    most = _most_tokens(settings, config, tokenizer)
+    unit = "characters" if _joins(records, settings) else "rows"
+    rows = yield from _staged("Tokenising", unit, _rows(records, labels, tokenizer, most, settings, cancel))
+    with offline(), _seeded(settings.seed), cancel.at_once() if cancel is not None else nullcontext():
+        model, new = _model(model_folder, config, task, tokenizer)
+        _check_vocabulary(model, rows, model_folder)
+        if settings.lora is not None:
+            model = add_adapters(model, settings.lora, classifies=task is Task.CLASSIFICATION)
+        job = _job(model, rows, settings, _title(model_folder, data, settings))
+        draft = order_custom(job)
+    manifest = replace(draft.manifest, recipe=RECIPE, sources=sources)
+    return Prepared(replace(draft, manifest=manifest), _notes(rows, new, job))
+
+
+def _check(settings: FineTuning) -> None:
+    unknown = set(settings.columns) - {"text", "prompt", "completion", "label"}
+    if unknown:
+        raise DataError(
+            f"The data are asked for {min(unknown)!r}, which no fine-tuning reads.",
+            remedy="Name columns for text, prompt, completion or label, for instance text=content.",
+        )
+    for name in ("steps", "epochs", "batch_size", "length"):
+        value = getattr(settings, name)
+        if value is not None and value < 1:
+            raise DataError(f"The setting {name} is {value}; it must be at least 1.")
+    if settings.warmup < 0 or not settings.clip_norm >= 0:
+        raise DataError("The warm-up and the limit of the gradients' norm must not be negative.")
+
+
+def _source(
+    files: tuple[Path, ...], revision: str | None, cancel: CancelToken | None
+) -> Generator[Preparing, None, Source]:
+    """Digest the files that a part of the order is made from."""
+    found: dict[str, SourceFile] = {}
+    for number, path in enumerate(files):
+        yield Preparing("Hashing", "files", number, len(files))
+        try:
+            found[check_source_text(path.name)] = SourceFile(path.stat().st_size, Digest.of_file(path, cancel))
+        except OSError as error:
+            raise DataError(f"The file {path} cannot be read: {error.strerror or error}.") from error
+        except BundleError as error:
+            raise DataError(
+                f"The name of the file {str(path)!r} cannot stand in an order.", remedy="Give it a plain, shorter name."
+            ) from error
+    return Source(found, revision)
+
+
+def _staged(stage: str, unit: str, work: Generator[tuple[int, int], None, Any]) -> Generator[Preparing, None, Any]:
+    while True:
+        try:
+            done, total = next(work)
+        except StopIteration as end:
+            return end.value
+        yield Preparing(stage, unit, done, total)
+
+
+def _for_task(records: Records, task: Task, data: Path) -> Records:
+    if task is Task.CLASSIFICATION:
+        if records.kind is not Kind.LABELLED:
+            raise DataError(
+                f"The data {data} have no labels to classify by.",
+                remedy="Give rows with 'text' and 'label', or name the columns with --columns label=NAME.",
+            )
+        return records
+    return Records(Kind.TEXT, records.texts, []) if records.kind is Kind.LABELLED else records
+
+
+@contextmanager
+def _failing(folder: ModelFolder, what: str) -> Iterator[None]:
+    """Make a sentence of whatever the libraries raise about a folder."""
+    try:
+        yield
+    except CounterfoilError:
+        raise
+    except Exception as error:
+        said = str(error).strip().partition("\n")[0]
+        remedy = "Look whether 'from_pretrained' of transformers loads the folder without trust_remote_code."
+        if isinstance(error, ImportError):
+            remedy = "Install what is missing, then try again."
+        raise DataError(
+            f"The library transformers cannot load {what} in {folder.path}: {type(error).__name__}: {said}",
+            remedy=remedy,
+            detail=str(error),
+        ) from error
+
+
+_LOCAL = {"local_files_only": True, "trust_remote_code": False}
+
+
+def _tokenizer(folder: ModelFolder) -> Any:
+    transformers = library("transformers", "A model of Hugging Face")
+    with _failing(folder, "the tokenizer"):
+        tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder.path), **_LOCAL)
+    if not tokenizer.is_fast:
+        raise DataError(f"The tokenizer in {folder.path} is not one of the library tokenizers.")
+    return tokenizer
+
+
+def _config(folder: ModelFolder) -> Any:
+    transformers = library("transformers", "A model of Hugging Face")
+    with _failing(folder, "the configuration"):
+        return transformers.AutoConfig.from_pretrained(str(folder.path), **_LOCAL)
+
+
+def _labels(records: Records, config: Any, folder: ModelFolder) -> list[int]:
+    """Number the labels, and tell the configuration of them where the model has no classes of its own yet."""
+    classifies = any(name.endswith("ForSequenceClassification") for name in folder.architectures)
+    given = records.seconds
+    texts = any(isinstance(label, str) for label in given)
+    if texts and classifies:
+        known = {str(name): int(number) for name, number in config.label2id.items()}
+    elif texts:
+        known = {name: number for number, name in enumerate(sorted({str(label) for label in given}))}
+        config.num_labels = len(known)
+        config.label2id, config.id2label = known, {number: name for name, number in known.items()}
+    else:
+        if not classifies:
+            config.num_labels = max(2, 1 + max(int(label) for label in given))
+        known = {str(number): number for number in range(config.num_labels)}
+    for row, label in enumerate(given, start=1):
+        if str(label) not in known:
+            raise DataError(
+                f"The label {label!r} of row {row} is none of the model's {len(known)}: {', '.join(list(known)[:8])}.",
+                remedy="Number the labels from 0, or give the names that the model's config.json lists.",
+            )
+    config.problem_type = "single_label_classification"
+    return [known[str(label)] for label in given]
+
+
+def _most_tokens(settings: FineTuning, config: Any, tokenizer: Any) -> int:
+    """The most tokens of a row."""
+    context = getattr(config, "max_position_embeddings", None)
+    limits = [value for value in (context, tokenizer.model_max_length) if isinstance(value, int) and value < _UNLIMITED]
+    most = min(limits, default=_UNLIMITED)
+    if settings.length is None:
+        return min(most, DEFAULT_LENGTH)
+    if settings.length > most:
+        raise DataError(
+            f"The model sees at most {most} tokens at once; rows of {settings.length} do not fit.",
+            remedy=f"Choose a length of at most {most}.",
+        )
+    return settings.length
+
+
+def _joins(records: Records, settings: FineTuning) -> bool:
+    """Whether texts are joined to full rows."""
+    return records.kind is Kind.DOCUMENT or (settings.pack and records.kind is Kind.TEXT)
+
+
+def _rows(
+    records: Records,
+    labels: list[int],
+    tokenizer: Any,
+    most: int,
+    settings: FineTuning,
+    cancel: CancelToken | None,
+) -> Generator[tuple[int, int], None, TokenRows]:
+    if labels:
+        return classified(records, labels, tokenizer, most, cancel)
+    if _joins(records, settings):
+        return packed(records, tokenizer, most, cancel)
+    if settings.pack:
+        raise DataError(
+            "Pairs of prompt and completion cannot be packed: rows would mix what is learned of several.",
+            remedy="Leave --pack out.",
+        )
+    return causal(records, tokenizer, most, cancel)
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Let torch draw weights that are new from the seed, and leave its generator as it was."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
+def _model(folder: ModelFolder, config: Any, task: Task, tokenizer: Any) -> tuple[nn.Module, tuple[str, ...]]:
+    """Load the model, float32, ready to be trained; returns also the names of weights that the folder lacks."""
+    transformers = library("transformers", "A model of Hugging Face")
+    config.use_cache = False
+    if config.pad_token_id is None:
+        config.pad_token_id = padding(tokenizer)
+    automatic = {
+        Task.CAUSAL_LM: transformers.AutoModelForCausalLM,
+        Task.CLASSIFICATION: transformers.AutoModelForSequenceClassification,
+    }[task]
+    with _failing(folder, "the model"):
+        model, loaded = automatic.from_pretrained(
+            str(folder.path),
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=True,
+            output_loading_info=True,
+            **_LOCAL,
+        )
+    missing = tuple(sorted(loaded["missing_keys"]))
+    if task is Task.CAUSAL_LM:
+        _check_causal(folder, model, missing)
+    if loaded["mismatched_keys"]:
+        raise DataError(f"The weights in {folder.path} have other shapes than its {'config.json'} says.")
+    return model.train(), missing
+
+
+def _check_causal(folder: ModelFolder, model: nn.Module, missing: tuple[str, ...]) -> None:
+    """Refuse a model that was not trained to predict the next token: it would see it."""
+    names = folder.architectures
+    same = not names or type(model).__name__ in names
+    # Of a model without its head, which may share the embedding.
+    base = any(type(model).__name__.startswith(name.removesuffix("Model")) for name in names if name.endswith("Model"))
+    if missing or not (same or base):
+        lacks = f" and has no weights {missing[0]!r}" if missing else ""
+        raise DataError(
+            f"The folder {folder.path} holds a {', '.join(names) or 'model'}{lacks}; that is no causal language model.",
+            remedy="Take another model, or train a classifier with --task classification.",
+        )
+
+
+def _check_vocabulary(model: Any, rows: TokenRows, folder: ModelFolder) -> None:
+    largest, known = int(rows.data["input_ids"].max()), int(model.get_input_embeddings().num_embeddings)
+    if largest >= known:
+        raise DataError(
+            f"The tokenizer in {folder.path} gives the token {largest}; the model knows {known}.",
+            remedy="Take the tokenizer that belongs to the model.",
+        )
+
+
+def _objective(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
+    """The model's own loss; without labels of their own the tokens are the labels."""
+    given = {name: rows.to(torch.int64) for name, rows in batch.items()}
+    loss: Tensor = model(**{"labels": given["input_ids"], **given}, return_dict=True).loss
+    return loss
+
+
+def _job(model: nn.Module, rows: TokenRows, settings: FineTuning, title: str) -> CustomJob:
+    count = len(rows.data["input_ids"])
+    if count < settings.batch_size:
+        raise DataError(
+            f"The data give {count} rows of {rows.length} tokens, too few for a batch of {settings.batch_size}.",
+            remedy="Choose a smaller batch, shorter rows, or more data.",
+        )
+    steps = settings.steps or count // settings.batch_size * settings.epochs
+    default = DEFAULT_RATE if settings.lora is None else DEFAULT_ADAPTER_RATE
+    rate = default if settings.learning_rate is None else settings.learning_rate
+    decaying = frozenset(name for name, weight in model.named_parameters() if weight.dim() >= 2)
+    return CustomJob(
+        title=title,
+        model=model,
+        objective=_objective,
+        rule=AdamW(
+            weight_decay=settings.weight_decay, decays=decaying.__contains__, clip_norm=settings.clip_norm or None
+        ),
+        data=rows.data,
+        steps=steps,
+        batch_size=settings.batch_size,
+        learning_rate=_RATES[settings.scheduler](rate, steps, settings.warmup),
+        seed=settings.seed,
+        micro_batches=settings.micro_batches,
+        precision=settings.precision,
+        commit_every=settings.commit_every,
+        checkpoint_every=settings.checkpoint_every,
+    )
+
+
+def _title(folder: ModelFolder, data: Path, settings: FineTuning) -> str:
+    adapters = "" if settings.lora is None else f", adapters of rank {settings.lora.r}"
+    names = ", ".join(folder.architectures) or "model"
+    return f"{names} from {folder.path.absolute().name} on {data.absolute().name}{adapters}"
+
+
+def _notes(rows: TokenRows, new: tuple[str, ...], job: CustomJob) -> tuple[str, ...]:
+    learning = sum(p.numel() for p in job.model.parameters() if p.requires_grad)
+    frozen = sum(p.numel() for p in job.model.parameters() if not p.requires_grad)
+    notes = [
+        f"{len(rows.data['input_ids']):,} rows of {rows.length} tokens; {rows.tokens:,} tokens without padding.",
+        f"{learning:,} weights learn" + (f", {frozen:,} stay as they are." if frozen else "."),
+    ]
+    if rows.cut:
+        notes.append(f"{rows.cut:,} rows were longer, and are cut; --length allows more.")
+    if rows.left_out:
+        notes.append(f"{rows.left_out:,} rows are left out: nothing to learn is left of them.")
+    if new:
+        notes.append(f"New, and drawn from the seed: {', '.join(new[:4])}{', ...' if len(new) > 4 else ''}.")
+    return tuple(notes)

@@ -1,0 +1,316 @@
+"""Orders of a model that several optimizers train in turns, such as a generative adversarial network.
+
+Each optimizer has a program of its own; the pattern of the order says whose turn a step is. All of them share the
+model, its state, the data and the schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor, nn
+
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
+from counterfoil.bundle.schema import MAX_PATTERN, MAX_PROGRAMS, ModuleNames, check_name
+from counterfoil.commit.state import tensor_digest
+from counterfoil.errors import BundleError, DataError, ProgramError
+from counterfoil.program.capture import CapturedStep, Objective, capture
+from counterfoil.program.graph import Input, Program, TensorType
+from counterfoil.program.update import UpdateRule
+from counterfoil.training.custom import (
+    RECIPE,
+    ClientJob,
+    CustomJob,
+    check_counts,
+    check_data,
+    check_model,
+    learning_rates,
+    schedule_of,
+)
+from counterfoil.training.order import Array, OrderDraft, assemble_order, describe_optimizer, module_names
+from counterfoil.training.schedules import SchedulerFactory
+from counterfoil.turns import Turns
+
+_SHOWN = 8
+"""Names of parameters that a sentence lists."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one of several optimizers does when it is its turn.
+
+    Attributes:
+        name: Its name in the pattern, for instance ``d``.
+        objective: ``objective(model, batch)`` returns the loss of a step.
+        rule: The optimizer.
+        parameters: The parameters that it trains: a pattern of names such as ``discriminator.*``, or a function that
+            says so of a name. The others are constants in its steps. No two turns train the same parameter.
+        learning_rate: The learning rate, or one for each of its steps.
+        scheduler: As in :class:`CustomJob`; it moves on once after each of this optimizer's steps.
+        micro_batches: Into how many equal parts a step splits its batch.
+    """
+
+    name: str
+    objective: Objective
+    rule: UpdateRule
+    parameters: str | Callable[[str], bool]
+    learning_rate: float | Sequence[float]
+    scheduler: SchedulerFactory | None = None
+    micro_batches: int = 1
+
+    def trains(self, parameter: str) -> bool:
+        """Whether a parameter of this name is one that it trains."""
+        return (
+            fnmatchcase(parameter, self.parameters) if isinstance(self.parameters, str) else self.parameters(parameter)
+        )
+
+
+@dataclass(frozen=True)
+class TurnsJob(ClientJob):
+    """A training job of a client's own model in which several optimizers take turns.
+
+    Attributes:
+        title: The client's name for the job.
+        model: One module that holds all that is trained, for instance ``model.generator`` and ``model.discriminator``.
+        turns: The optimizers.
+        pattern: Their names in the order of the steps, for instance ``"d, d, g"`` or a list of names; it starts again
+            when it is through.
+        data: As in :class:`CustomJob`; so are all that follow.
+        steps: Number of steps, those of all optimizers together.
+        batch_size: Rows per step.
+        schedule: int64 ``[steps, batch_size]``, the rows of each step; shuffled epochs by the seed unless given.
+        seed: Seed of shuffling and of every random draw of the step, 0 to 2^64 - 1.
+        precision: The precision profile; float64 to 24 significand bits by default.
+        commit_every: The state is digested every so many steps.
+        checkpoint_every: The state is stored every so many steps; a multiple of ``commit_every``.
+    """
+
+    title: str
+    model: nn.Module
+    turns: Sequence[Turn]
+    pattern: str | Sequence[str]
+    data: Mapping[str, Array]
+    steps: int
+    batch_size: int
+    schedule: npt.NDArray[np.int64] | None = None
+    seed: int = 0
+    precision: AnyPrecision | None = None
+    commit_every: int = 1
+    checkpoint_every: int = 10
+
+    def draft(self, precision: AnyPrecision | None = None) -> OrderDraft:
+        """Draft the order, under another precision profile if one is given; raises as :func:`order_turns`."""
+        return order_turns(replace(self, precision=precision or self.precision))
+
+
+def order_turns(job: TurnsJob) -> OrderDraft:
+    """Draft an order of a model that several optimizers train in turns.
+
+    Args:
+        job: The job.
+
+    Raises:
+        DataError: Something in the job cannot be used; the message says what.
+        ProgramError: A step cannot be captured; the message names the module of the model.
+    """
+    turns = Turns({turn.name: turn for turn in job.turns}, _pattern(job))
+    whole = _alone(job, next(iter(turns.parts.values())), job.steps) if turns.parts else None
+    if whole is None:
+        raise DataError("The job has no turns.", remedy="Give one for each optimizer.")
+    check_counts(whole)
+    _check_turns(job, turns)
+    check_model(job.model)
+    rows = check_data(job.data)
+    rates: dict[str, Sequence[float]] = {}
+    captured: dict[str, CapturedStep] = {}
+    for name, turn in turns.parts.items():
+        with _about(turn):
+            rates[name] = learning_rates(_alone(job, turn, turns.count(name, job.steps)))
+    for name, turn in turns.parts.items():
+        with _about(turn):
+            captured[name] = _capture(job, turn)
+    programs, state, module = _united(captured)
+    names, scalars = _scalars(job.steps, turns, rates)
+    described = (f"{name}: {describe_optimizer(captured[name], turn.rule)}" for name, turn in turns.parts.items())
+    return assemble_order(
+        title=job.title,
+        recipe=RECIPE,
+        optimizer=f"{'; '.join(described)}; in turns: {', '.join(turns.pattern)}",
+        programs=Turns(programs, turns.pattern),
+        scalar_names=names,
+        scalars=scalars,
+        state=state,
+        module=module,
+        schedule=schedule_of(whole, rows),
+        data=job.data,
+        seed=job.seed,
+        precision=job.precision,
+        commit_every=job.commit_every,
+        checkpoint_every=job.checkpoint_every,
+    )
+
+
+def _pattern(job: TurnsJob) -> tuple[str, ...]:
+    given = job.pattern.split(",") if isinstance(job.pattern, str) else job.pattern
+    return tuple(name.strip() for name in given)
+
+
+def _check_turns(job: TurnsJob, turns: Turns[Turn]) -> None:
+    if len(turns.parts) != len(job.turns):
+        raise DataError("Two turns of the job have the same name.", remedy="Give each a name of its own.")
+    if not 2 <= len(turns.parts) <= MAX_PROGRAMS:
+        raise DataError(
+            f"The job has {len(turns.parts)} turns; it must have 2 to {MAX_PROGRAMS}.",
+            remedy="A model with one optimizer is a CustomJob.",
+        )
+    for name in turns.parts:
+        try:
+            check_name(name)
+        except BundleError as error:
+            raise DataError(
+                f"A turn cannot be called {name!r}.", remedy="Use letters, digits and the characters _ . - : in names."
+            ) from error
+    pattern = ", ".join(turns.pattern[:20])
+    if len(turns.pattern) > MAX_PATTERN or set(turns.pattern) != turns.parts.keys():
+        raise DataError(
+            f"The job's pattern ({pattern}) must name each turn ({', '.join(turns.parts)}) and nothing else, in at "
+            f"most {MAX_PATTERN} steps.",
+            remedy="Write the names in the order of the steps, for instance 'd, d, g'.",
+        )
+    if len(turns.pattern) > job.steps:
+        raise DataError(
+            f"The job's pattern has {len(turns.pattern)} steps, more than the job, which has {job.steps}.",
+            remedy="Order as many steps as the pattern has, or more.",
+        )
+    for parameter, _ in job.model.named_parameters():
+        trained = [turn.name for turn in job.turns if turn.trains(parameter)]
+        if len(trained) > 1:
+            raise DataError(
+                f"The parameter {parameter!r} is trained by the turns {' and '.join(trained)}: it would have two "
+                "optimizers, each with a state of its own.",
+                remedy="Choose by name, in the turns' parameters, which of them trains it.",
+            )
+
+
+def _alone(job: TurnsJob, turn: Turn, steps: int) -> CustomJob:
+    """The job as it would be with one optimizer alone, for so many steps."""
+    return CustomJob(
+        title=job.title,
+        model=job.model,
+        objective=turn.objective,
+        rule=turn.rule,
+        data=job.data,
+        steps=steps,
+        batch_size=job.batch_size,
+        learning_rate=turn.learning_rate,
+        scheduler=turn.scheduler,
+        schedule=job.schedule,
+        seed=job.seed,
+        micro_batches=turn.micro_batches,
+        precision=job.precision,
+        commit_every=job.commit_every,
+        checkpoint_every=job.checkpoint_every,
+    )
+
+
+def _capture(job: TurnsJob, turn: Turn) -> CapturedStep:
+    with _only_training(job.model, turn):
+        return capture(
+            job.model,
+            turn.objective,
+            turn.rule,
+            {n: TensorType(array.dtype.name, (job.batch_size, *array.shape[1:])) for n, array in job.data.items()},
+            micro_batches=turn.micro_batches,
+            exact=isinstance(job.precision, ExactPrecision),
+        )
+
+
+@contextmanager
+def _about(turn: Turn) -> Iterator[None]:
+    """Name the turn in what is said of its objective, its optimizer and its learning rates."""
+    try:
+        yield
+    except (DataError, ProgramError) as error:
+        sentence = f"In the turn {turn.name!r}: {error.sentence}"
+        raise type(error)(sentence, remedy=error.remedy, detail=error.detail) from error
+
+
+@contextmanager
+def _only_training(model: nn.Module, turn: Turn) -> Iterator[None]:
+    """Let no parameter but those of a turn require a gradient."""
+    before = {name: parameter.requires_grad for name, parameter in model.named_parameters()}
+    chosen = {name for name, required in before.items() if required and turn.trains(name)}
+    if not chosen:
+        raise DataError(
+            "There is no parameter to train: none that requires a gradient has such a name.",
+            remedy=f"The model has {', '.join(list(before)[:_SHOWN])}{' and others' * (len(before) > _SHOWN)}.",
+        )
+    try:
+        for name, parameter in model.named_parameters():
+            parameter.requires_grad_(name in chosen)
+        yield
+    finally:
+        for name, parameter in model.named_parameters():
+            parameter.requires_grad_(before[name])
+
+
+def _united(
+    captured: Mapping[str, CapturedStep],
+) -> tuple[dict[str, Program], dict[str, Tensor], ModuleNames | None]:
+    """Return the programs, the state of all of them, and how files of the module name its tensors.
+
+    Constants that a program met have names by number (``constant.1``): where another program's of that name is
+    another, it is called after its turn.
+    """
+    programs: dict[str, Program] = {}
+    state: dict[str, Tensor] = {}
+    tied: dict[str, str] = {}
+    unsaved: set[str] = set()
+    for turn, step in captured.items():
+        names = {
+            name: f"{turn}.{name}" for name, tensor in step.initial_state.items() if not _same(state.get(name), tensor)
+        }
+        programs[turn] = _renamed(step.program, names)
+        state |= {names.get(name, name): tensor for name, tensor in step.initial_state.items()}
+        tied |= step.tied
+        unsaved |= {names.get(name, name) for name in step.unsaved}
+    return programs, state, module_names(tied, tuple(unsaved))
+
+
+def _same(known: Tensor | None, tensor: Tensor) -> bool:
+    """Whether a state tensor is not known under its name, or is known to be this one."""
+    if known is None:
+        return True
+    same_type = (known.dtype, known.shape) == (tensor.dtype, tensor.shape)
+    return same_type and tensor_digest("", known.numpy()) == tensor_digest("", tensor.numpy())
+
+
+def _renamed(program: Program, names: Mapping[str, str]) -> Program:
+    def new(item: Input) -> Input:
+        return replace(item, name=names[item.name]) if item.kind == "state" and item.name in names else item
+
+    updates = {names.get(name, name): value for name, value in program.updates.items()}
+    return replace(program, inputs=tuple(map(new, program.inputs)), updates=updates) if names else program
+
+
+def _scalars(
+    steps: int, turns: Turns[Turn], rates: Mapping[str, Sequence[float]]
+) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
+    """Return the names of the per-step scalars, and float64 ``[steps, scalars]``; 0 where a step does not read one.
+
+    An optimizer's own steps count for it: its bias corrections and its schedule know nothing of the others' turns.
+    """
+    names = tuple(dict.fromkeys(name for turn in turns.parts.values() for name in turn.rule.scalar_names))
+    columns = {name: column for column, name in enumerate(names)}
+    scalars = np.zeros((steps, len(names)), np.float64)
+    for step in range(1, steps + 1):
+        turn = turns.of(step)
+        own = turns.count(turn.name, step)
+        values = turn.rule.scalars(own, rates[turn.name][own - 1])
+        scalars[step - 1, [columns[name] for name in turn.rule.scalar_names]] = values
+    return names, scalars

@@ -1,0 +1,92 @@
+"""What takes turns: the programs of an order, one for each step, and whatever is made of each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+Made = TypeVar("Made")
+ALONE = ""
+"""The name of the only program of an order: it needs none."""
+
+
+@dataclass(frozen=True)
+class Turns(Generic[T]):
+    """Things by name, and the order in which they take turns: step t has the one that the pattern names t-th.
+
+    The pattern starts again when it is through. An order's only program is the case of a pattern of one.
+
+    Attributes:
+        parts: What takes turns, by name. A part of an order, such as a dispute capsule, may lack some.
+        pattern: Their names in the order of the steps, from step 1.
+    """
+
+    parts: Mapping[str, T]
+    pattern: tuple[str, ...]
+
+    @classmethod
+    def alone(cls, part: T) -> Turns[T]:
+        """Return what there is where every step has the same."""
+        return cls({ALONE: part}, (ALONE,))
+
+    @property
+    def only(self) -> T:
+        """The one that every step has; raises ValueError where several take turns."""
+        (part,) = self.all
+        return part
+
+    @property
+    def all(self) -> tuple[T, ...]:
+        """All of them, each once."""
+        return tuple(self.parts.values())
+
+    @property
+    def several(self) -> bool:
+        """Whether there is a choice: whether they have names."""
+        return self.pattern != (ALONE,)
+
+    def name(self, step: int) -> str:
+        """Return the name of the one whose turn a step is, counted from 1."""
+        return self.pattern[(step - 1) % len(self.pattern)]
+
+    def of(self, step: int) -> T:
+        """Return the one whose turn a step is, counted from 1; raises KeyError when it is lacking."""
+        return self.parts[self.name(step)]
+
+    def count(self, name: str, last: int) -> int:
+        """Return how many of the steps 1 to ``last`` are turns of ``name``."""
+        rounds, rest = divmod(last, len(self.pattern))
+        return rounds * self._before[name][-1] + self._before[name][rest]
+
+    def first(self, name: str) -> int:
+        """Return the first step that is a turn of ``name``."""
+        return self.pattern.index(name) + 1
+
+    @property
+    def complete_after(self) -> int:
+        """The first step after which each of them had a turn."""
+        return max(self.first(name) for name in self.parts)
+
+    def names(self, first: int, last: int) -> tuple[str, ...]:
+        """Return the names of those whose turns the steps ``first`` to ``last`` are, sorted."""
+        return tuple(sorted({self.name(step) for step in range(first, min(last, first + len(self.pattern) - 1) + 1)}))
+
+    def map(self, make: Callable[[T], Made]) -> Turns[Made]:
+        """Return what is made of each of them, taking the same turns."""
+        return Turns({name: make(part) for name, part in self.parts.items()}, self.pattern)
+
+    def take(self, names: tuple[str, ...]) -> Turns[T]:
+        """Return those of these names; the others are lacking."""
+        return Turns({name: self.parts[name] for name in names}, self.pattern)
+
+    @cached_property
+    def _before(self) -> Mapping[str, tuple[int, ...]]:
+        """For each name, how often it occurs among the first k of the pattern, by k."""
+        counts: dict[str, list[int]] = {name: [0] for name in self.pattern}
+        for name in self.pattern:
+            for other, listed in counts.items():
+                listed.append(listed[-1] + (other == name))
+        return {name: tuple(listed) for name, listed in counts.items()}
