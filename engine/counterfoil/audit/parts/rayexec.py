@@ -6,9 +6,12 @@ worker processes send too, so that no version of a class has to be the same on b
 
 from __future__ import annotations
 
+import signal
+import socket
+import threading
 import time
-from collections import deque
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +22,9 @@ from counterfoil.audit.parts.work import Task, Workplace, open_workplace
 from counterfoil.errors import CounterfoilError, WorkerError
 from counterfoil.generators import finish
 from counterfoil.sentence import say
+
+KNOCK_SECONDS = 5.0
+"""How long a cluster may take to answer at all."""
 
 
 class Actor:
@@ -85,7 +91,6 @@ class RayActors:
             )
         self._actors: dict[int, Any] = {}
         self._asked: dict[Any, int] = {}
-        self._said: deque[Message] = deque()
 
     def start(self, worker: int) -> None:
         """Ask the cluster for an actor; it starts where there is room."""
@@ -118,7 +123,9 @@ class RayActors:
 
     def _connect(self, address: str) -> None:
         try:
-            self._ray.init(address=address, log_to_driver=False, logging_level="ERROR", configure_logging=False)
+            _knock(address)
+            with _own_signals():
+                self._ray.init(address=address, log_to_driver=False, logging_level="ERROR", configure_logging=False)
         except (ConnectionError, OSError, RuntimeError, ValueError, AssertionError) as error:
             raise WorkerError(
                 say("The Ray cluster {0} cannot be reached.", address),
@@ -133,6 +140,27 @@ class RayActors:
             return Died(worker, type(error).__name__)
         message: Message = msgspec.msgpack.decode(data, type=Message)
         return message
+
+
+def _knock(address: str) -> None:
+    """Look whether anybody listens at ``host:port``: Ray itself tries for minutes; raises OSError or ValueError."""
+    _, _, place = address.rpartition("://")
+    host, colon, port = place.rpartition(":")
+    if colon:
+        socket.create_connection((host.strip("[]"), int(port)), KNOCK_SECONDS).close()
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Keep what a request to end does here: Ray would let it end the process in the middle of anything."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _ray() -> Any:
