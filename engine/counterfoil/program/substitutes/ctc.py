@@ -28,7 +28,7 @@ def _ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Any:
-    """The forward variables of Graves et al. 2006 in logarithms, for the longest target that fits; masks for lengths."""
+    """The forward variables of Graves et al. 2006 in logarithms, for the longest target; masks for lengths."""
     if isinstance(reduction, int):
         reduction = ("none", "mean", "sum")[reduction]
     if targets.dim() != 2 and log_probs.dim() == 3:
