@@ -207,6 +207,7 @@ from .bundle.capsule import (
 from .bundle.capsulewriter import (
     write_capsule as write_capsule,
 )
+from .bundle.precision import PROFILES as PROFILES
 from .bundle.precision import ExactPrecision as ExactPrecision
 from .bundle.precision import Precision as Precision
 from .cancel import CancelToken as CancelToken
@@ -254,10 +255,16 @@ from .program.limits import (
 )
 from .program.random import uniform as uniform
 from .program.update import (
+    Adadelta as Adadelta,
+)
+from .program.update import (
     Adagrad as Adagrad,
 )
 from .program.update import (
     Adam as Adam,
+)
+from .program.update import (
+    Adamax as Adamax,
 )
 from .program.update import (
     AdamW as AdamW,
@@ -272,10 +279,16 @@ from .program.update import (
     Lion as Lion,
 )
 from .program.update import (
+    NAdam as NAdam,
+)
+from .program.update import (
     ParameterGroup as ParameterGroup,
 )
 from .program.update import (
     ParameterGroups as ParameterGroups,
+)
+from .program.update import (
+    RAdam as RAdam,
 )
 from .program.update import (
     RmsProp as RmsProp,

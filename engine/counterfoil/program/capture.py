@@ -31,7 +31,7 @@ from torch.utils.checkpoint import CheckpointError
 
 from counterfoil.dtypes import STATE_DTYPES
 from counterfoil.errors import CounterfoilError, DataError, ProgramError
-from counterfoil.program import remedies, whereabouts
+from counterfoil.program import mixed, remedies, whereabouts
 from counterfoil.program.composites import COMPOSITES, MUTATING
 from counterfoil.program.decisions import Decisions
 from counterfoil.program.decompositions import DECOMPOSITIONS
@@ -85,6 +85,7 @@ def capture(
     *,
     micro_batches: int = 1,
     exact: bool = False,
+    ignore_autocast: bool = False,
 ) -> CapturedStep:
     """Capture one training step.
 
@@ -99,6 +100,7 @@ def capture(
             after the other, as torch accumulates them.
         exact: Whether composite operators become single operations (:mod:`counterfoil.program.composites`), as the
             program of an order with an exact profile needs it; operations that occur twice are then one.
+        ignore_autocast: Whether ``torch.autocast`` is without effect in the step; else it is refused.
 
     Raises:
         ProgramError: The step uses an operator outside the allow-list, values decide its control flow, or it holds
@@ -151,9 +153,10 @@ def capture(
                         summed[name] = summed[name] + gradient.detach() if name in summed else gradient.detach()
         with torch.no_grad():
             mean = sum(losses[1:], losses[0]) * (1.0 / micro_batches) if micro_batches > 1 else losses[0]
+            # What has no gradient stays as it is, without weight decay, as with torch's optimizers.
             new = rule.update(
-                {name: weight.detach() for name, weight in weights.items()},
-                {name: summed[name] if name in summed else torch.zeros_like(weights[name]) for name in weights},
+                {name: weight.detach() for name, weight in weights.items() if name in summed},
+                {name: summed[name] for name in weights if name in summed},
                 {name: named["state", name] for name in slots},
                 {name: named["scalar", name] for name in rule.scalar_names},
                 location.at_slot,
@@ -161,7 +164,9 @@ def capture(
         return mean, {**held, **new}
 
     steady = {*frozen, *buffers}
-    graph, names = _trace(step, inputs, state, steady, location, decisions, exact=exact)
+    graph, names = _trace(
+        step, inputs, state, steady, location, decisions, exact=exact, ignore_autocast=ignore_autocast
+    )
     program, constants = lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES, own, single=exact)
     for name in sorted(decisions.relied_on & set(program.updates)):
         raise ProgramError(
@@ -230,6 +235,7 @@ def _trace(
     decisions: Decisions,
     *,
     exact: bool,
+    ignore_autocast: bool,
 ) -> tuple[torch.fx.Graph, list[str]]:
     names: list[str] = []
     # Both in one pass would not do: composite operators may be written in place, and mutations end with the first.
@@ -251,6 +257,7 @@ def _trace(
             sdpa_kernel(SDPBackend.MATH),
             _without_onednn(),
             _without_validation(),
+            mixed.left_out(autocast_too=ignore_autocast),
             counting_draws(),
         ):
             examples = [
@@ -369,7 +376,7 @@ def _tensor_type(name: str, tensor: Tensor) -> TensorType:
     if tensor.dtype not in _DTYPE_NAMES:
         raise DataError(
             f"The tensor {name!r} of the model has the dtype {tensor.dtype}, which a bundle cannot hold.",
-            remedy="Make the model float32 (model.float()); the order's precision says how it is computed.",
+            remedy=mixed.in_float32(tensor.dtype),
         )
     return TensorType(_DTYPE_NAMES[tensor.dtype], tuple(tensor.shape))
 

@@ -12,6 +12,7 @@ from torch import Tensor, fx
 from counterfoil.errors import ProgramError
 from counterfoil.program.constants import Constants, with_constants
 from counterfoil.program.graph import Argument, Input, Keyword, Node, Program, TensorType, Value, node_values
+from counterfoil.program.mixed import in_float32
 from counterfoil.program.operators import DRAWS, UNIFORM, is_allowed
 from counterfoil.program.reuse import softmax_in_place_of_exponentials
 from counterfoil.program.settled import Settled
@@ -340,7 +341,7 @@ class _Lowering:
         if name is None:
             raise ProgramError(
                 f"A tensor of dtype {dtype} appears in {self._place}{self._line}.",
-                remedy="Write the model in float32; the order's precision says how it is computed.",
+                remedy=in_float32(dtype),
             )
         return Keyword("dtype", name)
 

@@ -6105,6 +6105,10 @@ Lauf zu finden</translation>
             <translation>mehr Schritte weichen ab, als nachgerechnet wurden</translation>
         </message>
         <message>
+            <source>multiplies values in an order that differs between machines</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>names of the order's module</source>
             <translation>Namen des Moduls im Auftrag</translation>
         </message>
