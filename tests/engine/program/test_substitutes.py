@@ -81,6 +81,23 @@ def test_ctc_with_lengths_of_the_batch(settings: dict[str, Any]) -> None:
     assert "aten._ctc_loss.default" not in both(nn.Linear(4, 6), ctc(**settings), *batches)
 
 
+def test_ctc_of_targets_that_a_mask_selects() -> None:
+    def objective(model: nn.Module, batch: Batch) -> Tensor:
+        scores = model(batch["x"]).log_softmax(-1).transpose(0, 1)
+        mask = batch["labels"] != -100
+        return functional.ctc_loss(scores, batch["labels"].masked_select(mask), batch["times"], mask.sum(-1))
+
+    def padded(batch: Batch) -> Batch:
+        beyond = torch.arange(4) >= batch["lengths"][:, None]
+        return {name: t.masked_fill(beyond, -100) if name == "labels" else t for name, t in batch.items()}
+
+    both(nn.Linear(4, 6), objective, padded(speech(1, [8, 7, 5], [4, 2, 3])), padded(speech(2, [6, 8, 8], [1, 4, 1])))
+    with pytest.raises(ProgramError, match="The elements that a mask selects are used by sum"):
+        both(
+            nn.Linear(4, 6), lambda m, b: b["x"][:, :, 0].masked_select(b["x"][:, :, 1] > 0).sum(), speech(1, [8], [4])
+        )
+
+
 def test_a_target_that_is_too_long_for_ctc() -> None:
     impossible = speech(1, [8, 2, 5], [4, 3, 3])
     both(nn.Linear(4, 6), ctc(zero_infinity=True), speech(3, [8, 8, 8], [4, 4, 4]), impossible)
