@@ -36,6 +36,7 @@ NOT_SHOWN = (
     "counterfoil/execution/rewriting/",
     "counterfoil/program/capture.py",
     "counterfoil/program/decompositions.py",
+    "counterfoil/program/expansions/",
     "counterfoil/program/lowering.py",
     "counterfoil/program/portable.py",
     "counterfoil/program/torchdraws.py",
