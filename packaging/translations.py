@@ -39,6 +39,7 @@ NOT_SHOWN = (
     "counterfoil/program/expansions/",
     "counterfoil/program/lowering.py",
     "counterfoil/program/portable.py",
+    "counterfoil/program/remedies.py",
     "counterfoil/program/torchdraws.py",
     "counterfoil/program/update/",
     "counterfoil/terminal.py",
