@@ -31,6 +31,7 @@ NOT_SHOWN = (
     "counterfoil/bundle/_hdf5.py",
     "counterfoil/bundle/writer.py",
     "counterfoil/cli/",
+    "counterfoil/delivery/export.py",
     "counterfoil/exact/",
     "counterfoil/execution/rewriting/",
     "counterfoil/program/capture.py",

@@ -28,6 +28,7 @@ AuditFinished
 AuditReport
 AuditRequest
 AuditStarted
+Basis
 BundleSummary
 CancelToken
 CapsuleContents
@@ -37,9 +38,13 @@ CheckNumber
 CheckState
 ClipByNorm
 ClipByValue
+ComparedTensor
 CounterfoilError
 CustomJob
 DataChecked
+DeliveryOutcome
+DeliveryProgress
+DeliveryReport
 Device
 Digest
 Dispute
@@ -53,6 +58,7 @@ Event
 ExactPrecision
 FileUse
 Finding
+FineTuning
 GivenFileError
 Gpt2Size
 Kept
@@ -78,6 +84,7 @@ RecordFinished
 RecordStarted
 RecordingChecked
 RecordingError
+Relation
 RecordingResumed
 ResumedFromCheckpoint
 Right
@@ -103,11 +110,14 @@ TensorDetail
 TensorDivergence
 Verdict
 WeightAverage
+WeightsFile
 account_of
 adjudicate
+basis_of
 check_bundle_file
 claimed_key_ids
 discard_recording
+export_weights
 find_progress
 generate_key
 inspect
@@ -121,6 +131,7 @@ one_line
 order_custom
 order_digits
 order_gpt2
+order_huggingface
 order_logistic
 order_resnet
 order_vgg
@@ -136,6 +147,7 @@ start_signer
 state_folder
 uniform
 verify_verdict
+verify_weights
 with_client_order
 write_capsule
 write_steps_csv

@@ -103,6 +103,12 @@ _EXACT = {
     "writes one constant, so repeated indices do not matter": """
         scatter.value
     """,
+    "writes values; of several for one place the last along the axis stays": """
+        scatter.src
+    """,
+    "selects the largest or the smallest of the values for a place": """
+        scatter_reduce.two
+    """,
     "fills with a constant": """
         full.default full_like.default zeros.default zeros_like.default ones.default ones_like.default
         new_zeros.default new_ones.default new_full.default scalar_tensor.default fill.Scalar eye.default eye.m

@@ -366,7 +366,7 @@ def _text(operator: str, parameter: Parameter, argument: Argument) -> None:
         raise WrongArgumentError(say("is not one of {0}", ", ".join(known)))
 
 
-_TEXTS = {"approximate": ("none", "tanh"), "rounding_mode": ("floor", "trunc")}
+_TEXTS = {"approximate": ("none", "tanh"), "rounding_mode": ("floor", "trunc"), "reduce": ("amax", "amin")}
 
 
 def _keyword(kind: str) -> Callable[[str, Parameter, Argument], None]:

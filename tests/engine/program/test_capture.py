@@ -291,22 +291,6 @@ def test_bernoulli_of_the_framework_is_taken_from_philox(function):
     assert UNIFORM in {node.operator for node in captured.program.nodes}
 
 
-def test_index_put_that_overwrites():
-    index = torch.tensor([0, 0])
-
-    class Overwriting(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.weight = nn.Parameter(torch.ones(3))
-            self.register_buffer("index", index)
-
-        def forward(self, x: Tensor) -> Tensor:
-            return x.index_put((self.index,), x[:2] * self.weight)
-
-    with pytest.raises(ProgramError, match="last write wins"):
-        capture_on(Overwriting(), (4, 3))
-
-
 def test_an_objective_that_is_no_number():
     with pytest.raises(ProgramError, match="must be one number"):
         capture(nn.Linear(3, 2), lambda m, b: m(b["x"]), Sgd(), {"x": TensorType("float32", (4, 3))})
