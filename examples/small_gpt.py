@@ -64,7 +64,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Make a small GPT-2 to fine-tune, and texts.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--text", type=Path, help="the plays; 100 kB that come with Counterfoil unless given")
-    parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--width", type=int, default=96, help="a multiple of 16")

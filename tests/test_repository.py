@@ -59,6 +59,7 @@ Gpt2Size
 Kept
 LabelFlip
 Limits
+Lora
 Lion
 MerkleComparison
 NeighbourOperator
