@@ -40,14 +40,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         name = block.partition("\n")[0].removeprefix("# ")
         (tmp_path / name).write_text(block, encoding="utf-8")
         names.append(name.removesuffix(".py"))
-    assert names == ["vit_job", "bert_job"]
+    assert names == ["vit_job", "bert_job", "gan_job"]
     monkeypatch.chdir(tmp_path)
     yield tmp_path
     for name in names:
         sys.modules.pop(name, None)
 
 
-@pytest.mark.parametrize("number", [0, 1], ids=["vision transformer", "BERT-like encoder"])
+@pytest.mark.parametrize("number", [0, 1, 2], ids=["vision transformer", "BERT-like encoder", "two networks"])
 def test_the_page_does_what_it_says(number: int, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments, expected = commands()[number]
     assert main(arguments) == 0

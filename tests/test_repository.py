@@ -28,6 +28,7 @@ AuditFinished
 AuditReport
 AuditRequest
 AuditStarted
+Basis
 BundleSummary
 CancelToken
 CapsuleContents
@@ -37,9 +38,13 @@ CheckNumber
 CheckState
 ClipByNorm
 ClipByValue
+ComparedTensor
 CounterfoilError
 CustomJob
 DataChecked
+DeliveryOutcome
+DeliveryProgress
+DeliveryReport
 Device
 Digest
 Dispute
@@ -80,6 +85,7 @@ RecordFinished
 RecordStarted
 RecordingChecked
 RecordingError
+Relation
 RecordingResumed
 ResumedFromCheckpoint
 Right
@@ -105,11 +111,14 @@ TensorDetail
 TensorDivergence
 Verdict
 WeightAverage
+WeightsFile
 account_of
 adjudicate
+basis_of
 check_bundle_file
 claimed_key_ids
 discard_recording
+export_weights
 find_progress
 generate_key
 inspect
@@ -139,6 +148,7 @@ start_signer
 state_folder
 uniform
 verify_verdict
+verify_weights
 with_client_order
 write_capsule
 write_steps_csv

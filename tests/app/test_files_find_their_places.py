@@ -20,6 +20,7 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.viewer import VerdictViewer
 from counterfoil_app.views.capsule import CapsuleDialog
+from counterfoil_app.views.delivery import DeliveryDialog
 from support.fake_engine import FakeEngine, digest
 from support.message_boxes import no_box
 from support.waiting import reached
@@ -201,6 +202,67 @@ def test_a_capsule_is_adjudicated_in_the_window(
     qtbot.waitUntil(lambda: dialog.hearing.report is not None)
     assert dialog.order.text() == "It is compared with the order job.cfoil."
     assert no_box(window)
+
+
+def test_weights_are_compared_with_the_run_that_is_open(window_of: MakeWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    engine = FakeEngine()
+    window = window_of(engine)
+    run, weights, bad, verdict = made(
+        tmp_path, "run.cfoil", "model.safetensors", "other.safetensors", "run.verdict.json"
+    )
+    drop(window, qtbot, weights)
+    assert "open the run" in said(window)
+    drop(window, qtbot, run)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    drop(window, qtbot, weights)
+    dialog = window.findChild(DeliveryDialog)
+    assert dialog is not None
+    qtbot.waitUntil(lambda: dialog.delivery.report is not None)
+    # Nobody has said that the run is verified.
+    assert dialog.headline.text() == "INCONCLUSIVE"
+    assert "choose the verdict" in dialog.basis.text()
+    dialog.verdict_chosen.emit(verdict)
+    qtbot.waitUntil(lambda: dialog.headline.text().startswith("DELIVERED"))
+    assert not dialog.table.isVisible()
+    dialog.close()
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    engine.gate.clear()
+    window.open_files([bad])
+    qtbot.waitUntil(lambda: len(engine.deliveries) == 3)
+    dialog = window.findChildren(DeliveryDialog)[-1]
+    qtbot.waitUntil(lambda: dialog.sentence.text().startswith("Comparing"))
+    assert dialog.progress.isVisible()
+    assert "was replayed here and verified" in dialog.basis.text()
+    engine.gate.set()
+    qtbot.waitUntil(lambda: dialog.headline.text().startswith("DIFFERENT"))
+    assert [dialog.model.index(row, 0).data() for row in range(dialog.model.rowCount())] == [
+        "blocks.0.conv1.weight",
+        "backdoor.weight",
+    ]
+    assert engine.deliveries == [
+        (weights, run, None, False),
+        (weights, run, verdict, False),
+        (bad, run, None, True),
+    ]
+
+
+def test_weights_that_are_dropped_on_a_verdict(opened: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    verdict, weights, key = made(tmp_path, "run.verdict.json", "model.safetensors", "auditor.pub.pem")
+    opened.open_files([key, verdict])
+    qtbot.waitUntil(lambda: (viewer := opened.verdicts.reading) is not None and viewer.checked)
+    viewer = opened.verdicts.reading
+    assert viewer is not None
+    data = dragged([weights])
+    enter = QDragEnterEvent(QPoint(9, 9), ACTIONS, data, LEFT, KEYS)
+    QApplication.sendEvent(viewer, enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(viewer, QDropEvent(QPointF(9, 9), ACTIONS, data, LEFT, KEYS))
+    qtbot.waitUntil(lambda: viewer.findChild(DeliveryDialog) is not None)
+    dialog = viewer.findChild(DeliveryDialog)
+    qtbot.waitUntil(lambda: dialog.delivery.report is not None)
+    assert (dialog.delivery.verdict, dialog.delivery.keys) == (verdict, (key,))
+    assert dialog.headline.text().startswith("DELIVERED")
 
 
 def test_a_capsule_finds_the_order_that_it_names(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:

@@ -28,7 +28,7 @@ from independent.bundle import (
     tensor_digest,
 )
 from independent.exact import function, once, product, quantised, replayer_of, summed
-from independent.replay import Counts, Grid, Replayer, fingerprint, follow, philox, rounded, step_key, uniform
+from independent.replay import DRAWS, Counts, Grid, Replayer, fingerprint, follow, philox, rounded, step_key, uniform
 
 FOLDER = Path(__file__).parents[1] / "vectors"
 RUNS = ("convolution", "transformer", "exact")
@@ -113,6 +113,13 @@ def test_philox():
     for item in vector["uniform"]:
         drawn = uniform(item["shape"], item["draw"], seed=int(item["seed"]), step=item["step"])
         assert same_bits(drawn.ravel(), floats(item["values"]))
+
+
+def test_draws():
+    for operator, cases in load("draws").items():
+        for item in cases:
+            drawn = DRAWS[operator](item["shape"], item["draw"], seed=int(item["seed"]), step=item["step"])
+            assert same_bits(drawn.ravel(), floats(item["values"])), operator
 
 
 def test_rounding():

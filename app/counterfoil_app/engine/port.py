@@ -21,6 +21,8 @@ from counterfoil import (
     CancelToken,
     CheckChanged,
     CounterfoilError,
+    DeliveryProgress,
+    DeliveryReport,
     Device,
     Digest,
     Event,
@@ -70,6 +72,10 @@ HearingEvent = CheckChanged | OperatorDone | HearingStarted | AdjudicationReport
 """What the adjudication of a capsule brings; the report comes last."""
 
 
+DeliveryEvent = DeliveryProgress | DeliveryReport
+"""What a comparison of delivered weights brings; the report comes last."""
+
+
 class Engine(Protocol):
     """The engine as the window sees it; each method may block and is called from the worker thread only."""
 
@@ -105,6 +111,17 @@ class Engine(Protocol):
         self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken
     ) -> Iterator[HearingEvent]:
         """Replay the steps of a dispute capsule and say who is right; raises CounterfoilError."""
+
+    def verify_weights(
+        self,
+        weights: Path,
+        run: Path,
+        verdict: Path | None,
+        keys: Sequence[Path],
+        replay: AuditReport | None,
+        cancel: CancelToken,
+    ) -> Iterator[DeliveryEvent]:
+        """Compare delivered weights with a run that a verdict, or a replay here, is about; raises CounterfoilError."""
 
     def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
@@ -192,6 +209,27 @@ class LibraryEngine:
                 yield event.report
             elif isinstance(event, (CheckChanged, OperatorDone)):
                 yield event
+
+    def verify_weights(
+        self,
+        weights: Path,
+        run: Path,
+        verdict: Path | None,
+        keys: Sequence[Path],
+        replay: AuditReport | None,
+        cancel: CancelToken,
+    ) -> Iterator[DeliveryEvent]:
+        """Compare delivered weights with a run that a verdict, or a replay here, is about; raises CounterfoilError."""
+        judged: Verdict | AuditReport | None = replay
+        if verdict is not None:
+            judged = self.read_verdict(verdict, keys, None).verdict
+            if judged is None:
+                raise SignatureError(
+                    say("The verdict {0} was signed with a key that you have not given.", verdict.name),
+                    remedy=say("Drop the auditor's public key on the window, then compare again."),
+                )
+        basis = None if judged is None else counterfoil.basis_of(judged)
+        yield from counterfoil.verify_weights(weights, run, basis, cancel=cancel)
 
     def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""

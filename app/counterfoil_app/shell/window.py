@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
+from counterfoil import AuditReport
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
@@ -25,6 +26,7 @@ from counterfoil_app.looks import icons
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.address_book import open_address_book
 from counterfoil_app.model.bundle_queue import BundleQueue
+from counterfoil_app.model.delivery import Delivery
 from counterfoil_app.model.hearing import Hearing
 from counterfoil_app.model.history import History, Past
 from counterfoil_app.model.journal import Kind
@@ -35,16 +37,18 @@ from counterfoil_app.model.settings import Settings, ThemeChoice
 from counterfoil_app.shell.actions import ActionTable, Face, Row
 from counterfoil_app.shell.commands import Commands
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
-from counterfoil_app.shell.dropping import Dropping, dropped_files
+from counterfoil_app.shell.dropping import Dropping
 from counterfoil_app.shell.files import Files
 from counterfoil_app.shell.menus import Menus
 from counterfoil_app.shell.shell import Shell
 from counterfoil_app.verdict.desk import VerdictDesk
 from counterfoil_app.views.capsule import CapsuleDialog
+from counterfoil_app.views.delivery import DeliveryDialog
 from counterfoil_app.views.dialogs import ask_to_stop, show_failure
 from counterfoil_app.views.dispute import DisputeView
 from counterfoil_app.views.divergence import DivergenceView
 from counterfoil_app.views.drop_hint import DropHint
+from counterfoil_app.views.dropped import dropped_files
 from counterfoil_app.views.header import HeaderActions, HeaderView
 from counterfoil_app.views.merkle import MerkleView
 from counterfoil_app.views.overview import OverviewView
@@ -103,8 +107,10 @@ class MainWindow(QMainWindow):
             self.session.orders,
             settings,
             self.open_capsule,
+            self.open_weights,
             self,
         )
+        self.verdicts.files_dropped.connect(self.open_files)
         self._closing = False
         self._laid_out = False
         self._raised_dispute = False
@@ -288,7 +294,7 @@ class MainWindow(QMainWindow):
         self.files.open_bundle(path, order)
 
     def open_files(self, paths: Sequence[Path]) -> None:
-        """Use what was dropped or picked for what it is: runs, orders, verdicts, keys, capsules, data."""
+        """Use what was dropped or picked for what it is: runs, orders, verdicts, keys, capsules, weights, data."""
         self.dropping.place(paths)
 
     def open_capsule(self, path: Path, order: Path | None = None) -> None:
@@ -300,6 +306,22 @@ class MainWindow(QMainWindow):
         hearing.setParent(dialog)
         dialog.order_wanted.connect(partial(self.files.choose_order_of, dialog.use_order))
         dialog.open()
+
+    def open_weights(self, weights: Path, run: Path, verdict: Path | None, replay: AuditReport | None) -> None:
+        """Compare delivered weights with a run, by a verdict on it or by a replay here."""
+        delivery = Delivery(self.session, weights, run, self)
+        delivery.replay = replay
+        dialog = DeliveryDialog(delivery, self.theme, self.verdicts.reading or self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        delivery.setParent(dialog)
+
+        def begin(by: Path | None) -> None:
+            delivery.verdict, delivery.keys = by, self.verdicts.known_keys()
+            delivery.start()
+
+        dialog.verdict_chosen.connect(begin)
+        dialog.open()
+        begin(verdict)
 
     def plan_replay(self) -> None:
         """Ask how much of the run is replayed."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
 from counterfoil import AuditReport
@@ -37,6 +37,9 @@ class VerdictDesk(QObject):
     Args:
         window: The window that the dialogs belong to.
     """
+
+    files_dropped = Signal(list)
+    """Files were dropped on a verdict that is read."""
 
     def __init__(self, session: Session, settings: Settings, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
@@ -108,8 +111,14 @@ class VerdictDesk(QObject):
         self._show(viewer)
         viewer.key_chosen.connect(partial(self._take_key, viewer))
         viewer.bundle_chosen.connect(partial(self._take_bundle, viewer))
+        viewer.files_dropped.connect(self.files_dropped)
         self._check(viewer)
         return viewer
+
+    @property
+    def reading(self) -> VerdictViewer | None:
+        """The verdict that is read; None when none is."""
+        return next((dialog for dialog in self._open if isinstance(dialog, VerdictViewer)), None)
 
     def try_key(self, key: Path) -> None:
         """Check the verdicts that are open, and were not checked yet, with another key."""
@@ -119,10 +128,10 @@ class VerdictDesk(QObject):
 
     def _check(self, viewer: VerdictViewer) -> None:
         path, bundle = viewer.path, viewer.bundle
-        keys = self._known_keys() if viewer.key_file is None else (viewer.key_file,)
+        keys = self.known_keys() if viewer.key_file is None else (viewer.key_file,)
         self._ask(viewer, lambda engine: engine.read_verdict(path, keys, bundle), partial(self._checked, viewer))
 
-    def _known_keys(self) -> tuple[Path, ...]:
+    def known_keys(self) -> tuple[Path, ...]:
         """Public keys that the user signed with or chose, newest first."""
         own = self._settings.key_file
         mine = own.with_name(f"{own.stem}.pub.pem") if own is not None else None

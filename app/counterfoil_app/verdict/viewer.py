@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from counterfoil import Verdict
 from counterfoil_app.engine.port import VerdictReading
@@ -16,13 +16,14 @@ from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
+from counterfoil_app.views.dropped import DropDialog
 from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle
 
 ICON_PIXELS = 36
 SIZE = (760, 620)
 
 
-class VerdictViewer(QDialog):
+class VerdictViewer(DropDialog):
     """One verdict file.
 
     Args:

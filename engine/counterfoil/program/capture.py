@@ -8,7 +8,7 @@ functionalisation, which removes every mutation. :mod:`counterfoil.program.lower
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +22,7 @@ from torch._subclasses.fake_tensor import (
     FakeTensorMode,
     UnsupportedOperatorException,
 )
+from torch.distributions import Distribution
 from torch.func import functional_call, functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
@@ -30,12 +31,17 @@ from torch.utils.checkpoint import CheckpointError
 
 from counterfoil.dtypes import STATE_DTYPES
 from counterfoil.errors import CounterfoilError, DataError, ProgramError
+from counterfoil.program import mixed, remedies, whereabouts
 from counterfoil.program.composites import COMPOSITES, MUTATING
+from counterfoil.program.decisions import Decisions
 from counterfoil.program.decompositions import DECOMPOSITIONS
 from counterfoil.program.graph import Input, Program, TensorType
-from counterfoil.program.lowering import RECOMPUTED, lower
+from counterfoil.program.lowering import RECOMPUTED, changes_a_constant, lower
+from counterfoil.program.moves import MADE, MOVES
 from counterfoil.program.portable import PORTABLE
 from counterfoil.program.random import PhiloxDropout, counting_draws
+from counterfoil.program.substitutes import Substitutes
+from counterfoil.program.torchdraws import REPLACED, TRACED
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
 
@@ -45,7 +51,7 @@ Objective = Callable[[nn.Module, Mapping[str, Tensor]], Tensor]
 _DTYPE_NAMES = {dtype: name for name, dtype in TORCH_DTYPES.items() if name in STATE_DTYPES}
 _LABEL = "counterfoil_module"
 _META_KEY = "nn_module_stack"
-"""A node-metadata key that ``make_fx`` copies from pass to pass; ours holds ``(phase, module path)``."""
+"""A node-metadata key that ``make_fx`` copies from pass to pass; ours holds ``(phase, module path, file and line)``."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,7 @@ def capture(
     *,
     micro_batches: int = 1,
     exact: bool = False,
+    ignore_autocast: bool = False,
 ) -> CapturedStep:
     """Capture one training step.
 
@@ -93,6 +100,7 @@ def capture(
             after the other, as torch accumulates them.
         exact: Whether composite operators become single operations (:mod:`counterfoil.program.composites`), as the
             program of an order with an exact profile needs it; operations that occur twice are then one.
+        ignore_autocast: Whether ``torch.autocast`` is without effect in the step; else it is refused.
 
     Raises:
         ProgramError: The step uses an operator outside the allow-list, values decide its control flow, or it holds
@@ -114,7 +122,10 @@ def capture(
     inputs += [Input(name, "batch", batch[name]) for name in sorted(batch)]
     inputs += [Input(name, "scalar", TensorType("float32", ())) for name in rule.scalar_names]
 
+    # A tensor without elements has no memory, and no address.
+    own = {t.untyped_storage().data_ptr() for t in (*parameters.values(), *frozen.values(), *buffers.values())} - {0}
     location = _Location()
+    decisions = Decisions(location.at_line, own)
 
     def step(values: list[Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
         named = dict(zip([(item.kind, item.name) for item in inputs], values, strict=True))
@@ -125,11 +136,12 @@ def capture(
         summed: dict[str, Tensor] = {}
         for part in range(micro_batches):
             rows = {name: _part(named["batch", name], part, micro_batches) for name in batch}
-            loss, held = _forward(model, objective, {**weights, **fixed}, held, rows, location)
+            substitutes = Substitutes(decisions.hold)
+            loss, held = _forward(model, objective, {**weights, **fixed}, held, rows, location, substitutes)
             _check_loss(loss)
             # The next part starts from the values of the buffers, not from how they came about.
             held = {name: value.detach() for name, value in held.items()}
-            losses.append(loss.detach())
+            losses.append(decisions.stopping(loss.detach()))
             if micro_batches > 1:
                 loss = loss * (1.0 / micro_batches)
             location.attribute_backward(loss)
@@ -141,19 +153,26 @@ def capture(
                         summed[name] = summed[name] + gradient.detach() if name in summed else gradient.detach()
         with torch.no_grad():
             mean = sum(losses[1:], losses[0]) * (1.0 / micro_batches) if micro_batches > 1 else losses[0]
+            # What has no gradient stays as it is, without weight decay, as with torch's optimizers.
             new = rule.update(
-                {name: weight.detach() for name, weight in weights.items()},
-                {name: summed[name] if name in summed else torch.zeros_like(weights[name]) for name in weights},
+                {name: weight.detach() for name, weight in weights.items() if name in summed},
+                {name: summed[name] for name in weights if name in summed},
                 {name: named["state", name] for name in slots},
                 {name: named["scalar", name] for name in rule.scalar_names},
                 location.at_slot,
             )
         return mean, {**held, **new}
 
-    graph, names = _trace(step, inputs, state, location, exact=exact)
-    # A tensor without elements has no memory, and no address.
-    own = {t.untyped_storage().data_ptr() for t in (*parameters.values(), *frozen.values(), *buffers.values())} - {0}
+    steady = {*frozen, *buffers}
+    graph, names = _trace(
+        step, inputs, state, steady, location, decisions, exact=exact, ignore_autocast=ignore_autocast
+    )
     program, constants = lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES, own, single=exact)
+    for name in sorted(decisions.relied_on & set(program.updates)):
+        raise ProgramError(
+            f"The step decides control flow or a shape by the values of the buffer {name!r}, and changes them.",
+            remedy="A program does the same in every step: choose with torch.where, and keep shapes fixed.",
+        )
     unsaved = tuple(sorted(_unsaved(model) & set(buffers) | set(constants)))
     return CapturedStep(program, {**state, **constants}, tuple(parameters), micro_batches, _tied(model, state), unsaved)
 
@@ -211,17 +230,24 @@ def _trace(
     step: Callable[[list[Tensor]], tuple[Tensor, dict[str, Tensor]]],
     inputs: list[Input],
     state: Mapping[str, Tensor],
+    steady: Collection[str],
     location: _Location,
+    decisions: Decisions,
     *,
     exact: bool,
+    ignore_autocast: bool,
 ) -> tuple[torch.fx.Graph, list[str]]:
     names: list[str] = []
     # Both in one pass would not do: composite operators may be written in place, and mutations end with the first.
-    impure = {**DECOMPOSITIONS, **(MUTATING if exact else {})}
-    pure_ones = {**PORTABLE, **(COMPOSITES if exact else {})}
+    impure = {**DECOMPOSITIONS, **MADE, **TRACED, **(MUTATING if exact else {})}
+    pure_ones = {**PORTABLE, **MOVES, **REPLACED, **(COMPOSITES if exact else {})}
 
     def flat(*values: Tensor) -> list[Tensor]:
-        loss, new = step(list(values))
+        for item, value in zip(inputs, values, strict=True):
+            if item.kind == "state" and item.name in steady:
+                decisions.know(item.name, value, state[item.name])
+        with decisions:
+            loss, new = step(list(values))
         names[:] = list(new)
         return [loss, *new.values()]
 
@@ -230,6 +256,8 @@ def _trace(
             FakeTensorMode(allow_non_fake_inputs=True) as mode,
             sdpa_kernel(SDPBackend.MATH),
             _without_onednn(),
+            _without_validation(),
+            mixed.left_out(autocast_too=ignore_autocast),
             counting_draws(),
         ):
             examples = [
@@ -240,19 +268,18 @@ def _trace(
             ]
             with fx_traceback.preserve_node_meta():
                 traced = make_fx(flat, decomposition_table=impure)(*examples)
-                interpreter = torch.fx.Interpreter(traced)
-                pure = make_fx(functionalize(interpreter.run, remove="mutations"), decomposition_table=pure_ones)(
-                    *examples
-                )
+                pure = make_fx(_functional(traced), decomposition_table=pure_ones)(*examples)
     except (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode) as error:
         raise ProgramError(
-            f"{location.sentence} decides control flow or a shape by the values of a tensor, which a program cannot.",
-            remedy="Compute both branches and choose between them with torch.where, and keep shapes fixed.",
+            f"{location.sentence} decides control flow or a shape by the values of a tensor, which a program cannot"
+            f"{whereabouts.bracketed(whereabouts.where_raised(error))}.",
+            remedy=remedies.for_decision(error),
             detail=str(error),
         ) from error
     except UnsupportedOperatorException as error:
         raise ProgramError(
-            f"{location.sentence} uses the operator {error.func}, which cannot be captured.",
+            f"{location.sentence} uses the operator {error.func}, which cannot be captured"
+            f"{whereabouts.bracketed(whereabouts.where_raised(error))}.",
             remedy="Express it with operators of the allow-list (counterfoil/program/operators.py).",
         ) from error
     except CheckpointError as error:
@@ -266,11 +293,47 @@ def _trace(
     except Exception as error:
         # The client's own code ran: whatever it raises becomes a sentence that says where.
         raise ProgramError(
-            f"{location.sentence} failed while the step was captured: {type(error).__name__}: {error}",
+            f"{location.sentence} failed while the step was captured: {type(error).__name__}: "
+            f"{str(error).rstrip('.')}{whereabouts.bracketed(whereabouts.where_raised(error))}.",
             remedy="Try the model and the objective on one batch outside Counterfoil, with fixed shapes.",
             detail=traceback.format_exc(),
         ) from error
     return pure.graph, names
+
+
+@contextmanager
+def _without_validation() -> Iterator[None]:
+    """Keep ``torch.distributions`` from checking values, as it does by default: a step has none yet."""
+    validated = Distribution._validate_args
+    Distribution.set_default_validate_args(False)
+    try:
+        yield
+    finally:
+        Distribution.set_default_validate_args(validated)
+
+
+def _functional(traced: torch.fx.GraphModule) -> Callable[..., Any]:
+    """The traced step without mutations.
+
+    Its constants are arguments of what is functionalised: what was made of an argument may be changed, and is then made
+    anew; of other tensors it may not.
+    """
+    nodes = [node for node in traced.graph.nodes if node.op == "get_attr"]
+    written = {node.target for node in nodes if any(changes_a_constant(user) for user in node.users)}
+    names = dict.fromkeys(str(node.target) for node in nodes if node.target not in written)
+    constants = {name: getattr(traced, name) for name in names}
+
+    def run(values: tuple[Tensor, ...], held: list[Tensor]) -> Any:
+        known = dict(zip(constants, held, strict=True))
+
+        class Run(torch.fx.Interpreter):
+            def get_attr(self, target: Any, args: Any, kwargs: Any) -> Any:
+                return known[target] if target in known else super().get_attr(target, args, kwargs)
+
+        return Run(traced).run(*values)
+
+    pure = functionalize(run, remove="mutations")
+    return lambda *values: pure(values, list(constants.values()))
 
 
 @contextmanager
@@ -291,6 +354,7 @@ def _forward(
     buffers: dict[str, Tensor],
     rows: Mapping[str, Tensor],
     location: _Location,
+    substitutes: Substitutes,
 ) -> tuple[Tensor, dict[str, Tensor]]:
     class Step(nn.Module):
         def __init__(self) -> None:
@@ -303,7 +367,7 @@ def _forward(
             return loss, dict(self.model.named_buffers())
 
     replaced = {f"model.{name}": tensor for name, tensor in {**weights, **buffers}.items()}
-    with location.attribute_forward(model), PhiloxDropout():
+    with location.attribute_forward(model), PhiloxDropout(), substitutes:
         loss, held = functional_call(Step(), replaced, ())
     return loss, {name: held[name] for name in buffers}
 
@@ -312,7 +376,7 @@ def _tensor_type(name: str, tensor: Tensor) -> TensorType:
     if tensor.dtype not in _DTYPE_NAMES:
         raise DataError(
             f"The tensor {name!r} of the model has the dtype {tensor.dtype}, which a bundle cannot hold.",
-            remedy="Make the model float32 (model.float()); the order's precision says how it is computed.",
+            remedy=mixed.in_float32(tensor.dtype),
         )
     return TensorType(_DTYPE_NAMES[tensor.dtype], tuple(tensor.shape))
 
@@ -330,8 +394,12 @@ class _Location:
         return f"The module {self._path!r}" if self._path else "The step"
 
     def _set(self, phase: str, path: str) -> None:
-        self._path = path
-        _node_meta()[_META_KEY] = (phase, path)
+        self._phase, self._path = phase, path
+        self.at_line("")
+
+    def at_line(self, line: str) -> None:
+        """Attribute the operators that follow to a line of the client's code, or a library's; empty for none."""
+        _node_meta()[_META_KEY] = (self._phase, self._path, line)
 
     @contextmanager
     def attribute_forward(self, model: nn.Module) -> Iterator[None]:

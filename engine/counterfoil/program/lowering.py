@@ -12,9 +12,12 @@ from torch import Tensor, fx
 from counterfoil.errors import ProgramError
 from counterfoil.program.constants import Constants, with_constants
 from counterfoil.program.graph import Argument, Input, Keyword, Node, Program, TensorType, Value, node_values
-from counterfoil.program.operators import UNIFORM, is_allowed
+from counterfoil.program.mixed import in_float32
+from counterfoil.program.operators import DRAWS, UNIFORM, is_allowed
 from counterfoil.program.reuse import softmax_in_place_of_exponentials
+from counterfoil.program.settled import Settled
 from counterfoil.program.uses import COMPARISONS, undefined_use
+from counterfoil.program.whereabouts import bracketed
 
 _aten = torch.ops.aten
 _PASS_THROUGH = {
@@ -29,8 +32,10 @@ _UNINITIALISED = {
     _aten.empty_like.default,
     _aten.new_empty.default,
     _aten.empty_strided.default,
+    _aten.new_empty_strided.default,
 }
 _DROPPED_KWARGS = ("device", "pin_memory", "non_blocking", "layout")
+_NOWHERE = ("forward", "", "")
 _TENSOR_INFO = "val"
 _OTHER_OPERATOR = "Express it with other operators of the allow-list (counterfoil/program/operators.py)."
 _REMEDIES = {
@@ -58,7 +63,7 @@ def lower(
             followed by the new state tensors.
         inputs: The inputs of the program.
         result_names: Names of the new state tensors, in the order of the graph's output.
-        meta_key: Key of the node metadata that holds ``(pass, module path)``.
+        meta_key: Key of the node metadata that holds ``(pass, module path, file and line)``.
         dtype_names: Names of the dtypes that a program may hold.
         own_storages: Addresses of the memory of the model's own tensors: the step must read those as its inputs.
         single: Whether the graph is one of single operations. Then equal operators with equal arguments become one: all
@@ -95,17 +100,19 @@ class _Lowering:
         self._nodes: list[Node] = []
         self._env: dict[fx.Node, Value | tuple[Value | None, ...]] = {}
         self._draws = 0
-        self._origin = ("forward", "")
+        self._origin = _NOWHERE
 
     def run(self, result_names: Sequence[str]) -> tuple[Program, dict[str, Tensor]]:
         self._draws = 1 + max(
-            (n.args[1] for n in self._graph.nodes if n.target is torch.ops.counterfoil.uniform.default), default=-1
+            (n.args[1] for n in self._graph.nodes if n.op == "call_function" and _operator_name(n.target) in DRAWS),
+            default=-1,
         )
         self._graph.eliminate_dead_code()
+        self._settled = Settled(self._graph)
         placeholders = iter(range(len(self._inputs)))
         results: list[Value] = []
         for node in self._graph.nodes:
-            self._origin = node.meta.get(self._meta_key) or ("forward", "")
+            self._origin = node.meta.get(self._meta_key) or _NOWHERE
             if node.op == "placeholder":
                 self._env[node] = Value(next(placeholders))
             elif node.op == "get_attr":
@@ -123,8 +130,12 @@ class _Lowering:
 
     @property
     def _place(self) -> str:
-        phase, path = self._origin
+        phase, path, _ = self._origin
         return f"the module {path!r} ({phase} pass)" if path else f"the step itself ({phase} pass)"
+
+    @property
+    def _line(self) -> str:
+        return bracketed(self._origin[2])
 
     def _single(self, node: Any) -> Value:
         value = self._env[node]
@@ -137,14 +148,14 @@ class _Lowering:
         held = getattr(module, str(node.target), None) if module is not None else None
         if not isinstance(held, Tensor) or _is_fake(held) or held.layout is not torch.strided:
             raise ProgramError(
-                f"A constant is used in {self._place} that is no plain tensor.",
+                f"A constant is used in {self._place} that is no plain tensor{self._line}.",
                 remedy="Register it with register_buffer, so that the order commits to it.",
             )
         if held.numel() and held.untyped_storage().data_ptr() in self._own_storages:
             # Activation checkpointing runs a module again, outside the step's own weights.
             raise ProgramError(
                 f"A tensor of the model, of shape {tuple(held.shape)}, is used in {self._place} past the step's "
-                "inputs, so it would stay what it is now while the model is trained.",
+                f"inputs, so it would stay what it is now while the model is trained{self._line}.",
                 remedy=RECOMPUTED
                 if self._origin[0] == "backward"
                 else "Use it as the attribute of the module that registered it, not as a copy of the reference.",
@@ -168,10 +179,10 @@ class _Lowering:
             self._env[node] = chosen
         elif target in _PASS_THROUGH:
             self._env[node] = self._single(node.args[0])
-        elif _changes_a_constant(node):
+        elif changes_a_constant(node):
             raise ProgramError(
                 f"A tensor that is not part of the model's state is changed in {self._place}, and the next step would "
-                "find it changed.",
+                f"find it changed{self._line}.",
                 remedy="Register it with register_buffer, so that the step hands it on.",
             )
         elif target is _aten.copy_.default:
@@ -196,13 +207,18 @@ class _Lowering:
                 torch.Tag.nondeterministic_seeded in node.target.tags
             )
             raise ProgramError(
-                f"The operator {name} in {self._place} is not on the allow-list.",
+                f"The operator {name} in {self._place} is not on the allow-list{self._line}.",
                 remedy=(
-                    "Draw random numbers with counterfoil.uniform instead."
+                    "Draw with torch.rand, randn, randint, randperm or multinomial, or with counterfoil.uniform."
                     if random
                     else "Express it with operators of the allow-list (counterfoil/program/operators.py)."
                 ),
             )
+        settled = self._settled.integers(node)
+        if settled is not None:
+            described = TensorType(self._dtype(settled.dtype).name, tuple(settled.shape))
+            self._env[node] = self._constants.value_of(settled, described)
+            return
         args = tuple(self._argument(item) for item in node.args)
         kwargs = {key: self._argument(item) for key, item in node.kwargs.items() if key not in _DROPPED_KWARGS}
         result = self._computed(node)
@@ -298,12 +314,13 @@ class _Lowering:
             return self._emitted[text]
         outputs = tuple(self._type(item) for item in (result if several else (result,)))
         first = len(self._types)
-        phase, path = self._origin
+        phase, path, _ = self._origin
         node = Node(name, args, tuple(sorted(kwargs.items())), outputs, first, path, phase)
         undefined = undefined_use(node, [self._type_of(value) for value in node_values(node)])
         if undefined is not None:
             raise ProgramError(
-                f"The operator {name} in {self._place} {undefined}.", remedy=_REMEDIES.get(name, _OTHER_OPERATOR)
+                f"The operator {name} in {self._place} {undefined}{self._line}.",
+                remedy=_REMEDIES.get(name, _OTHER_OPERATOR),
             )
         self._nodes.append(node)
         self._types.extend(outputs)
@@ -323,8 +340,8 @@ class _Lowering:
         name = self._dtype_names.get(dtype)
         if name is None:
             raise ProgramError(
-                f"A tensor of dtype {dtype} appears in {self._place}.",
-                remedy="Write the model in float32; the order's precision says how it is computed.",
+                f"A tensor of dtype {dtype} appears in {self._place}{self._line}.",
+                remedy=in_float32(dtype),
             )
         return Keyword("dtype", name)
 
@@ -339,7 +356,7 @@ class _Lowering:
             return self._dtype(item)
         if isinstance(item, torch.memory_format):
             return Keyword("memory_format", str(item).removeprefix("torch."))
-        raise ProgramError(f"An argument of the kind {type(item).__name__} appears in {self._place}.")
+        raise ProgramError(f"An argument of the kind {type(item).__name__} appears in {self._place}{self._line}.")
 
 
 def _is_fake(tensor: Tensor) -> bool:
@@ -354,7 +371,8 @@ def _operator_name(target: Any) -> str:
     return str(target)
 
 
-def _changes_a_constant(node: fx.Node) -> bool:
+def changes_a_constant(node: fx.Node) -> bool:
+    """Return whether an operator writes into a constant of its graph."""
     target = node.target
     if not isinstance(target, torch._ops.OpOverload) or not target._schema.is_mutable:
         return False

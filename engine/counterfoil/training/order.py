@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -185,7 +185,7 @@ def draft_order(
         scalar_names=rule.scalar_names,
         scalars=scalars.reshape(len(learning_rates), len(rule.scalar_names)),
         state=captured.initial_state,
-        module=module_names([captured]),
+        module=module_names(captured.tied, captured.unsaved),
         schedule=schedule,
         data=data,
         seed=seed,
@@ -200,13 +200,8 @@ def describe_optimizer(captured: CapturedStep, rule: UpdateRule) -> str:
     return rule.describe() + (f", {captured.micro_batches} micro-batches" * (captured.micro_batches > 1))
 
 
-def module_names(captured: Iterable[CapturedStep]) -> ModuleNames | None:
-    """Return where the names of a module differ from those of the state, of all its steps; None where they do not."""
-    tied: dict[str, str] = {}
-    unsaved: set[str] = set()
-    for step in captured:
-        tied.update(step.tied)
-        unsaved.update(step.unsaved)
+def module_names(tied: Mapping[str, str], unsaved: Sequence[str]) -> ModuleNames | None:
+    """Return how files of a module name its tensors; None where that goes without saying."""
     return ModuleNames(tied, tuple(sorted(unsaved))) if tied or unsaved else None
 
 
@@ -237,7 +232,7 @@ def assemble_order(
         scalar_names: Names of the per-step scalars.
         scalars: float64 ``[steps, scalars]``.
         state: The initial state.
-        module: Where the names of the client's module differ from those of the state.
+        module: How files of the client's module name its tensors.
         schedule: int64 ``[steps, batch_size]``.
         data: The data arrays by name.
         seed: Seed of every random draw.

@@ -25,6 +25,7 @@ are in C order and little-endian; `null` in the place of a scale's exponent stan
 | `digests.json` | arrays (`long` holds the float32 numbers 0 to 4999) and a step | tensor records, chunk roots, tensor digests, the state root over all of them; record and leaf |
 | `signatures.json` | a secret key that everybody knows, and a statement | key id, the bytes that are signed, the envelope |
 | `philox.json` | counters and keys; draws | words; numbers in [0, 1) |
+| `draws.json` | draws of the normal and the exponential distribution | float32 numbers |
 | `rounding.json` | values, p, G and the exponent E of the scale | the grid points nearest to them |
 | `following.json` | own values (infinities are such as an argument holds), own scale and the trainer's log of a site | rounded values, corrections, contradictions, omissions |
 | `logs.json` | sites; bytes that are no log | the log's bytes; a refusal |

@@ -417,6 +417,161 @@
         </message>
     </context>
     <context>
+        <name>DeliveryDialog</name>
+        <message>
+            <source>&amp;Compare again</source>
+            <translation>&amp;Noch einmal vergleichen</translation>
+        </message>
+        <message>
+            <source>&amp;Stop</source>
+            <translation>&amp;Abbrechen</translation>
+        </message>
+        <message>
+            <source>At</source>
+            <translation>Stelle</translation>
+        </message>
+        <message>
+            <source>Auditor's key</source>
+            <translation>Schlüssel des Prüfers</translation>
+        </message>
+        <message>
+            <source>Being compared</source>
+            <translation>Wird verglichen</translation>
+        </message>
+        <message>
+            <source>C&amp;lose</source>
+            <translation>Sch&amp;ließen</translation>
+        </message>
+        <message>
+            <source>Choose the &amp;verdict…</source>
+            <translation>&amp;Urteil wählen…</translation>
+        </message>
+        <message>
+            <source>DELIVERED: these are the verified weights</source>
+            <translation>DELIVERED: Das sind die verifizierten Gewichte</translation>
+        </message>
+        <message>
+            <source>DIFFERENT: these are other weights</source>
+            <translation>DIFFERENT: Das sind andere Gewichte</translation>
+        </message>
+        <message>
+            <source>Delivered weights: {0}</source>
+            <translation>Gelieferte Gewichte: {0}</translation>
+        </message>
+        <message>
+            <source>Elements</source>
+            <translation>Elemente</translation>
+        </message>
+        <message>
+            <source>Equal</source>
+            <translation>Gleich</translation>
+        </message>
+        <message>
+            <source>Every tensor is compared with the final state of the run.</source>
+            <translation>Jeder Tensor wird mit dem Endzustand des Laufs verglichen.</translation>
+        </message>
+        <message>
+            <source>Largest difference</source>
+            <translation>Größter Unterschied</translation>
+        </message>
+        <message>
+            <source>Not compared</source>
+            <translation>Nicht verglichen</translation>
+        </message>
+        <message>
+            <source>Not looked at</source>
+            <translation>Nicht angesehen</translation>
+        </message>
+        <message>
+            <source>Nothing says that the run {0} is verified: choose the verdict on it.</source>
+            <translation>Nichts sagt, dass der Lauf {0} verifiziert ist: Wählen Sie das Urteil über ihn.</translation>
+        </message>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Progress of the comparison</source>
+            <translation>Fortschritt des Vergleichs</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>Schritt</translation>
+        </message>
+        <message>
+            <source>Tensor</source>
+            <translation>Tensorname</translation>
+        </message>
+        <message>
+            <source>Tensors</source>
+            <translation>Tensoren</translation>
+        </message>
+        <message>
+            <source>Tensors that are not as in the run</source>
+            <translation>Tensoren, die nicht wie im Lauf sind</translation>
+        </message>
+        <message>
+            <source>The comparison was stopped.</source>
+            <translation>Der Vergleich wurde angehalten.</translation>
+        </message>
+        <message>
+            <source>The run {0} is judged by the verdict {1}.</source>
+            <translation>Den Lauf {0} beurteilt das Urteil {1}.</translation>
+        </message>
+        <message>
+            <source>The run {0} was replayed here and verified.</source>
+            <translation>Der Lauf {0} wurde hier nachgerechnet und verifiziert.</translation>
+        </message>
+        <message>
+            <source>The verdict on the run</source>
+            <translation>Das Urteil über den Lauf</translation>
+        </message>
+        <message>
+            <source>Verdicts (*.json)</source>
+            <translation>Urteile (*.json)</translation>
+        </message>
+        <message>
+            <source>Weights</source>
+            <translation>Gewichte</translation>
+        </message>
+        <message>
+            <source>What is wrong</source>
+            <translation>Was nicht stimmt</translation>
+        </message>
+        <message>
+            <source>What was found</source>
+            <translation>Was gefunden wurde</translation>
+        </message>
+        <message>
+            <source>missing</source>
+            <translation>fehlt</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>keine</translation>
+        </message>
+        <message>
+            <source>not a number</source>
+            <translation>keine Zahl</translation>
+        </message>
+        <message>
+            <source>not of the run</source>
+            <translation>nicht aus dem Lauf</translation>
+        </message>
+        <message>
+            <source>other values</source>
+            <translation>andere Werte</translation>
+        </message>
+        <message>
+            <source>{0} of {1}</source>
+            <translation>{0} von {1}</translation>
+        </message>
+    </context>
+    <context>
         <name>Desk</name>
         <message>
             <source>Views</source>
@@ -744,8 +899,8 @@
     <context>
         <name>DropHint</name>
         <message>
-            <source>A run is opened, several are queued. An order is compared with the run, a verdict is read, a dispute capsule is adjudicated; data, tree heads and keys are used with what is open.</source>
-            <translation>Ein Lauf wird geöffnet, mehrere kommen in die Warteschlange. Ein Auftrag wird mit dem Lauf verglichen, ein Urteil gelesen, über eine Streitfallkapsel entschieden; Daten, Baumköpfe und Schlüssel gelten für das, was offen ist.</translation>
+            <source>A run is opened, several are queued. An order is compared with the run, a verdict is read, a dispute capsule is adjudicated, weights are compared with the run; data, tree heads and keys are used with what is open.</source>
+            <translation>Ein Lauf wird geöffnet, mehrere kommen in die Warteschlange. Ein Auftrag wird mit dem Lauf verglichen, ein Urteil gelesen, über eine Streitfallkapsel entschieden, Gewichte werden mit dem Lauf verglichen; Daten, Baumköpfe und Schlüssel gelten für das, was offen ist.</translation>
         </message>
         <message>
             <source>Drop the file here</source>
@@ -779,8 +934,12 @@
             <translation>{0} enthält Baumköpfe: Öffnen Sie zuerst ihren Lauf.</translation>
         </message>
         <message>
-            <source>{0} holds weights: an audit needs none, the run holds every weight that was signed.</source>
-            <translation>{0} enthält Gewichte: Eine Prüfung braucht keine, der Lauf enthält jedes unterschriebene Gewicht.</translation>
+            <source>{0} holds weights: compare them after the replay.</source>
+            <translation>{0} enthält Gewichte: Vergleichen Sie sie nach der Nachrechnung.</translation>
+        </message>
+        <message>
+            <source>{0} holds weights: open the run that they should come from first.</source>
+            <translation>{0} enthält Gewichte: Öffnen Sie zuerst den Lauf, aus dem sie stammen sollen.</translation>
         </message>
         <message>
             <source>{0} is no file that Counterfoil reads.</source>
@@ -3215,7 +3374,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Ask for safetensors files (save_pretrained writes them), and take it out of the folder.</source>
-            <translation type="unfinished" />
+            <translation>Bitten Sie um safetensors-Dateien (save_pretrained schreibt sie), und nehmen Sie sie aus dem Ordner.</translation>
         </message>
         <message>
             <source>Ask for the file again.</source>
@@ -3223,11 +3382,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Ask for the weights again, as safetensors files.</source>
-            <translation type="unfinished" />
+            <translation>Bitten Sie erneut um die Gewichte, als safetensors-Dateien.</translation>
         </message>
         <message>
             <source>Ask for the weights as they were trained: base, A and B each by itself.</source>
-            <translation type="unfinished" />
+            <translation>Bitten Sie um die Gewichte, wie sie trainiert wurden: Basis, A und B je für sich.</translation>
         </message>
         <message>
             <source>Ask for the whole file.</source>
@@ -3355,7 +3514,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Comparing {0}</source>
-            <translation type="unfinished" />
+            <translation>{0} wird verglichen</translation>
         </message>
         <message>
             <source>Copy the file to a place where nobody else writes to it, and start again with the copy.</source>
@@ -3367,11 +3526,15 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Deliver each tensor once: take files of another saving out of the folder.</source>
-            <translation type="unfinished" />
+            <translation>Liefern Sie jeden Tensor einmal: Nehmen Sie Dateien eines anderen Speicherns aus dem Ordner.</translation>
         </message>
         <message>
             <source>Directions look chosen in {0}.</source>
             <translation>Richtungen sehen gewählt aus in {0}.</translation>
+        </message>
+        <message>
+            <source>Drop the auditor's public key on the window, then compare again.</source>
+            <translation>Ziehen Sie den öffentlichen Schlüssel des Prüfers auf das Fenster, und vergleichen Sie noch einmal.</translation>
         </message>
         <message>
             <source>Every fingerprint that the trainer signed for this step agrees with the replay, and what follows the last of them is arithmetic that is exact on all hardware: the result that it signed does not follow from what it signed on the way.</source>
@@ -3427,7 +3590,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Give as --prefix what the names of the files lack.</source>
-            <translation type="unfinished" />
+            <translation>Geben Sie mit --prefix an, was den Namen in den Dateien fehlt.</translation>
         </message>
         <message>
             <source>Give it through a file descriptor, whose number is in the environment variable {0}, or in the environment variable {1}.</source>
@@ -3447,15 +3610,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Give the folder, or the file, that the model's weights were delivered in.</source>
-            <translation type="unfinished" />
+            <translation>Geben Sie den Ordner oder die Datei an, worin die Gewichte des Modells geliefert wurden.</translation>
         </message>
         <message>
             <source>Give the name of a file.</source>
             <translation>Geben Sie den Namen einer Datei an.</translation>
-        </message>
-        <message>
-            <source>Give the name of a folder.</source>
-            <translation type="unfinished" />
         </message>
         <message>
             <source>Give the name of a key file; 'counterfoil keygen' makes one.</source>
@@ -3467,7 +3626,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Give the run that the auditor judged.</source>
-            <translation type="unfinished" />
+            <translation>Geben Sie den Lauf an, den der Prüfer beurteilt hat.</translation>
         </message>
         <message>
             <source>Give the same file and options as then, or start the audit anew, without --resume.</source>
@@ -3475,7 +3634,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Give the trainer's run of it.</source>
-            <translation type="unfinished" />
+            <translation>Geben Sie den Lauf an, den der Trainer dafür gemacht hat.</translation>
         </message>
         <message>
             <source>Give the whole run to the one who is to judge it.</source>
@@ -3487,19 +3646,19 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Hashing the record of the run</source>
-            <translation type="unfinished" />
+            <translation>Die Aufzeichnung des Laufs wird gehasht</translation>
         </message>
         <message>
             <source>Hashing the weights</source>
-            <translation type="unfinished" />
+            <translation>Die Gewichte werden gehasht</translation>
         </message>
         <message>
             <source>Have the run audited first.</source>
-            <translation type="unfinished" />
+            <translation>Lassen Sie den Lauf erst prüfen.</translation>
         </message>
         <message>
             <source>How the step applies the adapter of {0} cannot be told from the order's program.</source>
-            <translation type="unfinished" />
+            <translation>Wie der Schritt den Adapter von {0} anwendet, ist aus dem Programm des Auftrags nicht zu erkennen.</translation>
         </message>
         <message>
             <source>If the steps before it went well, training has diverged: lower the learning rate, or clip the gradients. If not, look for a division by zero, a logarithm of zero, a row that is masked as a whole, and data of different sizes.</source>
@@ -3538,10 +3697,6 @@ Lauf zu finden</translation>
             <translation>Es ist der erste Schritt des Trainings.</translation>
         </message>
         <message>
-            <source>It stores one every {0} steps, and that of step {1}.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
             <source>Keep the divisor away from zero, for instance with clamp(min=1).</source>
             <translation>Halten Sie den Divisor von null fern, zum Beispiel mit clamp(min=1).</translation>
         </message>
@@ -3559,7 +3714,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Leave --average out: its order asks for none.</source>
-            <translation type="unfinished" />
+            <translation>Lassen Sie --average weg: Sein Auftrag verlangt keinen.</translation>
         </message>
         <message>
             <source>Leave it empty.</source>
@@ -3783,7 +3938,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Save the model again into an empty folder.</source>
-            <translation type="unfinished" />
+            <translation>Speichern Sie das Modell noch einmal in einen leeren Ordner.</translation>
         </message>
         <message>
             <source>Segments are chosen by --segments or by --confidence, not by both.</source>
@@ -3899,7 +4054,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Tensors with values that are infinite, since the smaller dtype ends before them: {0}.</source>
-            <translation type="unfinished" />
+            <translation>Tensoren mit unendlichen Werten, weil der kleinere Typ vor ihnen endet: {0}.</translation>
         </message>
         <message>
             <source>The B-tree of the group {0} does not have as many records as it says.</source>
@@ -3927,7 +4082,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The adapter of {0} has shapes that do not fit it.</source>
-            <translation type="unfinished" />
+            <translation>Der Adapter von {0} hat Formen, die nicht dazu passen.</translation>
         </message>
         <message>
             <source>The address book {0} cannot be read: {1}.</source>
@@ -4199,11 +4354,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The final state in the run differs from the one that its last step commits to.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>The folder {0} cannot be made.</source>
-            <translation type="unfinished" />
+            <translation>Der Endzustand im Lauf ist nicht der, auf den sich sein letzter Schritt festlegt.</translation>
         </message>
         <message>
             <source>The folder {0} cannot be made: {1}.</source>
@@ -4211,7 +4362,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The folder {0} cannot be read.</source>
-            <translation type="unfinished" />
+            <translation>Der Ordner {0} kann nicht gelesen werden.</translation>
         </message>
         <message>
             <source>The folder {0} for results cannot be made: {1}.</source>
@@ -4227,7 +4378,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The folder {0} holds {1} safetensors files.</source>
-            <translation type="unfinished" />
+            <translation>Anzahl der safetensors-Dateien im Ordner {0}: {1}.</translation>
         </message>
         <message>
             <source>The gradients that the trainer computed at step {0} are not those of the ordered step.</source>
@@ -4279,7 +4430,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The index {0} is not about these files: it says that the tensor {1} lies in {2}, and it lies in {3}.</source>
-            <translation type="unfinished" />
+            <translation>Das Verzeichnis {0} gilt nicht diesen Dateien: Nach ihm liegt der Tensor {1} in {2}, er liegt aber in {3}.</translation>
         </message>
         <message>
             <source>The integer {0} does not fit a JSON number; write it as a string.</source>
@@ -4355,7 +4506,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The names of the order's module are none, not sorted, or there twice.</source>
-            <translation type="unfinished" />
+            <translation>Die Namen des Moduls im Auftrag sind keine, nicht geordnet oder doppelt.</translation>
         </message>
         <message>
             <source>The new state tensor {0} holds a value that is infinite, not a number, or beyond float32's range.</source>
@@ -4455,7 +4606,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The order has {0} programs that take turns; it must be 2 to {1}.</source>
-            <translation type="unfinished" />
+            <translation>Der Auftrag hat {0} Programme, die sich abwechseln; es müssen 2 bis {1} sein.</translation>
         </message>
         <message>
             <source>The order keeps {0} in a data file, {1}, and none was given.</source>
@@ -4487,19 +4638,19 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The pattern of the order's programs has {0} steps; it must have 2 to {1}, and no more than the order.</source>
-            <translation type="unfinished" />
+            <translation>Das Muster der Programme des Auftrags hat {0} Schritte; es muss 2 bis {1} haben und nicht mehr als der Auftrag.</translation>
         </message>
         <message>
             <source>The pattern of the order's programs is not a list of names.</source>
-            <translation type="unfinished" />
+            <translation>Das Muster der Programme des Auftrags ist keine Liste von Namen.</translation>
         </message>
         <message>
             <source>The pattern of the order's programs names {0}, which is none of them.</source>
-            <translation type="unfinished" />
+            <translation>Das Muster der Programme des Auftrags nennt {0}, und keines von ihnen heißt so.</translation>
         </message>
         <message>
             <source>The pattern of the order's programs never names {0}.</source>
-            <translation type="unfinished" />
+            <translation>Das Muster der Programme des Auftrags nennt {0} nie.</translation>
         </message>
         <message>
             <source>The per-step scalars' shape is not (steps, number of scalars).</source>
@@ -4583,7 +4734,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The programs of the capsule are not those whose turns its steps are.</source>
-            <translation type="unfinished" />
+            <translation>Die Programme der Kapsel sind nicht die, die in ihren Schritten an der Reihe sind.</translation>
         </message>
         <message>
             <source>The progress in {0} cannot be read: {1}.</source>
@@ -4614,8 +4765,8 @@ Lauf zu finden</translation>
             <translation>Der öffentliche Schlüssel ist kein Ed25519-Schlüssel.</translation>
         </message>
         <message>
-            <source>The random numbers that the trainer used at step {0} at the operator {1} are not those that the order's seed gives. They follow from integer arithmetic, which is the same on every machine.</source>
-            <translation>Die Zufallszahlen, die der Trainer in Schritt {0} beim Operator {1} verwendet hat, sind nicht die, die der Startwert des Auftrags ergibt. Sie folgen aus ganzzahliger Arithmetik, die auf jedem Rechner dieselbe ist.</translation>
+            <source>The random numbers that the trainer used at step {0} at the operator {1} are not those that the order's seed gives. Each of them is defined by seed, step and place, the same on every machine.</source>
+            <translation>Die Zufallszahlen, die der Trainer in Schritt {0} beim Operator {1} verwendet hat, sind nicht die, die der Startwert des Auftrags ergibt. Jede ist durch Startwert, Schritt und Stelle bestimmt, auf jedem Rechner gleich.</translation>
         </message>
         <message>
             <source>The recorded steps have the run root {0}, but the trainer signed {1}: the bundle was damaged or altered after it was signed.</source>
@@ -4707,11 +4858,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The run keeps no average of its weights.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>The run stores no state of step {0}.</source>
-            <translation type="unfinished" />
+            <translation>Der Lauf führt keinen Durchschnitt seiner Gewichte.</translation>
         </message>
         <message>
             <source>The run was made for this order</source>
@@ -4847,7 +4994,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The steps of the run are not those that its trainer signed.</source>
-            <translation type="unfinished" />
+            <translation>Die Schritte des Laufs sind nicht die, die sein Trainer unterschrieben hat.</translation>
         </message>
         <message>
             <source>The stored state of step {0} differs from the state root of that step.</source>
@@ -4935,7 +5082,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil</translation>
         </message>
         <message>
             <source>The verdict disputes a step of a run that it does not name.</source>
@@ -4963,7 +5110,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict is about a run of another order than that in {0}.</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil gilt dem Lauf eines anderen Auftrags als dem in {0}.</translation>
         </message>
         <message>
             <source>The verdict is about another file: its SHA-256 is {0}..., that of {1} is {2}....</source>
@@ -4971,7 +5118,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict is about another run: the root of its steps is {0}..., that of {1} is {2}....</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil gilt einem anderen Lauf: Die Wurzel seiner Schritte ist {0}..., die von {1} ist {2}....</translation>
         </message>
         <message>
             <source>The verdict rests on something that is not the claim of a run.</source>
@@ -4988,6 +5135,10 @@ Lauf zu finden</translation>
         <message>
             <source>The verdict was not made by Counterfoil.</source>
             <translation>Das Urteil stammt nicht von Counterfoil.</translation>
+        </message>
+        <message>
+            <source>The verdict {0} was signed with a key that you have not given.</source>
+            <translation>Das Urteil {0} wurde mit einem Schlüssel unterschrieben, den Sie nicht angegeben haben.</translation>
         </message>
         <message>
             <source>The verdict's comparisons do not begin at the run root.</source>
@@ -5043,19 +5194,19 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The weight {0} has two adapters, and which of them was merged is not known.</source>
-            <translation type="unfinished" />
+            <translation>Das Gewicht {0} hat zwei Adapter, und welcher davon eingerechnet wurde, ist nicht bekannt.</translation>
         </message>
         <message>
             <source>The weights are not the final state of the run; {0}.</source>
-            <translation type="unfinished" />
+            <translation>Die Gewichte sind nicht der Endzustand des Laufs; {0}.</translation>
         </message>
         <message>
             <source>The weights are the final state of the run, after step {0}, and no verdict says that the run is verified.</source>
-            <translation type="unfinished" />
+            <translation>Die Gewichte sind der Endzustand des Laufs, nach Schritt {0}, und kein Urteil sagt, dass der Lauf verifiziert ist.</translation>
         </message>
         <message>
             <source>The weights are the final state of the verified run, after step {0}: {1} tensors, each {2}.</source>
-            <translation type="unfinished" />
+            <translation>Die Gewichte sind der Endzustand des verifizierten Laufs, nach Schritt {0}: {1} Tensoren, {2}.</translation>
         </message>
         <message>
             <source>The window cannot be shown, because the system library libxcb-cursor is missing.</source>
@@ -5163,7 +5314,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>There is no tensor in {0}.</source>
-            <translation type="unfinished" />
+            <translation>In {0} ist kein Tensor.</translation>
         </message>
         <message>
             <source>There is no terminal to ask for the passphrase on.</source>
@@ -5243,7 +5394,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Two files hold the tensor {0}; one of them is {1}.</source>
-            <translation type="unfinished" />
+            <translation>Zwei Dateien enthalten den Tensor {0}; eine davon ist {1}.</translation>
         </message>
         <message>
             <source>Two inputs of the program have the same name.</source>
@@ -5347,11 +5498,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Without {0}, two tensors of the run have one name.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>Writing {0}</source>
-            <translation type="unfinished" />
+            <translation>Ohne {0} haben zwei Tensoren des Laufs denselben Namen.</translation>
         </message>
         <message>
             <source>a check is not finished</source>
@@ -5435,7 +5582,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>an index of weights</source>
-            <translation type="unfinished" />
+            <translation>ein Verzeichnis von Gewichten</translation>
         </message>
         <message>
             <source>beyond float32's range</source>
@@ -5443,7 +5590,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>bit for bit</source>
-            <translation type="unfinished" />
+            <translation>Bit für Bit gleich</translation>
         </message>
         <message>
             <source>bundle</source>
@@ -5459,11 +5606,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>cast to bfloat16</source>
-            <translation type="unfinished" />
+            <translation>nach bfloat16 gerundet</translation>
         </message>
         <message>
             <source>cast to float16</source>
-            <translation type="unfinished" />
+            <translation>nach float16 gerundet</translation>
         </message>
         <message>
             <source>check 10 was passed, but not every step was replayed</source>
@@ -5523,7 +5670,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>digest of the program {0}</source>
-            <translation type="unfinished" />
+            <translation>Digest des Programms {0}</translation>
         </message>
         <message>
             <source>divides by frequencies, which is an operation of its own</source>
@@ -5755,7 +5902,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>it ends at {0} bytes, and its tensors at {1}</source>
-            <translation type="unfinished" />
+            <translation>sie endet bei {0} Byte, ihre Tensoren bei {1}</translation>
         </message>
         <message>
             <source>it knows a run and no order</source>
@@ -5763,7 +5910,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>it names {0} tensors, and at most {1} are read</source>
-            <translation type="unfinished" />
+            <translation>sie nennt {0} Tensoren, und höchstens {1} werden gelesen</translation>
         </message>
         <message>
             <source>it refuses the file, and disputes a step of it</source>
@@ -5851,15 +5998,15 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>its header cannot be used: {0}</source>
-            <translation type="unfinished" />
+            <translation>ihr Kopf ist nicht brauchbar: {0}</translation>
         </message>
         <message>
             <source>its header cannot be {0} bytes long</source>
-            <translation type="unfinished" />
+            <translation>ihr Kopf kann nicht {0} Byte lang sein</translation>
         </message>
         <message>
             <source>its header is not a JSON object</source>
-            <translation type="unfinished" />
+            <translation>ihr Kopf ist kein JSON-Objekt</translation>
         </message>
         <message>
             <source>its log is at fault, and check 9 passed</source>
@@ -5919,7 +6066,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>lies behind bytes that belong to none</source>
-            <translation type="unfinished" />
+            <translation>liegt hinter Bytes, die zu keinem gehören</translation>
         </message>
         <message>
             <source>little float64: expect a slow replay</source>
@@ -5935,15 +6082,15 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>merged with its adapter</source>
-            <translation type="unfinished" />
+            <translation>mit dem Adapter verrechnet</translation>
         </message>
         <message>
             <source>merged with its adapter, cast to bfloat16</source>
-            <translation type="unfinished" />
+            <translation>mit dem Adapter verrechnet, nach bfloat16 gerundet</translation>
         </message>
         <message>
             <source>merged with its adapter, cast to float16</source>
-            <translation type="unfinished" />
+            <translation>mit dem Adapter verrechnet, nach float16 gerundet</translation>
         </message>
         <message>
             <source>mismatched steps</source>
@@ -5951,15 +6098,19 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>missing: {0}</source>
-            <translation type="unfinished" />
+            <translation>fehlend: {0}</translation>
         </message>
         <message>
             <source>more steps differ than were replayed</source>
             <translation>mehr Schritte weichen ab, als nachgerechnet wurden</translation>
         </message>
         <message>
-            <source>names of the order's module</source>
+            <source>multiplies values in an order that differs between machines</source>
             <translation type="unfinished" />
+        </message>
+        <message>
+            <source>names of the order's module</source>
+            <translation>Namen des Moduls im Auftrag</translation>
         </message>
         <message>
             <source>need not keep the order of equal elements, which then differs between machines</source>
@@ -5971,7 +6122,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>not of the run: {0}</source>
-            <translation type="unfinished" />
+            <translation>nicht aus dem Lauf: {0}</translation>
         </message>
         <message>
             <source>order's manifest</source>
@@ -5983,7 +6134,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>overlaps another</source>
-            <translation type="unfinished" />
+            <translation>überlappt einen anderen</translation>
         </message>
         <message>
             <source>overwrites elements; with repeated indices the last write wins, and which is last differs</source>
@@ -6004,6 +6155,10 @@ Lauf zu finden</translation>
         <message>
             <source>puts a value that is not a number, or has a fraction, into an integer</source>
             <translation>schreibt etwas, das keine Zahl ist oder einen Bruchteil hat, in eine ganze Zahl</translation>
+        </message>
+        <message>
+            <source>random numbers</source>
+            <translation>Zufallszahlen</translation>
         </message>
         <message>
             <source>rows of {0}</source>
@@ -6047,7 +6202,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>tensors that differ: {0}</source>
-            <translation type="unfinished" />
+            <translation>abweichende Tensoren: {0}</translation>
         </message>
         <message>
             <source>that is a folder</source>
@@ -6114,10 +6269,6 @@ Lauf zu finden</translation>
             <translation>die Datei ist größer, als dort erlaubt ist</translation>
         </message>
         <message>
-            <source>the file of weights</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
             <source>the fingerprints of step {0}</source>
             <translation>die Fingerabdrücke von Schritt {0}</translation>
         </message>
@@ -6159,7 +6310,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>the place of the tensor {0} is not one</source>
-            <translation type="unfinished" />
+            <translation>die Lage des Tensors {0} ist keine</translation>
         </message>
         <message>
             <source>the program</source>
@@ -6167,7 +6318,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>the program {0}</source>
-            <translation type="unfinished" />
+            <translation>das Programm {0}</translation>
         </message>
         <message>
             <source>the progress of the audit</source>
@@ -6203,11 +6354,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>the shape of the tensor {0} is not a list of lengths</source>
-            <translation type="unfinished" />
+            <translation>die Form des Tensors {0} ist keine Liste von Längen</translation>
         </message>
         <message>
             <source>the state tensor {0}</source>
-            <translation type="unfinished" />
+            <translation>der Zustandstensor {0}</translation>
         </message>
         <message>
             <source>the stored state of step {0}</source>
@@ -6227,27 +6378,27 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>the tensor {0}</source>
-            <translation type="unfinished" />
+            <translation>der Tensor {0}</translation>
         </message>
         <message>
             <source>the tensor {0} has another size than its shape and dtype ask for</source>
-            <translation type="unfinished" />
+            <translation>der Tensor {0} hat eine andere Größe, als Form und Typ verlangen</translation>
         </message>
         <message>
             <source>the tensor {0} has the dtype {1}, which is not read</source>
-            <translation type="unfinished" />
+            <translation>der Tensor {0} hat den Typ {1}, der nicht gelesen wird</translation>
         </message>
         <message>
             <source>the tensor {0} has truth values other than 0 and 1</source>
-            <translation type="unfinished" />
+            <translation>der Tensor {0} hat andere Wahrheitswerte als 0 und 1</translation>
         </message>
         <message>
             <source>the tensor {0} {1}</source>
-            <translation type="unfinished" />
+            <translation>der Tensor {0} {1}</translation>
         </message>
         <message>
             <source>the texts of its header are not texts</source>
-            <translation type="unfinished" />
+            <translation>die Texte ihres Kopfes sind keine Texte</translation>
         </message>
         <message>
             <source>the tree heads</source>
@@ -6319,7 +6470,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>what stands under {0} does not describe a tensor</source>
-            <translation type="unfinished" />
+            <translation>was unter {0} steht, beschreibt keinen Tensor</translation>
         </message>
         <message>
             <source>whether it goes on after a dispute</source>
@@ -6447,7 +6598,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} does not say that this is what the client ordered: the order came from the run.</source>
-            <translation type="unfinished" />
+            <translation>{0} sagt nicht, dass der Auftraggeber das bestellt hat: Der Auftrag stammt aus dem Lauf.</translation>
         </message>
         <message>
             <source>{0} entries for {1} rounded values: {2} corrections, {3} contradictions, {4} omissions.</source>
@@ -6574,16 +6725,12 @@ Lauf zu finden</translation>
             <translation>{0} in {1} ist eine Verknüpfung nach anderswo; ein Bündel enthält nur feste Verknüpfungen.</translation>
         </message>
         <message>
-            <source>{0} is a file, where a folder should be.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
             <source>{0} is a number; a condition compares it, for instance {1}.</source>
             <translation>{0} ist eine Zahl; eine Bedingung vergleicht sie, zum Beispiel {1}.</translation>
         </message>
         <message>
             <source>{0} is a pickle, which can run code when it is loaded and hold other weights than the files beside it.</source>
-            <translation type="unfinished" />
+            <translation>{0} ist ein Pickle: Es kann beim Laden Code ausführen und andere Gewichte enthalten als die Dateien daneben.</translation>
         </message>
         <message>
             <source>{0} is a trainer's run. The order in it is what the trainer put there.</source>
@@ -6591,11 +6738,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} is about a sample: {1} of {2} steps were replayed.</source>
-            <translation type="unfinished" />
+            <translation>{0} gilt einer Stichprobe: {1} von {2} Schritten wurden nachgerechnet.</translation>
         </message>
         <message>
             <source>{0} is an order that nobody has run.</source>
-            <translation type="unfinished" />
+            <translation>{0} ist ein Auftrag, den niemand ausgeführt hat.</translation>
         </message>
         <message>
             <source>{0} is larger than {1}, too large for {2}.</source>
@@ -6611,11 +6758,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} is no index of weights.</source>
-            <translation type="unfinished" />
+            <translation>{0} ist kein Verzeichnis von Gewichten.</translation>
         </message>
         <message>
             <source>{0} is no name for a tensor</source>
-            <translation type="unfinished" />
+            <translation>{0} ist kein Name für einen Tensor</translation>
         </message>
         <message>
             <source>{0} is no number.</source>
@@ -6639,7 +6786,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} is not a sound safetensors file: {1}.</source>
-            <translation type="unfinished" />
+            <translation>{0} ist keine einwandfreie safetensors-Datei: {1}.</translation>
         </message>
         <message>
             <source>{0} is not the name of a device.</source>
@@ -6667,7 +6814,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} of shape {1}, where the run has {2} of shape {3}</source>
-            <translation type="unfinished" />
+            <translation>{0} mit der Form {1}, wo der Lauf {2} mit der Form {3} hat</translation>
         </message>
         <message>
             <source>{0} of {1} judged steps match.</source>
@@ -6699,7 +6846,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} says {1}, so there is no verified run to compare the weights with.</source>
-            <translation type="unfinished" />
+            <translation>{0} sagt {1}; es gibt also keinen verifizierten Lauf, mit dem die Gewichte zu vergleichen wären.</translation>
         </message>
         <message>
             <source>{0} segment</source>

@@ -82,7 +82,7 @@ def test_writing_and_reading_gives_the_same_contents(cheat: Job, tmp_path: Path)
     found = read(save(contents, tmp_path / "a.cfoil"))
     assert same_state(found.state, contents.state)
     np.testing.assert_array_equal(found.fingerprints, contents.fingerprints)
-    for name in ("manifest", "program", "claim", "leaves", "logs", "part"):
+    for name in ("manifest", "programs", "claim", "leaves", "logs", "part"):
         assert getattr(found, name) == getattr(contents, name), name
     again = save(contents, tmp_path / "b.cfoil")
     assert again.read_bytes() == (tmp_path / "a.cfoil").read_bytes(), "the same contents give the same file"

@@ -1,0 +1,43 @@
+"""What to do about control flow that hangs on values: what applies to the operator, or the library, that asked."""
+
+from __future__ import annotations
+
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
+
+from counterfoil.program.whereabouts import frames_raised
+
+_BRANCH = "Compute both branches and choose between them with torch.where, and keep shapes fixed."
+_GRAPH = (
+    "A graph that is the same in every step may be a tensor that the objective refers to, or a buffer of the model: it "
+    "is known then when the order is written. Edges that come with the batch must be prepared before: add the loops, "
+    "and say add_self_loops=False."
+)
+_BY_LIBRARY = {"torch_geometric": _GRAPH}
+_BY_FUNCTION = {
+    "pack_padded_sequence": "Give the padded sequence to the recurrent layer as it is, and take of the results what "
+    "counts: weigh by a mask, or gather the last step of each row.",
+    "unique": "Compute it before, and give it as a data array.",
+}
+_PICKED = "Keep the shape fixed: weigh by the mask, or choose with torch.where, instead of picking elements."
+_BY_OPERATOR = {
+    "nonzero": _PICKED,
+    "index": _PICKED,
+    "masked_select": _PICKED,
+    "_local_scalar_dense": "Keep it a tensor instead of taking it out with item(), float(), tolist() or a condition; "
+    "choose with torch.where.",
+    "repeat_interleave": "Give it a number, or repeats that are the same in every step.",
+}
+
+
+def for_decision(error: Exception) -> str:
+    """Return the remedy for control flow, or a shape, that hangs on the values of tensors."""
+    for name, function in reversed(frames_raised(error)):
+        if function in _BY_FUNCTION:
+            return _BY_FUNCTION[function]
+        for library, remedy in _BY_LIBRARY.items():
+            if library in name.replace("\\", "/").split("/"):
+                return remedy
+    asked = getattr(error, "func", None)
+    if isinstance(error, (DataDependentOutputException, DynamicOutputShapeException)) and asked is not None:
+        return _BY_OPERATOR.get(asked._schema.name.partition("::")[2], _BRANCH)
+    return _BRANCH

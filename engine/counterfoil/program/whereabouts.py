@@ -1,0 +1,87 @@
+"""Which line of the client's code, or of a library that it uses, the capture is at."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from pathlib import Path
+from types import CodeType, FrameType
+
+import torch
+
+_TORCH = str(Path(torch.__file__).parent) + os.sep
+_OWN = str(Path(__file__).parent) + os.sep
+_WRAPPERS = tuple(
+    _TORCH + name
+    for name in (
+        "_compile.py",
+        "_ops.py",
+        "_tensor.py",
+        "overrides.py",
+        *(folder + os.sep for folder in ("_dynamo", "_subclasses", "fx", "utils")),
+    )
+)
+_BORDER = str(Path(__file__).with_name("capture.py"))
+"""The frames below belong to whoever asked for the capture, not to the step."""
+_sorts: dict[CodeType, str] = {}
+
+
+def _sort(code: CodeType) -> str:
+    found = _sorts.get(code)
+    if found is None:
+        name = code.co_filename
+        inner = name.startswith((_TORCH, _OWN, "<"))
+        found = _sorts[code] = "border" if name == _BORDER else "inner" if inner else "client"
+    return found
+
+
+def client_frame() -> FrameType | None:
+    """Return the innermost frame that is neither torch's nor of the capture, or None in a backward pass."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        sort = _sort(frame.f_code)
+        if sort == "client":
+            return frame
+        if sort == "border":
+            return None
+        frame = frame.f_back
+    return None
+
+
+def asking_frame() -> FrameType | None:
+    """Return the innermost frame that is neither of the capture nor a wrapper of torch's around its own operators."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith((_OWN, *_WRAPPERS)):
+        if _sort(frame.f_code) == "border":
+            return None
+        frame = frame.f_back
+    return frame
+
+
+def here() -> str:
+    """Return file and line of :func:`client_frame`; empty where there is none."""
+    frame = client_frame()
+    return "" if frame is None else f"{frame.f_code.co_filename}, line {frame.f_lineno}"
+
+
+def where_raised(error: BaseException) -> str:
+    """Return file and line of the client's code, or a library's, that an error comes from; empty if it is not known."""
+    found = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        sort = _sort(frame.f_code)
+        if sort == "client":
+            found = f"{frame.f_code.co_filename}, line {line}"
+        elif sort == "border":
+            found = ""
+    return found
+
+
+def frames_raised(error: BaseException) -> list[tuple[str, str]]:
+    """Return file and function of every frame that an error passed, the innermost last."""
+    return [(f.f_code.co_filename, f.f_code.co_name) for f, _ in traceback.walk_tb(error.__traceback__)]
+
+
+def bracketed(place: str) -> str:
+    """Return a place as the end of a sentence, before its full stop."""
+    return f" ({place})" if place else ""
