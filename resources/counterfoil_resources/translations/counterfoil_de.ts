@@ -42,6 +42,10 @@
             <translation>&amp;Entscheiden</translation>
         </message>
         <message>
+            <source>&amp;Adjudicate again</source>
+            <translation>&amp;Erneut entscheiden</translation>
+        </message>
+        <message>
             <source>&amp;Close</source>
             <translation>&amp;Schließen</translation>
         </message>
@@ -60,10 +64,6 @@
         <message>
             <source>Being adjudicated</source>
             <translation>Wird entschieden</translation>
-        </message>
-        <message>
-            <source>CONFIRMED: the auditor is right</source>
-            <translation>CONFIRMED: Der Prüfer hat recht</translation>
         </message>
         <message>
             <source>Checks</source>
@@ -110,12 +110,12 @@
             <translation>Fortschritt der Nachrechnung</translation>
         </message>
         <message>
-            <source>REJECTED: the trainer is right</source>
-            <translation>REJECTED: Der Trainer hat recht</translation>
-        </message>
-        <message>
             <source>Run root</source>
             <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>S&amp;ign…</source>
+            <translation>Unters&amp;chreiben…</translation>
         </message>
         <message>
             <source>SHA-256</source>
@@ -124,6 +124,10 @@
         <message>
             <source>The disputed step is replayed.</source>
             <translation>Der strittige Schritt wird nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>The signed adjudication is in {0}.</source>
+            <translation>Die unterschriebene Entscheidung liegt in {0}.</translation>
         </message>
         <message>
             <source>Trainer's key</source>
@@ -1773,10 +1777,6 @@
             <translation>Genauigkeit, genau</translation>
         </message>
         <message>
-            <source>Program</source>
-            <translation>Programm</translation>
-        </message>
-        <message>
             <source>Recipe</source>
             <translation>Rezept</translation>
         </message>
@@ -2414,20 +2414,16 @@ Lauf zu finden</translation>
             <translation>Auch schreiben</translation>
         </message>
         <message>
-            <source>Bundle</source>
-            <translation>Bündel</translation>
-        </message>
-        <message>
             <source>C&amp;ase and parties</source>
             <translation>&amp;Akte und Parteien</translation>
         </message>
         <message>
-            <source>Choose the private key file</source>
-            <translation>Datei des privaten Schlüssels wählen</translation>
+            <source>Choose the file to be signed</source>
+            <translation>Die zu unterschreibende Datei wählen</translation>
         </message>
         <message>
-            <source>Choose the verdict file</source>
-            <translation>Datei des Urteils wählen</translation>
+            <source>Choose the private key file</source>
+            <translation>Datei des privaten Schlüssels wählen</translation>
         </message>
         <message>
             <source>Choose…</source>
@@ -2438,28 +2434,12 @@ Lauf zu finden</translation>
             <translation>&amp;Neuen Schlüssel erzeugen</translation>
         </message>
         <message>
-            <source>Disputed step</source>
-            <translation>Strittiger Schritt</translation>
-        </message>
-        <message>
             <source>Looking for the key ring of the system.</source>
             <translation>Der Schlüsselbund des Systems wird gesucht.</translation>
         </message>
         <message>
             <source>New private key</source>
             <translation>Neuer privater Schlüssel</translation>
-        </message>
-        <message>
-            <source>Order</source>
-            <translation>Auftrag</translation>
-        </message>
-        <message>
-            <source>Order digest</source>
-            <translation>Digest des Auftrags</translation>
-        </message>
-        <message>
-            <source>Outcome</source>
-            <translation>Ergebnis</translation>
         </message>
         <message>
             <source>Passphrase</source>
@@ -2478,36 +2458,16 @@ Lauf zu finden</translation>
             <translation>Datei des privaten Schlüssels</translation>
         </message>
         <message>
-            <source>Reason</source>
-            <translation>Begründung</translation>
-        </message>
-        <message>
             <source>Remember the passphrase in the key &amp;ring of the system</source>
             <translation>Das Passwort im Schlüssel&amp;bund des Systems merken</translation>
         </message>
         <message>
-            <source>Run root</source>
-            <translation>Laufwurzel</translation>
-        </message>
-        <message>
-            <source>SHA-256</source>
-            <translation>SHA-256</translation>
-        </message>
-        <message>
-            <source>Sample</source>
-            <translation>Stichprobe</translation>
-        </message>
-        <message>
-            <source>Say where the key is and where the verdict goes.</source>
-            <translation>Geben Sie an, wo der Schlüssel liegt und wohin das Urteil soll.</translation>
+            <source>Say where the key is and where the signed file goes.</source>
+            <translation>Sagen Sie, wo der Schlüssel liegt und wohin die unterschriebene Datei soll.</translation>
         </message>
         <message>
             <source>Sign and save</source>
             <translation>Unterschreiben und speichern</translation>
-        </message>
-        <message>
-            <source>Sign the verdict</source>
-            <translation>Urteil unterschreiben</translation>
         </message>
         <message>
             <source>Sign with my &amp;key</source>
@@ -2516,10 +2476,6 @@ Lauf zu finden</translation>
         <message>
             <source>Signing…</source>
             <translation>Wird unterschrieben…</translation>
-        </message>
-        <message>
-            <source>Steps</source>
-            <translation>Schritte</translation>
         </message>
         <message>
             <source>The &amp;table of steps (CSV)</source>
@@ -2558,44 +2514,16 @@ Lauf zu finden</translation>
             <translation>Diese Schlüsseldatei gibt es nicht.</translation>
         </message>
         <message>
-            <source>Time</source>
-            <translation>Zeit</translation>
-        </message>
-        <message>
-            <source>Trainer's key</source>
-            <translation>Schlüssel des Trainers</translation>
-        </message>
-        <message>
-            <source>Verdict</source>
-            <translation>Urteil</translation>
-        </message>
-        <message>
-            <source>Verdict file</source>
-            <translation>Datei des Urteils</translation>
-        </message>
-        <message>
             <source>What is signed, in &amp;words</source>
             <translation>Was unterschrieben wird, in &amp;Worten</translation>
         </message>
         <message>
-            <source>Whoever checks the verdict needs the public key that belongs to this private key.</source>
-            <translation>Wer das Urteil prüft, braucht den öffentlichen Schlüssel, der zu diesem privaten gehört.</translation>
-        </message>
-        <message>
-            <source>You sign that you replayed {0} and found: {1}. {2}</source>
-            <translation>Sie unterschreiben, dass Sie {0} nachgerechnet haben, mit dem Ergebnis: {1}. {2}</translation>
+            <source>Whoever checks what you sign needs the public key that belongs to this private key.</source>
+            <translation>Wer prüft, was Sie unterschreiben, braucht den öffentlichen Schlüssel zu diesem privaten.</translation>
         </message>
         <message>
             <source>beside it: {0}</source>
             <translation>daneben: {0}</translation>
-        </message>
-        <message>
-            <source>compared with the client's own file</source>
-            <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
-        </message>
-        <message>
-            <source>could not be read</source>
-            <translation>konnte nicht gelesen werden</translation>
         </message>
         <message>
             <source>empty if the key has none</source>
@@ -2604,14 +2532,6 @@ Lauf zu finden</translation>
         <message>
             <source>recommended; protects the key file</source>
             <translation>empfohlen; schützt die Schlüsseldatei</translation>
-        </message>
-        <message>
-            <source>taken from the bundle; not compared with the client's own file</source>
-            <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
-        </message>
-        <message>
-            <source>{0} ordered, {1} judged, {2} different</source>
-            <translation>{0} bestellt, {1} beurteilt, {2} abweichend</translation>
         </message>
     </context>
     <context>
@@ -2806,6 +2726,10 @@ Lauf zu finden</translation>
             <translation>Bündel</translation>
         </message>
         <message>
+            <source>Capsule</source>
+            <translation>Kapsel</translation>
+        </message>
+        <message>
             <source>Choose the auditor's public &amp;key…</source>
             <translation>Öffentlichen Schlüssel des Prüfers &amp;wählen…</translation>
         </message>
@@ -2922,6 +2846,10 @@ Lauf zu finden</translation>
             <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
         </message>
         <message>
+            <source>step {0} of {1}, replayed from the state after step {2}</source>
+            <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
+        </message>
+        <message>
             <source>taken from the bundle; not compared with the client's own file</source>
             <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
         </message>
@@ -2994,10 +2922,6 @@ Lauf zu finden</translation>
         <message>
             <source>Precision</source>
             <translation>Genauigkeit</translation>
-        </message>
-        <message>
-            <source>Program</source>
-            <translation>Programm</translation>
         </message>
         <message>
             <source>Rows per step</source>
@@ -3136,6 +3060,10 @@ Lauf zu finden</translation>
         <message>
             <source>replay minus trainer</source>
             <translation>Nachrechnung minus Trainer</translation>
+        </message>
+        <message>
+            <source>size of replay minus trainer</source>
+            <translation>Größe von Nachrechnung minus Trainer</translation>
         </message>
         <message>
             <source>trainer</source>
@@ -6910,6 +6838,109 @@ Lauf zu finden</translation>
         </message>
     </context>
     <context>
+        <name>matter</name>
+        <message>
+            <source>Adjudication</source>
+            <translation>Entscheidung</translation>
+        </message>
+        <message>
+            <source>Bundle</source>
+            <translation>Bündel</translation>
+        </message>
+        <message>
+            <source>Capsule</source>
+            <translation>Kapsel</translation>
+        </message>
+        <message>
+            <source>Disputed</source>
+            <translation>Strittig</translation>
+        </message>
+        <message>
+            <source>Disputed step</source>
+            <translation>Strittiger Schritt</translation>
+        </message>
+        <message>
+            <source>Order</source>
+            <translation>Auftrag</translation>
+        </message>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Outcome</source>
+            <translation>Ergebnis</translation>
+        </message>
+        <message>
+            <source>Reason</source>
+            <translation>Begründung</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>SHA-256</source>
+            <translation>SHA-256</translation>
+        </message>
+        <message>
+            <source>Sample</source>
+            <translation>Stichprobe</translation>
+        </message>
+        <message>
+            <source>Sign the adjudication</source>
+            <translation>Die Entscheidung unterschreiben</translation>
+        </message>
+        <message>
+            <source>Sign the verdict</source>
+            <translation>Urteil unterschreiben</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>Time</source>
+            <translation>Zeit</translation>
+        </message>
+        <message>
+            <source>Trainer's key</source>
+            <translation>Schlüssel des Trainers</translation>
+        </message>
+        <message>
+            <source>Verdict</source>
+            <translation>Urteil</translation>
+        </message>
+        <message>
+            <source>You sign that you replayed the disputed step in {0} and found: {1}. {2}</source>
+            <translation>Sie unterschreiben, dass Sie den strittigen Schritt in {0} nachgerechnet und gefunden haben: {1}. {2}</translation>
+        </message>
+        <message>
+            <source>You sign that you replayed {0} and found: {1}. {2}</source>
+            <translation>Sie unterschreiben, dass Sie {0} nachgerechnet haben, mit dem Ergebnis: {1}. {2}</translation>
+        </message>
+        <message>
+            <source>compared with the client's own file</source>
+            <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
+        </message>
+        <message>
+            <source>could not be read</source>
+            <translation>konnte nicht gelesen werden</translation>
+        </message>
+        <message>
+            <source>step {0} of {1}, replayed from the state after step {2}</source>
+            <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
+        </message>
+        <message>
+            <source>taken from the bundle; not compared with the client's own file</source>
+            <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
+        </message>
+        <message>
+            <source>{0} ordered, {1} judged, {2} different</source>
+            <translation>{0} bestellt, {1} beurteilt, {2} abweichend</translation>
+        </message>
+    </context>
+    <context>
         <name>passphrases</name>
         <message>
             <source>Not available: the package 'keyring' is not installed.</source>
@@ -6926,6 +6957,21 @@ Lauf zu finden</translation>
         <message>
             <source>Unlock the key ring, or leave the box for remembering empty.</source>
             <translation>Entsperren Sie den Schlüsselbund, oder lassen Sie das Kästchen zum Merken leer.</translation>
+        </message>
+    </context>
+    <context>
+        <name>programs</name>
+        <message>
+            <source>Program</source>
+            <translation>Programm</translation>
+        </message>
+        <message>
+            <source>Program {0}</source>
+            <translation>Programm {0}</translation>
+        </message>
+        <message>
+            <source>Turns</source>
+            <translation>Reihenfolge</translation>
         </message>
     </context>
     <context>
@@ -7188,7 +7234,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Trainer</source>
-            <translation>Beim Trainer</translation>
+            <translation>Trainer</translation>
         </message>
         <message>
             <source>Trainer's key</source>
@@ -7476,8 +7522,16 @@ Lauf zu finden</translation>
     <context>
         <name>words</name>
         <message>
+            <source>CONFIRMED: the auditor is right</source>
+            <translation>CONFIRMED: Der Prüfer hat recht</translation>
+        </message>
+        <message>
             <source>CPU capability</source>
             <translation>CPU-Befehlssatz</translation>
+        </message>
+        <message>
+            <source>REJECTED: the trainer is right</source>
+            <translation>REJECTED: Der Trainer hat recht</translation>
         </message>
         <message>
             <source>The trainer is not accused. A second replay gave the same result as the first, but nothing proves that the trainer's is one that no sound machine gives.</source>
