@@ -14,6 +14,7 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from transformers.utils import logging
 
 from counterfoil_resources.plays import load_plays
 
@@ -72,6 +73,8 @@ def main() -> None:
     parser.add_argument("--vocabulary", type=int, default=512)
     given = parser.parse_args()
 
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     text = load_plays() if given.text is None else given.text.read_text(encoding="utf-8")
     begin, tune, held_out = split(text)
     torch.manual_seed(0)
