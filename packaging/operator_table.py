@@ -14,7 +14,7 @@ from counterfoil.definite.operators import kinds
 from counterfoil.exact import exact_kinds
 from counterfoil.program import sums
 from counterfoil.program.composites import COMPOSITES
-from counterfoil.program.operators import UNIFORM, Operator, OperatorClass, allowed_names, classify, decided_arguments
+from counterfoil.program.operators import DRAWS, Operator, OperatorClass, allowed_names, classify, decided_arguments
 from counterfoil.rounding import scale
 from counterfoil.rounding.guaranteed import bounded_kinds
 from counterfoil.rounding.scale_kinds import rule_for
@@ -34,7 +34,7 @@ def _literal(value: Any) -> str:
 
 def arguments(name: str) -> str:
     """Names and defaults of an operator's arguments, in order; those after the star are given by name."""
-    if name == UNIFORM:
+    if name in DRAWS:
         return "shape, draw"
     _, short, overload = name.split(".")
     shown = []

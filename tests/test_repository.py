@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -20,6 +22,7 @@ PUBLIC_NAMES = sorted(
 Adagrad
 Adam
 AdamW
+Adjudication
 AdjudicationFinished
 AdjudicationOutcome
 AdjudicationReport
@@ -28,6 +31,7 @@ AuditFinished
 AuditReport
 AuditRequest
 AuditStarted
+Basis
 BundleSummary
 CancelToken
 CapsuleContents
@@ -37,9 +41,13 @@ CheckNumber
 CheckState
 ClipByNorm
 ClipByValue
+ComparedTensor
 CounterfoilError
 CustomJob
 DataChecked
+DeliveryOutcome
+DeliveryProgress
+DeliveryReport
 Device
 Digest
 Dispute
@@ -53,12 +61,14 @@ Event
 ExactPrecision
 FileUse
 Finding
+FineTuning
 GivenFileError
 Gpt2Size
 Kept
 LabelFlip
 Limits
 Lion
+Lora
 MerkleComparison
 NeighbourOperator
 OperatorDone
@@ -79,6 +89,7 @@ RecordStarted
 RecordingChecked
 RecordingError
 RecordingResumed
+Relation
 ResumedFromCheckpoint
 Right
 RmsProp
@@ -101,13 +112,18 @@ StepRow
 StepTable
 TensorDetail
 TensorDivergence
+Turn
+TurnsJob
 Verdict
 WeightAverage
+WeightsFile
 account_of
 adjudicate
+basis_of
 check_bundle_file
 claimed_key_ids
 discard_recording
+export_weights
 find_progress
 generate_key
 inspect
@@ -121,10 +137,13 @@ one_line
 order_custom
 order_digits
 order_gpt2
+order_huggingface
 order_logistic
 order_resnet
+order_turns
 order_vgg
 plan_audit
+preview_adjudication
 preview_verdict
 ranges
 read_client_order
@@ -135,7 +154,9 @@ sign_verdict
 start_signer
 state_folder
 uniform
+verify_signed
 verify_verdict
+verify_weights
 with_client_order
 write_capsule
 write_steps_csv
@@ -195,6 +216,12 @@ def test_no_path_of_somebodys_machine_is_in_the_repository() -> None:
             continue
         found = forbidden.search(text)
         assert found is None, f"{path.relative_to(ROOT)} holds {found.group() if found else ''}"
+
+
+def test_tests_leave_nothing_in_the_temporary_folder(tmp_path: Path) -> None:
+    pytest_here = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--collect-only", __file__]
+    subprocess.run(pytest_here, cwd=ROOT, env={**os.environ, "TMPDIR": str(tmp_path)}, check=True, capture_output=True)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_tests_are_no_package() -> None:

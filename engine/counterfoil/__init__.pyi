@@ -31,16 +31,25 @@ from .audit.replay import (
     run_audit as run_audit,
 )
 from .audit.statement.signed import (
+    Adjudication as Adjudication,
+)
+from .audit.statement.signed import (
     Verdict as Verdict,
 )
 from .audit.statement.verdict import (
     check_bundle_file as check_bundle_file,
 )
 from .audit.statement.verdict import (
+    preview_adjudication as preview_adjudication,
+)
+from .audit.statement.verdict import (
     preview_verdict as preview_verdict,
 )
 from .audit.statement.verdict import (
     sign_verdict as sign_verdict,
+)
+from .audit.statement.verdict import (
+    verify_signed as verify_signed,
 )
 from .audit.statement.verdict import (
     verify_verdict as verify_verdict,
@@ -55,6 +64,27 @@ from .audit.values.adjudication import (
 )
 from .audit.values.adjudication import (
     AdjudicationReport as AdjudicationReport,
+)
+from .audit.values.delivery import (
+    Basis as Basis,
+)
+from .audit.values.delivery import (
+    ComparedTensor as ComparedTensor,
+)
+from .audit.values.delivery import (
+    DeliveryOutcome as DeliveryOutcome,
+)
+from .audit.values.delivery import (
+    DeliveryProgress as DeliveryProgress,
+)
+from .audit.values.delivery import (
+    DeliveryReport as DeliveryReport,
+)
+from .audit.values.delivery import (
+    Relation as Relation,
+)
+from .audit.values.delivery import (
+    WeightsFile as WeightsFile,
 )
 from .audit.values.dispute import (
     Dispute as Dispute,
@@ -186,11 +216,21 @@ from .bundle.capsule import (
 from .bundle.capsulewriter import (
     write_capsule as write_capsule,
 )
+from .bundle.precision import PROFILES as PROFILES
 from .bundle.precision import ExactPrecision as ExactPrecision
 from .bundle.precision import Precision as Precision
 from .cancel import CancelToken as CancelToken
 from .commit.digest import Digest as Digest
 from .commit.merkle import MerkleComparison as MerkleComparison
+from .delivery.basis import (
+    basis_of as basis_of,
+)
+from .delivery.export import (
+    export_weights as export_weights,
+)
+from .delivery.verification import (
+    verify_weights as verify_weights,
+)
 from .errors import (
     CounterfoilError as CounterfoilError,
 )
@@ -224,10 +264,16 @@ from .program.limits import (
 )
 from .program.random import uniform as uniform
 from .program.update import (
+    Adadelta as Adadelta,
+)
+from .program.update import (
     Adagrad as Adagrad,
 )
 from .program.update import (
     Adam as Adam,
+)
+from .program.update import (
+    Adamax as Adamax,
 )
 from .program.update import (
     AdamW as AdamW,
@@ -242,10 +288,16 @@ from .program.update import (
     Lion as Lion,
 )
 from .program.update import (
+    NAdam as NAdam,
+)
+from .program.update import (
     ParameterGroup as ParameterGroup,
 )
 from .program.update import (
     ParameterGroups as ParameterGroups,
+)
+from .program.update import (
+    RAdam as RAdam,
 )
 from .program.update import (
     RmsProp as RmsProp,

@@ -13,14 +13,17 @@ from torch import Tensor
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.commit.digest import Digest
 from counterfoil.commit.state import state_root
+from counterfoil.definite.drawn_elements import drawn_element
 from counterfoil.definite.forms import sound_forms
 from counterfoil.definite.products import Form
 from counterfoil.errors import DeviceError
+from counterfoil.execution.draws import drawn
 from counterfoil.execution.interpreter import Draws, StepInputs, StepResult
 from counterfoil.execution.philox import philox4x32, uniform
 from counterfoil.knownproducts import products_are_right
 from counterfoil.machine import Machine
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
+from counterfoil.program.operators import DRAWS
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.rounding.rounder import RecordingRounder, ReplayingRounder
 from counterfoil.rounding.unrounded import Unrounded
@@ -143,6 +146,8 @@ def run_selftest(machine: Machine, precision: AnyPrecision) -> str:
     answer = philox4x32((words[0], words[1], words[2], words[3]), _PHILOX_KEY)
     if tuple(int(word) for word in answer) != _PHILOX_ANSWER:
         raise _failed(say("the Philox generator"))
+    if not _draws_as_defined(torch_device):
+        raise _failed(say("random numbers"))
     if not _keeps_subnormals(machine):
         raise _failed(say("subnormal numbers"), "flushed to zero")
     for name in _product_dtypes(precision):
@@ -153,6 +158,19 @@ def run_selftest(machine: Machine, precision: AnyPrecision) -> str:
         return say("Known answers for SHA-256, Philox and an exact training step came out right on {0}.", torch_device)
     _test_rounded_step(machine)
     return say("Known answers for SHA-256, Philox and a rounded training step came out right on {0}.", torch_device)
+
+
+_DRAWN = 64
+
+
+def _draws_as_defined(device: torch.device) -> bool:
+    """Whether each kind of draw gives what integers and 256 bits make of the same words."""
+    key = {"seed": 2**40 + 1, "step": 3, "draw": 5}
+    return all(
+        drawn(operator, (_DRAWN,), dtype=torch.float32, device=device, **key).tolist()
+        == [drawn_element(operator, index, **key) for index in range(_DRAWN)]
+        for operator in sorted(DRAWS)
+    )
 
 
 _FOR_A_THREAD = 1 << 16

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import decimal
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,12 +17,11 @@ from independent.operators import BOUNDS, COMPUTE, ROWS, SCALES, Arguments
 
 Array = Any
 MASK = 2**64 - 1
-UNIFORM = "counterfoil.uniform"
 DTYPES = {"int64": np.int64, "int32": np.int32, "uint8": np.uint8, "bool": np.bool_}
 """Beside ``float32``, which stands for the compute dtype."""
 
 
-# Random numbers: bundle-format.md, section 9.
+# Random numbers: numerics.md, "Randomness".
 
 
 def philox(counter: tuple[int, ...], key: tuple[int, int]) -> tuple[int, ...]:
@@ -33,11 +34,62 @@ def philox(counter: tuple[int, ...], key: tuple[int, int]) -> tuple[int, ...]:
     return a, b, c, d
 
 
+def words(count: int, draw: int, seed: int, step: int) -> list[int]:
+    """The words of the blocks that make ``count`` elements."""
+    key = (seed & 0xFFFFFFFF, seed >> 32)
+    return [w for b in range(-(-count // 4)) for w in philox((b & 0xFFFFFFFF, b >> 32, step, draw), key)]
+
+
 def uniform(shape: list[int], draw: int, seed: int, step: int) -> Array:
     count = math.prod(shape)
-    key = (seed & 0xFFFFFFFF, seed >> 32)
-    words = [w for b in range(-(-count // 4)) for w in philox((b & 0xFFFFFFFF, b >> 32, step, draw), key)]
-    return np.array([(w >> 8) * 2.0**-24 for w in words[:count]]).reshape(shape)
+    return np.array([(w >> 8) * 2.0**-24 for w in words(count, draw, seed, step)[:count]]).reshape(shape)
+
+
+def nearest(digits: decimal.Decimal) -> float:
+    """The float32 number nearest to one of 60 digits, which is no midpoint of two, and not subnormal."""
+    value = Fraction(digits)
+    e = abs(value.numerator).bit_length() - value.denominator.bit_length()
+    e -= abs(value) < Fraction(2) ** e
+    unit = Fraction(2) ** (e - 23)
+    return float(round(value / unit) * unit)
+
+
+def sine(turns: Fraction) -> decimal.Decimal:
+    """Of a number of turns: what is left of a quarter of one, on either side, goes into the series."""
+    turns %= 1
+    half, sign = turns % Fraction(1, 2), -1 if turns >= Fraction(1, 2) else 1
+    part = min(half, Fraction(1, 2) - half)
+    x = term = total = TWO_PI * part.numerator / part.denominator
+    for k in range(1, 40):
+        term = -term * x * x / (2 * k * (2 * k + 1))
+        total += term
+    return sign * total
+
+
+def between_0_and_1(word: int) -> decimal.Decimal:
+    return decimal.Decimal(2 * word + 1) / 2**33
+
+
+def normal(shape: list[int], draw: int, seed: int, step: int) -> Array:
+    count, found = math.prod(shape), []
+    with decimal.localcontext(prec=60):
+        drawn = words(count, draw, seed, step)
+        for v, w in zip(drawn[::2], drawn[1::2], strict=True):
+            radius = (-2 * between_0_and_1(v).ln()).sqrt()
+            turns = Fraction(2 * w + 1, 2**33)
+            found += [nearest(radius * sine(turns + Fraction(1, 4))), nearest(radius * sine(turns))]
+    return np.array(found[:count]).reshape(shape)
+
+
+def exponential(shape: list[int], draw: int, seed: int, step: int) -> Array:
+    count = math.prod(shape)
+    with decimal.localcontext(prec=60):
+        found = [nearest(-between_0_and_1(w).ln()) for w in words(count, draw, seed, step)[:count]]
+    return np.array(found).reshape(shape)
+
+
+DRAWS = {"counterfoil.uniform": uniform, "counterfoil.normal": normal, "counterfoil.exponential": exponential}
+TWO_PI = decimal.Decimal("6.28318530717958647692528676655900576839433879875021164194988918461563")
 
 
 # The grid: numerics.md.
@@ -177,7 +229,7 @@ def short(node: dict[str, Any]) -> str:
 
 def is_rounded(node: dict[str, Any]) -> bool:
     """The class of one use: operators of integers are exact, and so are sums whose alpha is 1 or -1."""
-    if node["op"] == UNIFORM or not any(o and o["dtype"] == "float32" for o in node["outputs"]):
+    if node["op"] in DRAWS or not any(o and o["dtype"] == "float32" for o in node["outputs"]):
         return False
     if "alpha" in ROWS[short(node)].sort:
         return ROWS[short(node)].named(node["args"], node["kwargs"]).alpha not in (1, -1)
@@ -218,12 +270,13 @@ class Steps:
     compute: Mapping[str, Callable[[Any], Any]]
     """What computes an operator, by its name."""
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: Bundle, name: str = "") -> None:
         self.bundle = bundle
-        self.nodes = bundle.program["nodes"]
+        self.program = bundle.programs[name]
+        self.nodes = self.program["nodes"]
         for node in self.nodes:
-            need(short(node) in self.compute or node["op"] == UNIFORM, f"{node['op']} is not supported")
-        self.deciding = deciding_values(bundle.program)
+            need(short(node) in self.compute or node["op"] in DRAWS, f"{node['op']} is not supported")
+        self.deciding = deciding_values(self.program)
         self.sites = [
             math.prod(o["shape"])
             for node in filter(is_rounded, self.nodes)
@@ -233,7 +286,7 @@ class Steps:
 
     def step(self, step: int, state: dict[str, Array], log: list[SiteLog] | None) -> Step:
         """Replay a step; without a log every value is rounded by itself."""
-        program, counts, sites = self.bundle.program, Counts(), iter(log or [])
+        program, counts, sites = self.program, Counts(), iter(log or [])
         self.margins_used: list[int] = []
         as_declared = self._as_declared
         key, seed = step_key(self.bundle.digest, step), int(self.bundle.manifest["seed"])
@@ -248,9 +301,9 @@ class Steps:
                 watch(value)
         for node in self.nodes:
             args, kwargs = argument(node["args"], values), argument(list(node["kwargs"].values()), values)
-            if node["op"] == UNIFORM:
+            if node["op"] in DRAWS:
                 # 24 bits, which every compute dtype holds.
-                values.append(uniform(*args, seed=seed, step=step).astype(self.floating))
+                values.append(DRAWS[node["op"]](*args, seed=seed, step=step).astype(self.floating))
                 watch(values[-1])
                 continue
             named = ROWS[short(node)].named(args, dict(zip(node["kwargs"], kwargs, strict=True)))
@@ -281,7 +334,7 @@ class Steps:
         rows = arrays["order/schedule"][step - 1]
         scalars = dict(zip(names, arrays["order/scalars"][step - 1], strict=True))
         read = {"state": state.get, "scalar": scalars.get, "batch": lambda name: arrays[f"order/data/{name}"][rows]}
-        return [self._as_declared(read[item["kind"]](item["name"]), item) for item in self.bundle.program["inputs"]]
+        return [self._as_declared(read[item["kind"]](item["name"]), item) for item in self.program["inputs"]]
 
     def _as_declared(self, value: Any, declared: dict[str, Any] | None) -> Array | None:
         """A value as the program declares it: converted to its dtype, and of its shape."""
@@ -305,8 +358,8 @@ class Replayer(Steps):
     floating = np.float64
     compute = COMPUTE
 
-    def __init__(self, bundle: Bundle) -> None:
-        super().__init__(bundle)
+    def __init__(self, bundle: Bundle, name: str = "") -> None:
+        super().__init__(bundle, name)
         profile = bundle.manifest["precision"]
         self.grid = Grid(profile["significand_bits"], profile["guard_bits"])
         self.margins, self.margin_bits = profile["margins"], profile["margin_bits"]

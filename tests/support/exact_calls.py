@@ -307,6 +307,11 @@ def selection_calls(dtype: torch.dtype) -> list[Call]:
     found += [Call(f"aten.{n}.default", [x], {}) for n in ("argmax", "argmin") for x in (flat, finite)]
     found += [Call("aten.any.dims", [few(dtype, 9, 71, 65), [0, 2]], {})]
     found += [Call("aten.sort.stable", [flat], {"stable": True, "dim": 0, "descending": False})]
+    for reduce in ("amax", "amin"):
+        for dim, met in ((0, few(dtype, 90, 30, seed=6)), (-1, few(dtype, 37, 900, seed=7))):
+            where = places(wide.shape[dim], *met.shape)
+            for kept in (True, False):
+                found.append(Call("aten.scatter_reduce.two", [wide, dim, where, met, reduce], {"include_self": kept}))
     if dtype.is_floating_point:
         found += [Call(f"aten.{n}.default", [mixed(dtype, 33, 1201), [1]], {}) for n in ("amax", "amin")]
         # From 32,768 elements on torch shares work among threads; smaller ones would not show what threads change.
@@ -356,6 +361,9 @@ def move_calls(dtype: torch.dtype) -> list[Call]:
         Call("aten.pixel_shuffle.default", [image, 2], {}),
         Call("aten.pixel_unshuffle.default", [mixed(dtype, 3, 4, 60, 58), 2], {}),
         Call("aten.scatter.value", [x, 0, places(211, 40, 199), 1], {}),
+        Call("aten.scatter.src", [x, 0, places(211, 500, 190), mixed(dtype, 500, 199, seed=2)], {}),
+        Call("aten.scatter.src", [x, -1, places(5, 200, 400), mixed(dtype, 211, 400, seed=2)], {}),
+        Call("aten.scatter.src", [mixed(dtype, 9, 71, 65), 1, places(3, 9, 80, 65), mixed(dtype, 9, 80, 66)], {}),
         Call("aten.clone.default", [cube.permute(2, 0, 1)], {}),
     ]
     if dtype.is_floating_point:

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from counterfoil import (
+    Adjudication,
     AdjudicationOutcome,
     AdjudicationReport,
     AuditFinished,
@@ -60,9 +61,17 @@ from counterfoil import (
     Verdict,
     canonical,
 )
-from counterfoil.audit.statement.model import VerdictStatement, read_statement
-from counterfoil.audit.statement.write import verdict_statement
+from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, read_statement
+from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
 from counterfoil.audit.step.compare import detail_difference
+from counterfoil.audit.values.delivery import (
+    ComparedTensor,
+    DeliveryOutcome,
+    DeliveryProgress,
+    DeliveryReport,
+    Relation,
+    WeightsFile,
+)
 from counterfoil.audit.values.dispute import named_parts
 from counterfoil.audit.values.steptable import Recorded
 from counterfoil.audit.values.summary import ArraySummary, OrderSummary, RunSummary
@@ -70,7 +79,7 @@ from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil.program.limits import LARGE
 from counterfoil.sentence import joined, say
-from counterfoil_app.engine.port import HearingEvent, HearingStarted, VerdictReading
+from counterfoil_app.engine.port import DeliveryEvent, HearingEvent, HearingStarted, Signable, VerdictReading
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, sample_files
 from support.reports import verified_report
 
@@ -159,6 +168,7 @@ class FakeEngine:
     plans: list[AuditRequest] = field(default_factory=list)
     progress: dict[tuple[str, SegmentRequest], Kept] = field(default_factory=dict)
     hearings: list[tuple[Path, Path | None]] = field(default_factory=list)
+    deliveries: list[tuple[Path, Path, Path | None, bool]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.open_gates()
@@ -321,6 +331,74 @@ class FakeEngine:
         other = digest("other order") if path.name.startswith("other") else digest("order")
         return Recognised(path, kind, other if held else None)
 
+    def verify_weights(
+        self,
+        weights: Path,
+        run: Path,
+        verdict: Path | None,
+        keys: Sequence[Path],
+        replay: AuditReport | None,
+        cancel: CancelToken,
+    ) -> Iterator[DeliveryEvent]:
+        self.deliveries.append((weights, run, verdict, replay is not None))
+        for done in range(3):
+            yield DeliveryProgress(say("Comparing {0}", "head.bias"), done, 3)
+            while not self.gate.wait(0.01):
+                cancel.check()
+        judged = verdict is not None or replay is not None
+        bad = weights.name.startswith("other")
+        differing = (
+            ComparedTensor(
+                "blocks.0.conv1.weight",
+                "blocks.0.conv1.weight",
+                Relation.SAME,
+                2304,
+                1,
+                1.49e-8,
+                (3, 1, 0, 2),
+                0.25,
+                0.5,
+            ),
+        )
+        yield DeliveryReport(
+            outcome=DeliveryOutcome.DIFFERENT
+            if bad
+            else DeliveryOutcome.DELIVERED
+            if judged
+            else DeliveryOutcome.INCONCLUSIVE,
+            sentence=say("The weights are not the final state of the run; {0}.", say("tensors that differ: {0}", 1))
+            if bad
+            else say(
+                "The weights are the final state of the verified run, after step {0}: {1} tensors, each {2}.",
+                self.steps,
+                5,
+                Relation.SAME.words,
+            )
+            if judged
+            else say(
+                "The weights are the final state of the run, after step {0}, and no verdict says that the run is "
+                "verified.",
+                self.steps,
+            ),
+            warnings=(),
+            run_root=digest("run"),
+            order_digest=digest("order"),
+            step=self.steps,
+            headline="VERIFIED" if judged else "",
+            key_id=KEY_ID if verdict is not None else "",
+            files=(WeightsFile("model.safetensors", 21_904, digest("weights")),),
+            relations={"bit for bit": 4 if bad else 5},
+            tensors=6 if bad else 5,
+            elements=5_400,
+            differing=differing if bad else (),
+            missing=(),
+            surplus=("backdoor.weight",) if bad else (),
+            tied=(),
+            infinite=(),
+            largest_merge=None,
+            others=("config.json", "tokenizer.json"),
+        )
+
     def adjudicate(
         self, capsule: Path, order: Path | None, device: str, threads: int | None, cancel: CancelToken
     ) -> Iterator[HearingEvent]:
@@ -351,7 +429,9 @@ class FakeEngine:
             dispute=self.dispute(38),
         )
 
-    def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
+    def preview(self, report: Signable, signed_at: datetime) -> bytes:
+        if isinstance(report, AdjudicationReport):
+            return canonical.encode(adjudication_statement(report, signed_at))
         if report.bundle_digest is None:
             raise CounterfoilError("There is no verdict to sign.")
         subject = {"name": report.bundle_name, "digest": {"sha256": report.bundle_digest.hex}}
@@ -364,6 +444,9 @@ class FakeEngine:
             return VerdictReading((KEY_ID,))
         if content.get("forged"):
             raise CounterfoilError(say("The signature does not hold for the key {0}.", "abababababab"))
+        if b"adjudication:v1" in (statement := base64.b64decode(content.get("payload", ""))):
+            said = read_statement(json.loads(statement), AdjudicationStatement)
+            return VerdictReading((KEY_ID,), Adjudication(said, KEY_ID), keys[0])
         report = replace(verified_report(), bundle_name="honest.cfoil", reason="All is well.")
         fields = verdict_statement(report, datetime(2026, 11, 21, 12, tzinfo=UTC))
         verdict = Verdict(read_statement(fields, VerdictStatement), KEY_ID)

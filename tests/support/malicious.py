@@ -19,6 +19,7 @@ from counterfoil import machine
 from counterfoil.cancel import CancelToken
 from counterfoil.execution.interpreter import (
     Compute,
+    Draws,
     Interpreter,
     Operation,
     Round,
@@ -66,6 +67,10 @@ class Trainer:
     def inputs(self, inputs: StepInputs) -> StepInputs:
         """Return the inputs that the step really gets."""
         return inputs
+
+    def drawn(self, node: Node, numbers: Tensor) -> Tensor:
+        """Return the random numbers that the step really uses."""
+        return numbers
 
     def operator(self, operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Compute an operator."""
@@ -132,6 +137,9 @@ class _Interpreter(Interpreter):
         self._trainer.plain = compute or self.compute
         result = yield from super().execute(given, rounder=rounder, compute=self._trainer.operator, cancel=cancel)
         return self._trainer.result(inputs, result, self._unrecorded.run)
+
+    def _draw(self, node: Node, draws: Draws | None) -> Tensor:
+        return self._trainer.drawn(node, super()._draw(node, draws))
 
 
 class _Rounder(RecordingRounder):

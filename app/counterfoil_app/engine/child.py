@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any
 
-from counterfoil import CancelToken, OperatorDone, PlanProgress
+from counterfoil import CancelToken, DeliveryProgress, OperatorDone, PlanProgress
 from counterfoil_app.engine.messages import dumps
 from counterfoil_app.engine.port import LibraryEngine
 from counterfoil_app.engine.sample import SampleProgress
@@ -24,7 +24,7 @@ from counterfoil_app.engine.worker import Failure
 FLUSH_SECONDS = 0.02
 MOST_MESSAGES = 500
 """Most messages of one delivery: the window unpickles a delivery in one go, holding its interpreter."""
-PROGRESS = (OperatorDone, PlanProgress, SampleProgress)
+PROGRESS = (DeliveryProgress, OperatorDone, PlanProgress, SampleProgress)
 """Kinds of values of which only the newest matters."""
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 
-from counterfoil import CounterfoilError, FileUse, Recognised
+from counterfoil import AuditReport, CounterfoilError, FileUse, Outcome, Recognised
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure, JobResult
@@ -33,6 +33,7 @@ class Dropping(QObject):
         orders: The orders that were used before.
         settings: Remember keys.
         open_capsule: Shows a capsule, to be compared with an order if one is known.
+        open_weights: Compares weights with a run, by a verdict on it or the report of a replay that verified it.
     """
 
     placed = Signal(str)
@@ -48,6 +49,7 @@ class Dropping(QObject):
         orders: KnownOrders,
         settings: Settings,
         open_capsule: Callable[[Path, Path | None], None],
+        open_weights: Callable[[Path, Path, Path | None, AuditReport | None], None],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -58,6 +60,7 @@ class Dropping(QObject):
         self._orders = orders
         self._settings = settings
         self._open_capsule = open_capsule
+        self._open_weights = open_weights
 
     def place(self, paths: Sequence[Path]) -> None:
         """Use files for what they are; :attr:`placed` or :attr:`failed` follows."""
@@ -87,14 +90,10 @@ class Dropping(QObject):
         sentences += self._use_beside_the_run(found)
         for each in found.get(FileUse.CAPSULE, []):
             self._open_capsule(each.path, self._order_of(each, found))
-        for each in found.get(FileUse.VERDICT, []):
-            self._verdicts.read(each.path)
-        for each in found.get(FileUse.WEIGHTS, []):
-            sentences.append(
-                self.tr("{0} holds weights: an audit needs none, the run holds every weight that was signed.").format(
-                    name_of(each.path)
-                )
-            )
+        if not found.get(FileUse.WEIGHTS):
+            for each in found.get(FileUse.VERDICT, []):
+                self._verdicts.read(each.path)
+        sentences += self._use_weights(found.get(FileUse.WEIGHTS, []), found)
         for each in found.get(FileUse.OTHER, []):
             sentences.append(self.tr("{0} is no file that Counterfoil reads.").format(name_of(each.path)))
         if sentences:
@@ -164,6 +163,33 @@ class Dropping(QObject):
                 )
         return said
 
+    def _use_weights(self, weights: list[Recognised], found: dict[FileUse, list[Recognised]]) -> list[str]:
+        """Compare them with a run that came along or is open, by a verdict that came along, is read, or was signed."""
+        session, read = self._session, self._verdicts.reading
+        said = []
+        for each in weights:
+            runs = [run.path for run in found.get(FileUse.RUN, [])]
+            opened = session.path if session.summary is not None and session.summary.run is not None else None
+            run = runs[0] if runs else read.bundle or opened if read is not None else opened
+            if session.running:
+                said.append(self.tr("{0} holds weights: compare them after the replay.").format(name_of(each.path)))
+            elif run is None:
+                said.append(
+                    self.tr("{0} holds weights: open the run that they should come from first.").format(
+                        name_of(each.path)
+                    )
+                )
+            else:
+                verdicts = [verdict.path for verdict in found.get(FileUse.VERDICT, [])]
+                if not verdicts and read is not None and read.checked:
+                    verdicts = [read.path]
+                report = session.report if run == session.path else None
+                if not verdicts and report is not None and session.verdict_file is not None:
+                    verdicts = [session.verdict_file]
+                verified = report if report is not None and report.outcome is Outcome.VERIFIED else None
+                self._open_weights(each.path, run, verdicts[0] if verdicts else None, verified)
+        return said
+
     def _use_public_keys(self, keys: list[Recognised], _found: dict[FileUse, list[Recognised]]) -> list[str]:
         for each in keys:
             self._settings.add_auditor_key(each.path)
@@ -174,12 +200,6 @@ class Dropping(QObject):
         for each in keys:
             self._settings.key_file = each.path
         return [self.tr("{0} is offered when you sign.").format(name_of(each.path)) for each in keys]
-
-
-def dropped_files(data: QMimeData) -> list[Path]:
-    """The files of this machine in what is dragged."""
-    urls = data.urls() if data.hasUrls() else []
-    return [Path(url.toLocalFile()) for url in urls if url.isLocalFile()]
 
 
 def _recognise(engine: Engine, paths: tuple[Path, ...]) -> tuple[Recognised | Failure, ...]:

@@ -18,13 +18,16 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
+from counterfoil import AuditReport
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.address_book import open_address_book
 from counterfoil_app.model.bundle_queue import BundleQueue
+from counterfoil_app.model.delivery import Delivery
 from counterfoil_app.model.hearing import Hearing
 from counterfoil_app.model.history import History, Past
 from counterfoil_app.model.journal import Kind
@@ -35,16 +38,19 @@ from counterfoil_app.model.settings import Settings, ThemeChoice
 from counterfoil_app.shell.actions import ActionTable, Face, Row
 from counterfoil_app.shell.commands import Commands
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
-from counterfoil_app.shell.dropping import Dropping, dropped_files
+from counterfoil_app.shell.dropping import Dropping
 from counterfoil_app.shell.files import Files
 from counterfoil_app.shell.menus import Menus
 from counterfoil_app.shell.shell import Shell
 from counterfoil_app.verdict.desk import VerdictDesk
 from counterfoil_app.views.capsule import CapsuleDialog
+from counterfoil_app.views.delivery import DeliveryDialog
 from counterfoil_app.views.dialogs import ask_to_stop, show_failure
 from counterfoil_app.views.dispute import DisputeView
 from counterfoil_app.views.divergence import DivergenceView
 from counterfoil_app.views.drop_hint import DropHint
+from counterfoil_app.views.dropped import dropped_files
+from counterfoil_app.views.frame import WINDOW_FRAME, Frame
 from counterfoil_app.views.header import HeaderActions, HeaderView
 from counterfoil_app.views.merkle import MerkleView
 from counterfoil_app.views.overview import OverviewView
@@ -58,9 +64,9 @@ from counterfoil_app.views.welcome import WelcomeView
 
 LEAST_FIRST_SIZE = QSize(1366, 768)
 SHARE_OF_SCREEN = 0.8
-FRAME = QSize(16, 40)
-"""Room for the frame and the title that a desktop puts around a window, before it is known."""
 QUEUE_WIDTH = 270
+LEAST_VIEW_PIXELS = 190
+"""Height of the page below the header and the strip; where there is less, all three scroll."""
 MESSAGE_MILLISECONDS = 15_000
 
 
@@ -71,7 +77,7 @@ def first_size(room: QSize) -> QSize:
         room: The screen without task bars.
     """
     wanted = (room * SHARE_OF_SCREEN).expandedTo(LEAST_FIRST_SIZE)
-    return wanted.boundedTo(room - FRAME)
+    return wanted.boundedTo(room - WINDOW_FRAME)
 
 
 class MainWindow(QMainWindow):
@@ -103,8 +109,10 @@ class MainWindow(QMainWindow):
             self.session.orders,
             settings,
             self.open_capsule,
+            self.open_weights,
             self,
         )
+        self.verdicts.files_dropped.connect(self.open_files)
         self._closing = False
         self._laid_out = False
         self._raised_dispute = False
@@ -184,6 +192,7 @@ class MainWindow(QMainWindow):
 
     def _show_view(self, name: str) -> None:
         self.desk.show_view(name)
+        self._frame.ensureWidgetVisible(self.stack, 0, 0)
 
     def _show_queue(self) -> None:
         self.queue_dock.show()
@@ -239,7 +248,9 @@ class MainWindow(QMainWindow):
         column.addWidget(self.header)
         column.addWidget(self.strip)
         column.addWidget(self.stack, 1)
-        self.setCentralWidget(centre)
+        self.stack.setMinimumHeight(scaled(LEAST_VIEW_PIXELS))
+        self._frame = Frame(centre)
+        self.setCentralWidget(self._frame)
         # A dock of the window and not of the desk: it stays while bundles are opened and closed.
         self.queue_dock = make_dock("queue", self.tr("Queue"), self.queue_view)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.queue_dock)
@@ -288,7 +299,7 @@ class MainWindow(QMainWindow):
         self.files.open_bundle(path, order)
 
     def open_files(self, paths: Sequence[Path]) -> None:
-        """Use what was dropped or picked for what it is: runs, orders, verdicts, keys, capsules, data."""
+        """Use what was dropped or picked for what it is: runs, orders, verdicts, keys, capsules, weights, data."""
         self.dropping.place(paths)
 
     def open_capsule(self, path: Path, order: Path | None = None) -> None:
@@ -299,7 +310,24 @@ class MainWindow(QMainWindow):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         hearing.setParent(dialog)
         dialog.order_wanted.connect(partial(self.files.choose_order_of, dialog.use_order))
+        dialog.signature_wanted.connect(partial(self.verdicts.sign_hearing, hearing))
         dialog.open()
+
+    def open_weights(self, weights: Path, run: Path, verdict: Path | None, replay: AuditReport | None) -> None:
+        """Compare delivered weights with a run, by a verdict on it or by a replay here."""
+        delivery = Delivery(self.session, weights, run, self)
+        delivery.replay = replay
+        dialog = DeliveryDialog(delivery, self.theme, self.verdicts.reading or self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        delivery.setParent(dialog)
+
+        def begin(by: Path | None) -> None:
+            delivery.verdict, delivery.keys = by, self.verdicts.known_keys()
+            delivery.start()
+
+        dialog.verdict_chosen.connect(begin)
+        dialog.open()
+        begin(verdict)
 
     def plan_replay(self) -> None:
         """Ask how much of the run is replayed."""

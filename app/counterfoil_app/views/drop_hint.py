@@ -23,7 +23,8 @@ class DropHint(QFrame):
         self.kinds = caption(
             self.tr(
                 "A run is opened, several are queued. An order is compared with the run, a verdict is read, a dispute "
-                "capsule is adjudicated; data, tree heads and keys are used with what is open."
+                "capsule is adjudicated, weights are compared with the run; data, tree heads and keys are used with "
+                "what is open."
             )
         )
         column = QVBoxLayout(self)

@@ -7,7 +7,7 @@ import json
 import os
 from pathlib import Path
 
-from counterfoil.audit.values.recognised import FileUse, Recognised
+from counterfoil.audit.values.recognised import PICKLES, WEIGHTS_SUFFIX, FileUse, Recognised
 from counterfoil.bundle.capsule import CapsuleReader
 from counterfoil.bundle.datafile import DataFile
 from counterfoil.bundle.reader import BundleReader
@@ -30,6 +30,8 @@ def recognise(path: str | os.PathLike[str]) -> Recognised:
         ObstacleError: The system fails to read it.
     """
     path = Path(path)
+    if _holds_weights(path):
+        return Recognised(path, FileUse.WEIGHTS)
     with open_input(path, say("a file"), GivenFileError) as file:
         head = file.read(HEAD_BYTES)
     if head.startswith(_HDF5):
@@ -42,6 +44,16 @@ def recognise(path: str | os.PathLike[str]) -> Recognised:
     if head.lstrip().startswith(b"{"):
         return Recognised(path, _statement(head))
     return Recognised(path, FileUse.OTHER)
+
+
+def _holds_weights(path: Path) -> bool:
+    """Whether a folder has files of weights in it, or a file is a pickle of some by its name, which nobody opens."""
+    if not path.is_dir():
+        return path.is_file() and path.name.lower().endswith(PICKLES)
+    try:
+        return any(name.lower().endswith((WEIGHTS_SUFFIX, *PICKLES)) for name in os.listdir(path))
+    except OSError:  # whoever opens it says so
+        return False
 
 
 def _container(path: Path) -> Recognised:

@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from counterfoil import terminal
-from counterfoil.bundle.precision import PROFILES
+from counterfoil.bundle.precision import PROFILES, AnyPrecision
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.options import ForceOption
 from counterfoil.cli.order_options import OrderOptions, Profile, TrialOption, with_order_options, write_order
 from counterfoil.cli.targets import check_target
 from counterfoil.errors import CancelledError, DataError
+from counterfoil.generators import finish, relay
 from counterfoil.inputs import read_input
 from counterfoil.terminal import shown
 
 if TYPE_CHECKING:
+    from counterfoil.training.custom import ClientJob
     from counterfoil.training.huggingface import FineTuning
     from counterfoil.training.order import OrderDraft
+    from counterfoil.training.rows import RowsRead
 
 DEFAULT_SEQUENCE = 64
 """Length of a training sequence for a public size of GPT-2, whose context is much longer."""
@@ -131,7 +134,25 @@ def order(
     from counterfoil.training.custom import load_job
 
     job = load_job(source)
-    write_order(job.draft(None if precision is None else PROFILES[precision.value]), out, trial=trial)
+    write_order(_drafted(job, None if precision is None else PROFILES[precision.value]), out, trial=trial)
+
+
+def _drafted(job: ClientJob, precision: AnyPrecision | None) -> OrderDraft:
+    """Draft the order of a client's own job, with a bar where reading its data takes time."""
+    with cancel_on_interrupt() as cancel, ExitStack() as stack:
+        bar: terminal.StepProgress | None = None
+
+        def show(read: RowsRead) -> None:
+            nonlocal bar
+            if bar is None:
+                bar = stack.enter_context(terminal.progress("Data", terminal.console(), unit="rows"))
+                bar.start(read.total)
+            bar.update(read.done)
+
+        try:
+            return finish(relay(job.drafting(precision, cancel), show))
+        except CancelledError as error:
+            raise CancelledError("Stopped; no order was written.") from error
 
 
 @order_app.command("digits-cnn")

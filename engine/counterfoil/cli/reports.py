@@ -234,6 +234,7 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
         "optimizer": one_line(order.optimizer),
         "model": f"{order.parameters:,} trainable values in {order.state_tensors} state tensors",
         "program": f"{order.operators} operators, {order.rounded_operators} of them {_rounded(order)}",
+        **({"turns": f"of {len(order.programs)} programs: {', '.join(order.pattern)}"} if order.pattern else {}),
         **({} if order.estimate is None else {"a step takes": estimate_text(order.estimate)}),
         "precision": order.precision,
     }

@@ -109,9 +109,7 @@ def correctly_rounded(kind: str, *operands: float) -> float:
         operands: One or two finite float32 numbers, where the function is defined and not zero.
     """
     function: Callable[..., Number] = _OF_TWO[kind] if kind in _OF_TWO else FUNCTIONS[kind]
-    value = as_fraction(function(*map(number, operands)))
-    slack = abs(value) / 2**_CERTAIN_BITS
-    low, high = (rounded(value + step, "float32") for step in (-slack, slack))
+    low, high = rounded_between(function(*map(number, operands)))
     if low == high:
         return low + 0.0
     middle = (Fraction(low) + Fraction(high)) / 2 if math.isfinite(low) and math.isfinite(high) else None
@@ -121,6 +119,13 @@ def correctly_rounded(kind: str, *operands: float) -> float:
         return min(low, high, key=abs) + 0.0
     assert _is_power(kind, operands, middle), f"{kind} of {operands} lies within 2^-{_CERTAIN_BITS} of a midpoint"
     return rounded(middle, "float32") + 0.0
+
+
+def rounded_between(value: Number) -> tuple[float, float]:
+    """Return the float32 numbers to which the ends of the error of mpmath's value round: one number nearly always."""
+    exact = as_fraction(value)
+    slack = abs(exact) / 2**_CERTAIN_BITS
+    return rounded(exact - slack, "float32"), rounded(exact + slack, "float32")
 
 
 def as_fraction(value: Any) -> Fraction:

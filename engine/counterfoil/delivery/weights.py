@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from counterfoil import canonical
+from counterfoil.audit.values.recognised import PICKLES, WEIGHTS_SUFFIX
 from counterfoil.bundle.steady import SteadyFile
 from counterfoil.cancel import CancelToken
 from counterfoil.commit.digest import Digest
@@ -22,10 +23,7 @@ from counterfoil.errors import GivenFileError, WeightsError
 from counterfoil.inputs import read_input
 from counterfoil.sentence import say
 
-SUFFIX = ".safetensors"
 INDEX_SUFFIX = ".safetensors.index.json"
-PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
-"""Ends of the names of files that are pickles, or hold some."""
 MAX_FILES = 10_000
 MAX_INDEX_BYTES = 32 * 2**20
 
@@ -144,10 +142,10 @@ def _named(path: Path) -> tuple[list[tuple[str, Path]], tuple[str, ...]]:
             raise _pickle(path.name)
         return [(path.name, path)], ()
     try:
-        names = sorted(entry.name for entry in os.scandir(path))
+        names = sorted(os.listdir(path))
     except OSError as error:
         raise GivenFileError(say("The folder {0} cannot be read.", path), detail=str(error)) from error
-    weights = [name for name in names if name.endswith(SUFFIX)]
+    weights = [name for name in names if name.endswith(WEIGHTS_SUFFIX)]
     for name in names:
         if name.lower().endswith(PICKLES):
             raise _pickle(name)

@@ -121,11 +121,13 @@ def _embedding(call: Call) -> Array:
 @_moves("scatter")
 def _scatter(call: Call) -> Array:
     result, index, axis = call["self"].copy(), call["index"], call["dim"] % max(call["self"].ndim, 1)
+    source = call.get("src")
     for place in np.ndindex(*index.shape):
         target = list(place)
         if target:
             target[axis] = index[place]
-        result[tuple(target)] = converted(call["value"], call.dtype)
+        # In C order, so of several values for one place the last along the axis stays.
+        result[tuple(target)] = converted(call["value"], call.dtype) if source is None else source[place]
     return result  # type: ignore[no-any-return]
 
 

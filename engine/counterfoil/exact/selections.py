@@ -49,6 +49,26 @@ def _zero(values: list[Value]) -> Value:
     return 0.0 if isinstance(values[0], float) else 0
 
 
+@definition("scatter_reduce")
+def _scatter_reduce(call: Call) -> Element:
+    """The largest or smallest of what is written to a place, and of what was there if that takes part; a zero is +0."""
+    x, index, source = (np.atleast_1d(call[name]) for name in ("self", "index", "src"))
+    axis, sign = call["dim"] % x.ndim, 1 if call["reduce"] == "amax" else -1
+    written: dict[int, list[Value]] = {}
+    for place in np.ndindex(*index.shape):
+        target = (*place[:axis], index[place], *place[axis + 1 :])
+        written.setdefault(int(np.ravel_multi_index(target, x.shape)), []).append(source[place].item())
+    flat = x.reshape(-1)
+
+    def element(number: int) -> Value:
+        values = written.get(number, [])
+        if call["include_self"] or not values:
+            values = [flat[number].item(), *values]
+        return values[_first_extreme(values, sign)] + _zero(values)  # type: ignore[operator, no-any-return]
+
+    return element
+
+
 @definition("any", "all")
 def _quantified(call: Call) -> Element:
     x, dim = call["self"], call.get("dim")

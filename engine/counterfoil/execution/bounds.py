@@ -74,7 +74,7 @@ def _labels(arguments: Named) -> Iterator[Bounds]:
 
 
 _RULES: Mapping[str, Callable[[Named], Iterator[Bounds]]] = {
-    **dict.fromkeys(("gather", "scatter", "scatter_add", "index_select", "index_add"), _axis),
+    **dict.fromkeys(("gather", "scatter", "scatter_add", "scatter_reduce", "index_select", "index_add"), _axis),
     **dict.fromkeys(("index", "index_put"), _each_axis),
     **dict.fromkeys(("embedding", "embedding_dense_backward"), _rows),
     **dict.fromkeys(("nll_loss_forward", "nll_loss_backward", "nll_loss2d_forward", "nll_loss2d_backward"), _labels),

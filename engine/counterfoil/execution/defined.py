@@ -83,6 +83,30 @@ def _sort(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
     return operation.function(x, *args[1:], **kwargs)
 
 
+def _scatter(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Write values; of several for one place the last along the axis stays, on every device."""
+    named = operation.named(args, kwargs)
+    if "src" not in named or _is_fake(named["index"]):
+        return operation.function(*args, **kwargs)
+    x, index, source = (one if one.dim() else one[None] for one in (named["self"], named["index"], named["src"]))
+    axis = named["dim"] % x.dim()
+    if not index.numel():
+        return named["self"].clone()
+    values = source[tuple(slice(0, length) for length in index.shape)]
+    # Rows along the axis, in which equal places lie side by side in their order after a stable sort.
+    places, order = index.movedim(axis, -1).sort(dim=-1, stable=True)
+    last = torch.ones_like(places, dtype=torch.bool)
+    last[..., :-1] = places[..., 1:] != places[..., :-1]
+    shape = list(x.shape)
+    shape[axis] += 1
+    room = x.new_empty(shape)
+    room.narrow(axis, 0, x.shape[axis]).copy_(x)
+    # What does not stay goes to one place more, which is cut off.
+    places = torch.where(last, places, x.shape[axis]).movedim(-1, axis)
+    room.scatter_(axis, places, values.gather(axis, order.movedim(-1, axis)))
+    return room.narrow(axis, 0, x.shape[axis]).reshape(named["self"].shape).clone()
+
+
 def _hardtanh_backward(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """The gradient, and zero where the input is not between the ends; a NaN is between them."""
     named = operation.named(args, kwargs)
@@ -190,12 +214,13 @@ _DEFINITIONS: Mapping[str, Definition] = {
     **dict.fromkeys(
         (
             "relu", "maximum", "minimum", "clamp", "clamp_min", "clamp_max", "hardtanh", "max", "min", "amax", "amin",
-            "adaptive_max_pool2d",
+            "adaptive_max_pool2d", "scatter_reduce",
         ),
         _selection,
     ),
     **dict.fromkeys(("max_pool2d_with_indices", "max_pool3d_with_indices"), _max_pool),
     "sort": _sort,
+    "scatter": _scatter,
     "hardtanh_backward": _hardtanh_backward,
     "_to_copy": _convert,
     "copy": _copy,

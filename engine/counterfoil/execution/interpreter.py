@@ -21,13 +21,13 @@ from counterfoil.errors import DIVERGED, CounterfoilError, NonFiniteError, Progr
 from counterfoil.execution import blocked
 from counterfoil.execution.bounds import check_indices
 from counterfoil.execution.defined import Definition, definition_of
-from counterfoil.execution.philox import uniform
+from counterfoil.execution.draws import drawn
 from counterfoil.execution.strides import stride_free
 from counterfoil.execution.trouble import obstacle
 from counterfoil.generators import finish
 from counterfoil.program import sums
 from counterfoil.program.graph import Keyword, Node, Program, TensorType, Value, map_argument, node_values
-from counterfoil.program.operators import UNIFORM, OperatorClass
+from counterfoil.program.operators import DRAWS, OperatorClass
 from counterfoil.program.places import PlaceSort
 from counterfoil.program.signatures import overload
 from counterfoil.program.torchdtypes import TORCH_DTYPES
@@ -303,10 +303,10 @@ class Interpreter:
         rounder: Round | None,
     ) -> Outputs:
         node = operation.node
-        if node.operator == UNIFORM:
-            drawn: Outputs = [self._draw(node, draws)]
-            self._watch(index, drawn, dict, rounder)
-            return drawn
+        if node.operator in DRAWS:
+            numbers: Outputs = [self._draw(node, draws)]
+            self._watch(index, numbers, dict, rounder)
+            return numbers
 
         def convert(item: Value | Keyword) -> Any:
             if isinstance(item, Value):
@@ -344,8 +344,14 @@ class Interpreter:
         if draws is None:
             return torch.empty(declared.shape, dtype=self.dtype, device=self.device)
         assert isinstance(draw, int)
-        return uniform(
-            declared.shape, seed=draws.seed, step=draws.step, draw=draw, dtype=self.dtype, device=self.device
+        return drawn(
+            node.operator,
+            declared.shape,
+            seed=draws.seed,
+            step=draws.step,
+            draw=draw,
+            dtype=self.dtype,
+            device=self.device,
         )
 
     def _watch(
@@ -477,7 +483,7 @@ def make_operation(node: Node) -> Operation:
     Raises:
         ProgramError: This torch has no such operator.
     """
-    if node.operator == UNIFORM:
+    if node.operator in DRAWS:
         return Operation(node, None, False, False)
     function = overload(node.operator)
     factory = node.operator in FACTORIES

@@ -7,6 +7,7 @@ of (seed, step, draw, index), the same bits everywhere.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numba
@@ -48,6 +49,29 @@ def philox4x32(counter: tuple[Word, Word, Word, Word], key: tuple[int, int]) -> 
     return c0, c1, c2, c3
 
 
+def words(blocks: range, *, seed: int, step: int, draw: int, device: torch.device | str, upper: int = 32) -> Tensor:
+    """Return the words of some blocks of a draw.
+
+    Args:
+        blocks: Numbers of the blocks, in steps of one.
+        seed: The order's seed, 0 to 2^64 - 1.
+        step: Step number, 0 to 2^32 - 1.
+        draw: Number of the draw within the step, 0 to 2^32 - 1.
+        device: Device of the result.
+        upper: How many of a word's upper bits are wanted, 31 at most for int32.
+
+    Returns:
+        Integers ``[4 * blocks]`` in 0 to 2^upper - 1: int32 on the CPU where it holds them, else int64.
+    """
+    if torch.device(device).type == "cpu":
+        filled = _fill(blocks.start, len(blocks), 32 - upper, seed & _MASK, seed >> 32, step & _MASK, draw & _MASK)
+        return torch.from_numpy(filled.view(np.int32) if upper < 32 else filled.astype(np.int64))
+    numbers = torch.arange(blocks.start, blocks.stop, dtype=torch.int64, device=device)
+    counter: tuple[Word, Word, Word, Word] = (numbers & _MASK, numbers >> 32, step & _MASK, draw & _MASK)
+    found = philox4x32(counter, (seed & _MASK, seed >> 32))
+    return torch.stack([word for word in found if isinstance(word, Tensor)], dim=1).flatten() >> (32 - upper)
+
+
 def uniform(
     shape: tuple[int, ...], *, seed: int, step: int, draw: int, dtype: torch.dtype, device: torch.device | str
 ) -> Tensor:
@@ -61,36 +85,29 @@ def uniform(
         dtype: Floating dtype of the result.
         device: Device of the result.
     """
-    count = 1
-    for length in shape:
-        count *= length
-    if torch.device(device).type == "cpu":
-        integers = torch.from_numpy(_fill(count, seed & _MASK, seed >> 32, step & _MASK, draw & _MASK))
-    else:
-        blocks = torch.arange(-(-count // 4), dtype=torch.int64, device=device)
-        counter: tuple[Word, Word, Word, Word] = (blocks & _MASK, blocks >> 32, step & _MASK, draw & _MASK)
-        words = philox4x32(counter, (seed & _MASK, seed >> 32))
-        integers = torch.stack([word for word in words if isinstance(word, Tensor)], dim=1).flatten()[:count] >> 8
+    count = math.prod(shape)
+    integers = words(range(-(-count // 4)), seed=seed, step=step, draw=draw, device=device, upper=24)[:count]
     return (integers.to(dtype) * 2.0**-24).reshape(shape)
 
 
 @numba.njit(nogil=True, cache=True)
-def _fill(count: int, key0: int, key1: int, step: int, draw: int) -> Any:
-    """The same draw compiled for the CPU: the upper 24 bits of each word, int32 ``[count]``."""
+def _fill(first: int, blocks: int, shift: int, key0: int, key1: int, step: int, draw: int) -> Any:
+    """The same compiled for the CPU: uint32 ``[4 * blocks]``, each word without its lowest ``shift`` bits."""
     mask = np.uint64(_MASK)
     s32 = np.uint64(32)
-    blocks = (count + 3) // 4
-    out = np.empty(4 * blocks, np.int32)
+    cut = np.uint64(shift)
+    out = np.empty(4 * blocks, np.uint32)
     for block in range(blocks):
-        c0, c1 = np.uint64(block) & mask, np.uint64(block) >> s32
+        number = np.uint64(first + block)
+        c0, c1 = number & mask, number >> s32
         c2, c3 = np.uint64(step), np.uint64(draw)
         k0, k1 = np.uint64(key0), np.uint64(key1)
         for _ in range(_ROUNDS):
             p0, p1 = np.uint64(_M0) * c0, np.uint64(_M1) * c2
             c0, c1, c2, c3 = (p1 >> s32) ^ c1 ^ k0, p1 & mask, (p0 >> s32) ^ c3 ^ k1, p0 & mask
             k0, k1 = (k0 + np.uint64(_W0)) & mask, (k1 + np.uint64(_W1)) & mask
-        out[4 * block] = c0 >> np.uint64(8)
-        out[4 * block + 1] = c1 >> np.uint64(8)
-        out[4 * block + 2] = c2 >> np.uint64(8)
-        out[4 * block + 3] = c3 >> np.uint64(8)
-    return out[:count]
+        out[4 * block] = c0 >> cut
+        out[4 * block + 1] = c1 >> cut
+        out[4 * block + 2] = c2 >> cut
+        out[4 * block + 3] = c3 >> cut
+    return out

@@ -31,14 +31,18 @@ from torch.utils.checkpoint import CheckpointError
 
 from counterfoil.dtypes import STATE_DTYPES
 from counterfoil.errors import CounterfoilError, DataError, ProgramError
-from counterfoil.program import remedies, whereabouts
-from counterfoil.program.composites import COMPOSITES, MUTATING
+from counterfoil.program import mixed, remedies, whereabouts
+from counterfoil.program.composites import COMPOSITES, LAID_OUT, MUTATING
 from counterfoil.program.decisions import Decisions
 from counterfoil.program.decompositions import DECOMPOSITIONS
+from counterfoil.program.expansions import EXPANSIONS, WRITING
 from counterfoil.program.graph import Input, Program, TensorType
 from counterfoil.program.lowering import RECOMPUTED, changes_a_constant, lower
+from counterfoil.program.moves import MADE, MOVES
 from counterfoil.program.portable import PORTABLE
 from counterfoil.program.random import PhiloxDropout, counting_draws
+from counterfoil.program.substitutes import Substitutes
+from counterfoil.program.torchdraws import REPLACED, TRACED
 from counterfoil.program.torchdtypes import TORCH_DTYPES
 from counterfoil.program.update import UpdateRule
 
@@ -82,6 +86,7 @@ def capture(
     *,
     micro_batches: int = 1,
     exact: bool = False,
+    ignore_autocast: bool = False,
 ) -> CapturedStep:
     """Capture one training step.
 
@@ -96,6 +101,7 @@ def capture(
             after the other, as torch accumulates them.
         exact: Whether composite operators become single operations (:mod:`counterfoil.program.composites`), as the
             program of an order with an exact profile needs it; operations that occur twice are then one.
+        ignore_autocast: Whether ``torch.autocast`` is without effect in the step; else it is refused.
 
     Raises:
         ProgramError: The step uses an operator outside the allow-list, values decide its control flow, or it holds
@@ -131,7 +137,8 @@ def capture(
         summed: dict[str, Tensor] = {}
         for part in range(micro_batches):
             rows = {name: _part(named["batch", name], part, micro_batches) for name in batch}
-            loss, held = _forward(model, objective, {**weights, **fixed}, held, rows, location)
+            substitutes = Substitutes(decisions.hold)
+            loss, held = _forward(model, objective, {**weights, **fixed}, held, rows, location, substitutes)
             _check_loss(loss)
             # The next part starts from the values of the buffers, not from how they came about.
             held = {name: value.detach() for name, value in held.items()}
@@ -147,9 +154,10 @@ def capture(
                         summed[name] = summed[name] + gradient.detach() if name in summed else gradient.detach()
         with torch.no_grad():
             mean = sum(losses[1:], losses[0]) * (1.0 / micro_batches) if micro_batches > 1 else losses[0]
+            # What has no gradient stays as it is, without weight decay, as with torch's optimizers.
             new = rule.update(
-                {name: weight.detach() for name, weight in weights.items()},
-                {name: summed[name] if name in summed else torch.zeros_like(weights[name]) for name in weights},
+                {name: weight.detach() for name, weight in weights.items() if name in summed},
+                {name: summed[name] for name in weights if name in summed},
                 {name: named["state", name] for name in slots},
                 {name: named["scalar", name] for name in rule.scalar_names},
                 location.at_slot,
@@ -157,7 +165,9 @@ def capture(
         return mean, {**held, **new}
 
     steady = {*frozen, *buffers}
-    graph, names = _trace(step, inputs, state, steady, location, decisions, exact=exact)
+    graph, names = _trace(
+        step, inputs, state, steady, location, decisions, exact=exact, ignore_autocast=ignore_autocast
+    )
     program, constants = lower(graph, tuple(inputs), names, _META_KEY, _DTYPE_NAMES, own, single=exact)
     for name in sorted(decisions.relied_on & set(program.updates)):
         raise ProgramError(
@@ -226,11 +236,12 @@ def _trace(
     decisions: Decisions,
     *,
     exact: bool,
+    ignore_autocast: bool,
 ) -> tuple[torch.fx.Graph, list[str]]:
     names: list[str] = []
     # Both in one pass would not do: composite operators may be written in place, and mutations end with the first.
-    impure = {**DECOMPOSITIONS, **(MUTATING if exact else {})}
-    pure_ones = {**PORTABLE, **(COMPOSITES if exact else {})}
+    impure = {**DECOMPOSITIONS, **EXPANSIONS, **MADE, **TRACED, **(MUTATING if exact else {})}
+    pure_ones = {**PORTABLE, **MOVES, **REPLACED, **WRITING, **({**COMPOSITES, **LAID_OUT} if exact else {})}
 
     def flat(*values: Tensor) -> list[Tensor]:
         for item, value in zip(inputs, values, strict=True):
@@ -247,6 +258,7 @@ def _trace(
             sdpa_kernel(SDPBackend.MATH),
             _without_onednn(),
             _without_validation(),
+            mixed.left_out(autocast_too=ignore_autocast),
             counting_draws(),
         ):
             examples = [
@@ -343,6 +355,7 @@ def _forward(
     buffers: dict[str, Tensor],
     rows: Mapping[str, Tensor],
     location: _Location,
+    substitutes: Substitutes,
 ) -> tuple[Tensor, dict[str, Tensor]]:
     class Step(nn.Module):
         def __init__(self) -> None:
@@ -355,7 +368,7 @@ def _forward(
             return loss, dict(self.model.named_buffers())
 
     replaced = {f"model.{name}": tensor for name, tensor in {**weights, **buffers}.items()}
-    with location.attribute_forward(model), PhiloxDropout():
+    with location.attribute_forward(model), PhiloxDropout(), substitutes:
         loss, held = functional_call(Step(), replaced, ())
     return loss, {name: held[name] for name in buffers}
 
@@ -364,7 +377,7 @@ def _tensor_type(name: str, tensor: Tensor) -> TensorType:
     if tensor.dtype not in _DTYPE_NAMES:
         raise DataError(
             f"The tensor {name!r} of the model has the dtype {tensor.dtype}, which a bundle cannot hold.",
-            remedy="Make the model float32 (model.float()); the order's precision says how it is computed.",
+            remedy=mixed.in_float32(tensor.dtype),
         )
     return TensorType(_DTYPE_NAMES[tensor.dtype], tuple(tensor.shape))
 

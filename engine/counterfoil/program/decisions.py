@@ -86,6 +86,10 @@ class Decisions(TorchDispatchMode):  # type: ignore[no-untyped-call]
             with _disable_current_modes():
                 self._computed[given] = _Known(value.detach().clone(), frozenset({name}))
 
+    def hold(self, truth: Tensor) -> None:
+        """Let the step end training where a truth value does not hold, as a check does that does not pass."""
+        self._asserted.append(truth)
+
     def stopping(self, loss: Tensor) -> Tensor:
         """Return the loss, infinite where a check of the step so far does not pass."""
         for truth in self._asserted:

@@ -12,8 +12,10 @@ from torch import Tensor, fx
 from counterfoil.errors import ProgramError
 from counterfoil.program.constants import Constants, with_constants
 from counterfoil.program.graph import Argument, Input, Keyword, Node, Program, TensorType, Value, node_values
-from counterfoil.program.operators import UNIFORM, is_allowed
+from counterfoil.program.mixed import in_float32
+from counterfoil.program.operators import DRAWS, UNIFORM, is_allowed
 from counterfoil.program.reuse import softmax_in_place_of_exponentials
+from counterfoil.program.settled import Settled
 from counterfoil.program.uses import COMPARISONS, undefined_use
 from counterfoil.program.whereabouts import bracketed
 
@@ -30,6 +32,7 @@ _UNINITIALISED = {
     _aten.empty_like.default,
     _aten.new_empty.default,
     _aten.empty_strided.default,
+    _aten.new_empty_strided.default,
 }
 _DROPPED_KWARGS = ("device", "pin_memory", "non_blocking", "layout")
 _NOWHERE = ("forward", "", "")
@@ -101,9 +104,11 @@ class _Lowering:
 
     def run(self, result_names: Sequence[str]) -> tuple[Program, dict[str, Tensor]]:
         self._draws = 1 + max(
-            (n.args[1] for n in self._graph.nodes if n.target is torch.ops.counterfoil.uniform.default), default=-1
+            (n.args[1] for n in self._graph.nodes if n.op == "call_function" and _operator_name(n.target) in DRAWS),
+            default=-1,
         )
         self._graph.eliminate_dead_code()
+        self._settled = Settled(self._graph)
         placeholders = iter(range(len(self._inputs)))
         results: list[Value] = []
         for node in self._graph.nodes:
@@ -204,11 +209,16 @@ class _Lowering:
             raise ProgramError(
                 f"The operator {name} in {self._place} is not on the allow-list{self._line}.",
                 remedy=(
-                    "Draw random numbers with counterfoil.uniform instead."
+                    "Draw with torch.rand, randn, randint, randperm or multinomial, or with counterfoil.uniform."
                     if random
                     else "Express it with operators of the allow-list (counterfoil/program/operators.py)."
                 ),
             )
+        settled = self._settled.integers(node)
+        if settled is not None:
+            described = TensorType(self._dtype(settled.dtype).name, tuple(settled.shape))
+            self._env[node] = self._constants.value_of(settled, described)
+            return
         args = tuple(self._argument(item) for item in node.args)
         kwargs = {key: self._argument(item) for key, item in node.kwargs.items() if key not in _DROPPED_KWARGS}
         result = self._computed(node)
@@ -331,7 +341,7 @@ class _Lowering:
         if name is None:
             raise ProgramError(
                 f"A tensor of dtype {dtype} appears in {self._place}{self._line}.",
-                remedy="Write the model in float32; the order's precision says how it is computed.",
+                remedy=in_float32(dtype),
             )
         return Keyword("dtype", name)
 

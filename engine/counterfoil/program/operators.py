@@ -19,7 +19,13 @@ from dataclasses import dataclass
 from enum import Enum
 
 UNIFORM = "counterfoil.uniform"
-"""The one random operator: float in [0, 1) from Philox4x32-10 (:mod:`counterfoil.execution.philox`)."""
+"""Numbers in [0, 1), multiples of 2^-24, from Philox4x32-10 (:mod:`counterfoil.execution.draws`)."""
+NORMAL = "counterfoil.normal"
+"""Numbers of the normal distribution of mean 0 and deviation 1: Box and Muller's, correctly rounded to float32."""
+EXPONENTIAL = "counterfoil.exponential"
+"""Numbers of the exponential distribution of mean 1: logarithms, correctly rounded to float32."""
+DRAWS = frozenset((UNIFORM, NORMAL, EXPONENTIAL))
+"""The random operators: every other random number is made of theirs (:mod:`counterfoil.program.torchdraws`)."""
 
 
 class OperatorClass(Enum):
@@ -96,6 +102,12 @@ _EXACT = {
     """,
     "writes one constant, so repeated indices do not matter": """
         scatter.value
+    """,
+    "writes values; of several for one place the last along the axis stays": """
+        scatter.src
+    """,
+    "selects the largest or the smallest of the values for a place": """
+        scatter_reduce.two
     """,
     "fills with a constant": """
         full.default full_like.default zeros.default zeros_like.default ones.default ones_like.default
@@ -230,6 +242,8 @@ def _build() -> tuple[dict[str, Operator], dict[str, Operator]]:
     for rule, names in _ROUNDED.items():
         enter(names, OperatorClass.ROUNDED, "computed by a library whose last bits depend on the hardware", rule)
     primary[UNIFORM] = Operator(UNIFORM, OperatorClass.EXACT, "integer arithmetic on a counter (Philox4x32-10)")
+    for name in (NORMAL, EXPONENTIAL):
+        primary[name] = Operator(name, OperatorClass.EXACT, "one correctly rounded function of such integers")
     return primary, fallback
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from counterfoil.program.operators import UNIFORM, OperatorClass, decided_arguments
+from counterfoil.program.operators import DRAWS, OperatorClass, decided_arguments
 
 if TYPE_CHECKING:
     from counterfoil.program.graph import Argument, Input, Node
@@ -65,7 +65,7 @@ def places_of(inputs: Sequence[Input], nodes: Sequence[Node]) -> tuple[Place, ..
             if node.entry.operator_class is OperatorClass.ROUNDED:
                 places.append(Place(PlaceSort.ROUNDED, index, position, site))
                 site += 1
-            elif node.operator == UNIFORM:
+            elif node.operator in DRAWS:
                 places.append(Place(PlaceSort.DRAW, index, position))
             elif node.first_value + position in deciding:
                 places.append(Place(PlaceSort.DECIDING, index, position))

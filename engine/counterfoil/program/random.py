@@ -1,8 +1,10 @@
-"""The only source of randomness in a captured step.
+"""The only sources of randomness in a captured step.
 
 PyTorch's generators give different numbers on different instruction sets, so a captured step never uses them. It
-calls :func:`uniform`, which becomes one node of the program; at run time the numbers come from Philox4x32-10, keyed by
-the order's seed, the step and the draw number (:mod:`counterfoil.execution.philox`).
+calls :func:`uniform`, :func:`normal` or :func:`exponential`, each of which becomes one node of the program; at run time
+the numbers come from Philox4x32-10, keyed by the order's seed, the step and the draw number
+(:mod:`counterfoil.execution.draws`). What PyTorch itself draws is made of these three by
+:mod:`counterfoil.program.torchdraws`.
 """
 
 from __future__ import annotations
@@ -16,13 +18,18 @@ import torch
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
+from counterfoil.program.operators import DRAWS
+
 _LIBRARY = torch.library.Library("counterfoil", "DEF")  # type: ignore[no-untyped-call]
-_LIBRARY.define("uniform(int[] size, int draw) -> Tensor")  # type: ignore[no-untyped-call]
 
 
-@torch.library.register_fake("counterfoil::uniform", lib=_LIBRARY)  # type: ignore[untyped-decorator]
-def _uniform_fake(size: Sequence[int], draw: int) -> torch.Tensor:
+def _fake(size: Sequence[int], draw: int) -> torch.Tensor:
     return torch.empty(list(size), dtype=torch.float32)
+
+
+for _name in sorted(DRAWS):
+    _LIBRARY.define(f"{_name.partition('.')[2]}(int[] size, int draw) -> Tensor")  # type: ignore[no-untyped-call]
+    torch.library.register_fake(_name.replace(".", "::"), _fake, lib=_LIBRARY)
 
 
 _next_draw: ContextVar[list[int] | None] = ContextVar("counterfoil_next_draw", default=None)
@@ -38,6 +45,15 @@ def counting_draws() -> Iterator[None]:
         _next_draw.reset(token)
 
 
+def _drawn(kind: str, size: Sequence[int]) -> torch.Tensor:
+    counter = _next_draw.get()
+    if counter is None:
+        raise RuntimeError(f"counterfoil's {kind}() only has a meaning inside a step that is being captured")
+    draw, counter[0] = counter[0], counter[0] + 1
+    result: torch.Tensor = getattr(torch.ops.counterfoil, kind)(list(size), draw)
+    return result
+
+
 def uniform(size: Sequence[int]) -> torch.Tensor:
     """Draw numbers in [0, 1) inside a step that is being captured.
 
@@ -50,12 +66,25 @@ def uniform(size: Sequence[int]) -> torch.Tensor:
     Raises:
         RuntimeError: Called outside a capture, where no seed and step are known.
     """
-    counter = _next_draw.get()
-    if counter is None:
-        raise RuntimeError("counterfoil's uniform() only has a meaning inside a step that is being captured")
-    draw, counter[0] = counter[0], counter[0] + 1
-    result: torch.Tensor = torch.ops.counterfoil.uniform(list(size), draw)
-    return result
+    return _drawn("uniform", size)
+
+
+def normal(size: Sequence[int]) -> torch.Tensor:
+    """Draw numbers of the normal distribution of mean 0 and deviation 1; otherwise as :func:`uniform`.
+
+    Returns:
+        float32 tensor of that shape; no element is zero, or larger than 6.8 in magnitude.
+    """
+    return _drawn("normal", size)
+
+
+def exponential(size: Sequence[int]) -> torch.Tensor:
+    """Draw numbers of the exponential distribution of mean 1; otherwise as :func:`uniform`.
+
+    Returns:
+        float32 tensor of that shape, each element in 2^-33 to 22.9.
+    """
+    return _drawn("exponential", size)
 
 
 def _drop(x: torch.Tensor, p: float, mask_shape: Sequence[int]) -> torch.Tensor:

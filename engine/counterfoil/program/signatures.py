@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from counterfoil.errors import ProgramError
-from counterfoil.program.operators import UNIFORM
+from counterfoil.program.operators import DRAWS
 from counterfoil.program.uses import COMPARISONS
 from counterfoil.sentence import say
 
@@ -73,8 +73,8 @@ def overload(name: str) -> Any:
     """
     import torch  # here, so that a program can be looked at, and the window work, without it
 
-    if name == UNIFORM:
-        import counterfoil.program.random  # noqa: F401  (it declares the operator)
+    if name in DRAWS:
+        import counterfoil.program.random  # noqa: F401  (it declares the operators)
     library, kind, *rest = name.split(".")
     try:
         return getattr(getattr(getattr(torch.ops, library), kind), rest[0] if rest else "default")
@@ -366,7 +366,7 @@ def _text(operator: str, parameter: Parameter, argument: Argument) -> None:
         raise WrongArgumentError(say("is not one of {0}", ", ".join(known)))
 
 
-_TEXTS = {"approximate": ("none", "tanh"), "rounding_mode": ("floor", "trunc")}
+_TEXTS = {"approximate": ("none", "tanh"), "rounding_mode": ("floor", "trunc"), "reduce": ("amax", "amin")}
 
 
 def _keyword(kind: str) -> Callable[[str, Parameter, Argument], None]:

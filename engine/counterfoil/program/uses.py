@@ -28,7 +28,13 @@ COMPARISONS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
 _FILLS = frozenset(
     ("full", "full_like", "new_full", "scalar_tensor", "fill", "masked_fill", "constant_pad_nd", "scatter")
 )
-_SCATTERS = frozenset(("select_scatter", "slice_scatter", "diagonal_scatter"))
+_SCATTERS = frozenset(
+    (
+        "aten.select_scatter.default", "aten.slice_scatter.default", "aten.diagonal_scatter.default",
+        "aten.scatter.src", "aten.scatter_reduce.two",
+    )
+)  # fmt: skip
+_CHOICES = ("amax", "amin")
 _DIVISIONS = frozenset(("aten.div.Tensor_mode", "aten.div.Scalar_mode"))
 
 
@@ -56,11 +62,13 @@ def undefined_use(node: Node, operands: Sequence[TensorType]) -> str | None:
         kind == "softplus_backward" and _argument(node, "beta", 2) != 1
     ):
         return say("compares a rounded product with its threshold, and jumps there")
+    if kind == "scatter_reduce" and _argument(node, "reduce", 4) not in _CHOICES:
+        return say("multiplies values in an order that differs between machines")
     if node.operator in _DIVISIONS and _argument(node, "rounding_mode", None) not in ("floor", "trunc"):
         return say("divides without saying how the quotient becomes an integer")
     if kind in COMPARISONS and not operands[0].floating and any(isinstance(item, float) for item in node.args):
         return say("compares integers with a number that is not an integer, for which both are converted")
-    if kind in _SCATTERS and operands[0].dtype != operands[1].dtype:
+    if node.operator in _SCATTERS and operands[0].dtype != operands[-1].dtype:
         return say("writes numbers of one type into a tensor of another")
     return _undefined_for_integers(node, kind)
 

@@ -6,11 +6,12 @@ Trainer and auditor never run it: they interpret the program that it was turned 
 from __future__ import annotations
 
 import importlib
+import numbers
 import os
 import sys
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,17 +22,31 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import nn
+from torch.amp.grad_scaler import GradScaler
 from torch.nn.parameter import is_lazy
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
 
-from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
+from counterfoil.bundle.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil.bundle.schema import check_name
-from counterfoil.dtypes import DATA_DTYPES
+from counterfoil.cancel import CancelToken
 from counterfoil.errors import BundleError, CounterfoilError, DataError
+from counterfoil.generators import finish
 from counterfoil.program.capture import Objective, capture
 from counterfoil.program.graph import TensorType
+from counterfoil.program.mixed import NO_SCALING
 from counterfoil.program.update import UpdateRule
+from counterfoil.program.update.rule import Wrapper
+from counterfoil.program.update.torchs import AnyRule, as_rule, optimizer_within, trained_names
 from counterfoil.training.order import Array, OrderDraft, draft_order
-from counterfoil.training.schedules import SchedulerFactory, check_rates, from_scheduler, shuffled_epochs
+from counterfoil.training.rows import Rows, RowsRead, check_dtype, read_rows
+from counterfoil.training.schedules import (
+    SchedulerFactory,
+    check_rates,
+    from_scheduler,
+    rates_of_groups,
+    shuffled_epochs,
+)
 
 RECIPE = "custom"
 
@@ -40,16 +55,24 @@ class ClientJob(ABC):
     """What a client's code returns to be ordered."""
 
     @abstractmethod
-    def draft(self, precision: AnyPrecision | None = None) -> OrderDraft:
-        """Draft the order.
+    def drafting(
+        self, precision: AnyPrecision | None = None, cancel: CancelToken | None = None
+    ) -> Generator[RowsRead, None, OrderDraft]:
+        """Draft the order, and report how far the data is read.
 
         Args:
             precision: A precision profile in the place of the job's own.
+            cancel: Looked at between rows.
 
         Raises:
             DataError: Something in the job cannot be used; the message says what.
-            ProgramError: A step cannot be captured; the message names the module of the model.
+            ProgramError: A step cannot be captured; the message names module, file and line.
+            CancelledError: ``cancel`` was set.
         """
+
+    def draft(self, precision: AnyPrecision | None = None) -> OrderDraft:
+        """Draft the order; :meth:`drafting` without the reports."""
+        return finish(self.drafting(precision))
 
 
 @dataclass(frozen=True)
@@ -60,14 +83,16 @@ class CustomJob(ClientJob):
         title: The client's name for the job.
         model: The model, float32, on the CPU, in training mode or not, with the weights to begin with.
         objective: ``objective(model, batch)`` returns the loss; ``batch`` holds the rows of each data array by name.
-        rule: The optimizer.
-        data: The data arrays by name (float32, int64, int32 or uint8); the first axis of each is the row.
+        rule: The optimizer: one of ``torch.optim`` that holds the model's parameters, or a rule of ours.
+        data: The data: arrays or tensors by name, a single one, a Dataset or a list of rows, or a DataLoader; the first
+            axis of each array is the row. The batches have the form that a DataLoader gives them.
         steps: Number of steps.
-        batch_size: Rows per step.
-        learning_rate: The learning rate, or one for each step.
-        scheduler: Makes a scheduler of ``torch.optim.lr_scheduler`` for an optimizer; ``learning_rate`` is then the one
-            that the optimizer is made with.
-        schedule: int64 ``[steps, batch_size]``, the rows of each step; shuffled epochs by the seed unless given.
+        batch_size: Rows per step; a DataLoader has its own.
+        learning_rate: The learning rate, or one for each step; an optimizer of torch has its own.
+        scheduler: A scheduler of ``torch.optim.lr_scheduler`` for the optimizer, or a function that makes one for an
+            optimizer; for a rule of ours ``learning_rate`` is the one that the optimizer is made with.
+        schedule: int64 ``[steps, batch_size]``, the rows of each step; unless given, what a DataLoader draws, or
+            shuffled epochs by the seed.
         seed: Seed of shuffling and of every random draw of the step, 0 to 2^64 - 1.
         micro_batches: Into how many equal parts a step splits its batch; their gradients are accumulated.
         precision: The precision profile; float64 to 24 significand bits by default.
@@ -78,12 +103,12 @@ class CustomJob(ClientJob):
     title: str
     model: nn.Module
     objective: Objective
-    rule: UpdateRule
-    data: Mapping[str, Array]
+    rule: AnyRule
+    data: Any
     steps: int
-    batch_size: int
-    learning_rate: float | Sequence[float]
-    scheduler: SchedulerFactory | None = None
+    batch_size: int | None = None
+    learning_rate: float | Sequence[float] | None = None
+    scheduler: LRScheduler | SchedulerFactory | None = None
     schedule: npt.NDArray[np.int64] | None = None
     seed: int = 0
     micro_batches: int = 1
@@ -91,9 +116,11 @@ class CustomJob(ClientJob):
     commit_every: int = 1
     checkpoint_every: int = 10
 
-    def draft(self, precision: AnyPrecision | None = None) -> OrderDraft:
+    def drafting(
+        self, precision: AnyPrecision | None = None, cancel: CancelToken | None = None
+    ) -> Generator[RowsRead, None, OrderDraft]:
         """Draft the order, under another precision profile if one is given; raises as :func:`order_custom`."""
-        return order_custom(replace(self, precision=precision or self.precision))
+        return _drafting(replace(self, precision=precision or self.precision), cancel)
 
 
 def order_custom(job: CustomJob) -> OrderDraft:
@@ -104,30 +131,39 @@ def order_custom(job: CustomJob) -> OrderDraft:
 
     Raises:
         DataError: Something in the job cannot be used; the message says what.
-        ProgramError: The step cannot be captured; the message names the module of the model.
+        ProgramError: The step cannot be captured; the message names module, file and line.
     """
+    return job.draft()
+
+
+def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[RowsRead, None, OrderDraft]:
+    check_kinds(job)
     check_counts(job)
     check_model(job.model)
-    rows = check_data(job.data)
-    rates = learning_rates(job)
-    schedule = schedule_of(job, rows)
-    batch = {n: TensorType(array.dtype.name, (job.batch_size, *array.shape[1:])) for n, array in job.data.items()}
-    captured = capture(
-        job.model,
-        job.objective,
-        job.rule,
-        batch,
-        micro_batches=job.micro_batches,
-        exact=isinstance(job.precision, ExactPrecision),
-    )
+    optimizer = optimizer_of(job)
+    rows = yield from read_rows(job.data, job.steps, cancel)
+    count = check_data(rows.arrays)
+    schedule = schedule_of(job, rows, count)
+    batch_size = schedule.shape[1]
+    batch = {n: TensorType(array.dtype.name, (batch_size, *array.shape[1:])) for n, array in rows.arrays.items()}
+    with only_training(job.model, optimizer.trained):
+        captured = capture(
+            job.model,
+            lambda model, given: job.objective(model, rows.batch(given)),
+            optimizer.rule,
+            batch,
+            micro_batches=job.micro_batches,
+            exact=isinstance(job.precision, ExactPrecision),
+            ignore_autocast=job.precision is not None,
+        )
     return draft_order(
         title=job.title,
         recipe=RECIPE,
         captured=captured,
-        rule=job.rule,
-        learning_rates=rates,
+        rule=optimizer.rule,
+        learning_rates=optimizer.rates,
         schedule=schedule,
-        data=job.data,
+        data=rows.arrays,
         seed=job.seed,
         precision=job.precision,
         commit_every=job.commit_every,
@@ -135,11 +171,99 @@ def order_custom(job: CustomJob) -> OrderDraft:
     )
 
 
+@dataclass(frozen=True)
+class JobOptimizer:
+    """The optimizer of a job, ready for the capture.
+
+    Attributes:
+        rule: The update rule.
+        rates: The learning rate of each step; those of parameter groups of an optimizer of torch are in the rule.
+        trained: Names of the parameters that it trains; None for all that require a gradient.
+    """
+
+    rule: UpdateRule
+    rates: Sequence[float]
+    trained: frozenset[str] | None
+
+
+def optimizer_of(job: CustomJob) -> JobOptimizer:
+    """Return the optimizer of a job, one of torch as a rule of ours; raises DataError."""
+    given = optimizer_within(job.rule)
+    if given is None:
+        return JobOptimizer(as_rule(job.rule, job.model, ()), learning_rates(job), None)
+    if job.learning_rate is not None:
+        raise DataError(
+            f"The job has a learning rate, and its optimizer {type(given).__name__} has one, too.",
+            remedy="Leave learning_rate out, and give the optimizer its lr; a list of rates becomes a scheduler, for "
+            "instance LambdaLR.",
+        )
+    trained = trained_names(given, job.model)
+    rates = rates_of_groups(given, job.scheduler, job.steps)
+    return JobOptimizer(as_rule(job.rule, job.model, rates), rates[0], trained)
+
+
+@contextmanager
+def only_training(model: nn.Module, trained: Collection[str] | None) -> Iterator[None]:
+    """Let no parameter but those of these names require a gradient, which they must; None changes nothing."""
+    before = {name: parameter.requires_grad for name, parameter in model.named_parameters()}
+    try:
+        for name, parameter in model.named_parameters():
+            parameter.requires_grad_(before[name] and (trained is None or name in trained))
+        yield
+    finally:
+        for name, parameter in model.named_parameters():
+            parameter.requires_grad_(before[name])
+
+
+_KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
+    "title": (str, "a text"),
+    "model": (nn.Module, "a torch.nn.Module"),
+    "objective": (Callable, "a function of model and batch that returns the loss"),  # type: ignore[dict-item]
+    "steps": (numbers.Integral, "a whole number"),
+    "batch_size": ((numbers.Integral, type(None)), "a whole number"),
+    "micro_batches": (numbers.Integral, "a whole number"),
+    "commit_every": (numbers.Integral, "a whole number"),
+    "checkpoint_every": (numbers.Integral, "a whole number"),
+    "seed": (numbers.Integral, "a whole number"),
+    "precision": ((Precision, ExactPrecision, type(None)), "a Precision or an ExactPrecision"),
+}
+"""What the fields of a job must be, and that in words."""
+
+
+def check_kinds(job: object) -> None:
+    """Check that each field of a job is of its kind; raises DataError."""
+    for name, (kind, words) in _KINDS.items():
+        value = getattr(job, name, None)
+        if hasattr(job, name) and (not isinstance(value, kind) or isinstance(value, bool)):
+            raise DataError(
+                f"The job's {name} is of the type {type(value).__name__}; it must be {words}.",
+                remedy=NO_SCALING if isinstance(value, GradScaler) else f"Give {words} as {name}.",
+            )
+    rule = getattr(job, "rule", None)
+    while isinstance(rule, Wrapper):
+        rule = rule.rule
+    if (
+        hasattr(job, "rule")
+        and not isinstance(rule, Optimizer)
+        and not (
+            not isinstance(rule, type) and all(hasattr(rule, name) for name in ("scalar_names", "slots", "update"))
+        )
+    ):
+        what = f"the class {rule.__name__}" if isinstance(rule, type) else f"of the type {type(rule).__name__}"
+        raise DataError(
+            f"The job's rule is {what}; it must be an optimizer.",
+            remedy=NO_SCALING
+            if isinstance(rule, GradScaler)
+            else "Give an optimizer of torch.optim, made of the model's parameters, or a rule of counterfoil.",
+        )
+
+
 def check_counts(job: CustomJob) -> None:
     """Check the numbers of a job; raises DataError."""
     for name in ("steps", "batch_size", "commit_every", "checkpoint_every", "micro_batches"):
-        if getattr(job, name) < 1:
-            raise DataError(f"The job's {name} is {getattr(job, name)}; it must be at least 1.")
+        value = getattr(job, name)
+        if value is not None and value < 1:
+            raise DataError(f"The job's {name} is {value}; it must be at least 1.")
     if job.checkpoint_every % job.commit_every:
         raise DataError(
             f"The job's checkpoint_every ({job.checkpoint_every}) is not a multiple of its commit_every "
@@ -174,16 +298,11 @@ def check_data(data: Mapping[str, Array]) -> int:
         raise DataError("The job has no data.", remedy="Give at least one array, for instance data={'images': ...}.")
     for name, array in data.items():
         _check_name(name, "data array")
-        if not isinstance(array, np.ndarray):
+        check_dtype(name, array)
+        if not array.ndim:
             raise DataError(
-                f"The data array {name!r} is of the type {type(array).__name__}, not a numpy array.",
-                remedy="Convert it, for instance with tensor.numpy().",
-            )
-        if array.dtype.name not in DATA_DTYPES or not array.ndim:
-            raise DataError(
-                f"The data array {name!r} is {array.dtype.name} of shape {array.shape}; an order holds arrays of "
-                f"{', '.join(DATA_DTYPES)} whose first axis is the row.",
-                remedy="Convert it, for instance with array.astype('float32').",
+                f"The data array {name!r} is of shape {array.shape}; the first axis must be the row.",
+                remedy="What is no row need not be data: let the objective refer to it.",
             )
     lengths = {name: len(array) for name, array in data.items()}
     if len(set(lengths.values())) > 1:
@@ -205,7 +324,23 @@ def _check_name(name: str, what: str) -> None:
 def learning_rates(job: CustomJob) -> list[float]:
     """Return the learning rate of each step of a job; raises DataError."""
     given = job.learning_rate
-    if not isinstance(given, (int, float)):
+    if isinstance(job.scheduler, LRScheduler):
+        if given is not None:
+            raise DataError(
+                "The job has a learning rate, and the optimizer of its scheduler has one, too.",
+                remedy="Leave learning_rate out.",
+            )
+        return from_scheduler(0.0, job.steps, job.scheduler)
+    if given is None:
+        raise DataError(
+            "The job has no learning rate.", remedy="Give learning_rate, or an optimizer of torch as the rule."
+        )
+    if not isinstance(given, (numbers.Real, Sequence, np.ndarray)) or isinstance(given, str):
+        raise DataError(
+            f"The job's learning_rate is of the type {type(given).__name__}.",
+            remedy="Give one number, or one for each step.",
+        )
+    if not isinstance(given, numbers.Real):
         if job.scheduler is not None:
             raise DataError(
                 "The job has a scheduler and a list of learning rates.", remedy="Give one learning rate to begin with."
@@ -214,7 +349,7 @@ def learning_rates(job: CustomJob) -> list[float]:
             raise DataError(f"The job lists {len(given)} learning rates for {job.steps} steps.")
         rates = [float(rate) for rate in given]
     else:
-        check_rates([given])
+        check_rates([float(given)])
         rates = [float(given)] * job.steps
         if job.scheduler is not None:
             return from_scheduler(float(given), job.steps, job.scheduler)
@@ -222,15 +357,27 @@ def learning_rates(job: CustomJob) -> list[float]:
     return rates
 
 
-def schedule_of(job: CustomJob, rows: int) -> npt.NDArray[np.int64]:
-    """Return the rows of each step of a job, int64 ``[steps, batch_size]``; raises DataError."""
+def schedule_of(job: CustomJob, rows: Rows, count: int) -> npt.NDArray[np.int64]:
+    """Return the rows of each step of a job, int64 ``[steps, batch_size]``, of so many; raises DataError."""
+    drawn = rows.schedule
+    if drawn is not None:
+        if job.schedule is not None or job.batch_size not in (None, drawn.shape[1]):
+            raise DataError(
+                f"The job's DataLoader gives batches of {drawn.shape[1]} rows, and the job says which rows as well.",
+                remedy="Leave schedule and batch_size out.",
+            )
+        return drawn
+    if job.schedule is None and job.batch_size is None:
+        raise DataError("The job has no batch_size.", remedy="Say how many rows a step has.")
     if job.schedule is None:
-        return shuffled_epochs(rows, job.batch_size, job.steps, job.seed)
+        assert job.batch_size is not None
+        return shuffled_epochs(count, job.batch_size, job.steps, job.seed)
     given = np.asarray(job.schedule)
-    if given.shape != (job.steps, job.batch_size) or not np.issubdtype(given.dtype, np.integer):
+    size = given.shape[-1] if job.batch_size is None and given.ndim == 2 else job.batch_size
+    if given.shape != (job.steps, size) or not np.issubdtype(given.dtype, np.integer):
         raise DataError(
             f"The job's schedule is {given.dtype} of shape {given.shape}; it must hold integers of shape "
-            f"({job.steps}, {job.batch_size}), the rows of each step."
+            f"({job.steps}, {size or 'batch_size'}), the rows of each step."
         )
     return given.astype(np.int64)
 

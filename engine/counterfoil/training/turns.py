@@ -6,33 +6,41 @@ model, its state, the data and the schedule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from torch import Tensor, nn
+from torch.optim.lr_scheduler import LRScheduler
 
 from counterfoil.bundle.precision import AnyPrecision, ExactPrecision
 from counterfoil.bundle.schema import MAX_PATTERN, MAX_PROGRAMS, ModuleNames, check_name
+from counterfoil.cancel import CancelToken
 from counterfoil.commit.state import tensor_digest
 from counterfoil.errors import BundleError, DataError, ProgramError
 from counterfoil.program.capture import CapturedStep, Objective, capture
 from counterfoil.program.graph import Input, Program, TensorType
 from counterfoil.program.update import UpdateRule
+from counterfoil.program.update.torchs import AnyRule, optimizer_within, trained_names
 from counterfoil.training.custom import (
     RECIPE,
     ClientJob,
     CustomJob,
+    JobOptimizer,
     check_counts,
     check_data,
+    check_kinds,
     check_model,
-    learning_rates,
+    only_training,
+    optimizer_of,
     schedule_of,
 )
-from counterfoil.training.order import Array, OrderDraft, assemble_order, describe_optimizer, module_names
+from counterfoil.training.order import OrderDraft, assemble_order, describe_optimizer, module_names
+from counterfoil.training.rows import Rows, RowsRead, read_rows
 from counterfoil.training.schedules import SchedulerFactory
 from counterfoil.turns import Turns
 
@@ -47,24 +55,27 @@ class Turn:
     Attributes:
         name: Its name in the pattern, for instance ``d``.
         objective: ``objective(model, batch)`` returns the loss of a step.
-        rule: The optimizer.
+        rule: The optimizer, as in :class:`CustomJob`.
         parameters: The parameters that it trains: a pattern of names such as ``discriminator.*``, or a function that
-            says so of a name. The others are constants in its steps. No two turns train the same parameter.
-        learning_rate: The learning rate, or one for each of its steps.
+            says so of a name; an optimizer of torch holds its own. The others are constants in its steps. No two turns
+            train the same parameter.
+        learning_rate: The learning rate, or one for each of its steps; an optimizer of torch has its own.
         scheduler: As in :class:`CustomJob`; it moves on once after each of this optimizer's steps.
         micro_batches: Into how many equal parts a step splits its batch.
     """
 
     name: str
     objective: Objective
-    rule: UpdateRule
-    parameters: str | Callable[[str], bool]
-    learning_rate: float | Sequence[float]
-    scheduler: SchedulerFactory | None = None
+    rule: AnyRule
+    parameters: str | Callable[[str], bool] | None = None
+    learning_rate: float | Sequence[float] | None = None
+    scheduler: LRScheduler | SchedulerFactory | None = None
     micro_batches: int = 1
 
     def trains(self, parameter: str) -> bool:
-        """Whether a parameter of this name is one that it trains."""
+        """Whether a parameter of this name is one that it trains; without ``parameters`` none is."""
+        if self.parameters is None:
+            return False
         return (
             fnmatchcase(parameter, self.parameters) if isinstance(self.parameters, str) else self.parameters(parameter)
         )
@@ -94,18 +105,20 @@ class TurnsJob(ClientJob):
     model: nn.Module
     turns: Sequence[Turn]
     pattern: str | Sequence[str]
-    data: Mapping[str, Array]
+    data: Any
     steps: int
-    batch_size: int
+    batch_size: int | None = None
     schedule: npt.NDArray[np.int64] | None = None
     seed: int = 0
     precision: AnyPrecision | None = None
     commit_every: int = 1
     checkpoint_every: int = 10
 
-    def draft(self, precision: AnyPrecision | None = None) -> OrderDraft:
+    def drafting(
+        self, precision: AnyPrecision | None = None, cancel: CancelToken | None = None
+    ) -> Generator[RowsRead, None, OrderDraft]:
         """Draft the order, under another precision profile if one is given; raises as :func:`order_turns`."""
-        return order_turns(replace(self, precision=precision or self.precision))
+        return _drafting(replace(self, precision=precision or self.precision), cancel)
 
 
 def order_turns(job: TurnsJob) -> OrderDraft:
@@ -116,8 +129,14 @@ def order_turns(job: TurnsJob) -> OrderDraft:
 
     Raises:
         DataError: Something in the job cannot be used; the message says what.
-        ProgramError: A step cannot be captured; the message names the module of the model.
+        ProgramError: A step cannot be captured; the message names module, file and line.
     """
+    return job.draft()
+
+
+def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[RowsRead, None, OrderDraft]:
+    check_kinds(job)
+    job = replace(job, turns=[_with_parameters(turn, job.model) for turn in job.turns])
     turns = Turns({turn.name: turn for turn in job.turns}, _pattern(job))
     whole = _alone(job, next(iter(turns.parts.values())), job.steps) if turns.parts else None
     if whole is None:
@@ -125,18 +144,20 @@ def order_turns(job: TurnsJob) -> OrderDraft:
     check_counts(whole)
     _check_turns(job, turns)
     check_model(job.model)
-    rows = check_data(job.data)
-    rates: dict[str, Sequence[float]] = {}
+    optimizers: dict[str, JobOptimizer] = {}
     captured: dict[str, CapturedStep] = {}
     for name, turn in turns.parts.items():
         with _about(turn):
-            rates[name] = learning_rates(_alone(job, turn, turns.count(name, job.steps)))
+            optimizers[name] = optimizer_of(_alone(job, turn, turns.count(name, job.steps)))
+            _trained(job.model, turn)
+    rows = yield from read_rows(job.data, job.steps, cancel)
+    schedule = schedule_of(whole, rows, check_data(rows.arrays))
     for name, turn in turns.parts.items():
         with _about(turn):
-            captured[name] = _capture(job, turn)
+            captured[name] = _capture(job, turn, optimizers[name].rule, rows, schedule.shape[1])
     programs, state, module = _united(captured)
-    names, scalars = _scalars(job.steps, turns, rates)
-    described = (f"{name}: {describe_optimizer(captured[name], turn.rule)}" for name, turn in turns.parts.items())
+    names, scalars = _scalars(job.steps, turns, optimizers)
+    described = (f"{name}: {describe_optimizer(captured[name], optimizers[name].rule)}" for name in turns.parts)
     return assemble_order(
         title=job.title,
         recipe=RECIPE,
@@ -146,13 +167,20 @@ def order_turns(job: TurnsJob) -> OrderDraft:
         scalars=scalars,
         state=state,
         module=module,
-        schedule=schedule_of(whole, rows),
-        data=job.data,
+        schedule=schedule,
+        data=rows.arrays,
         seed=job.seed,
         precision=job.precision,
         commit_every=job.commit_every,
         checkpoint_every=job.checkpoint_every,
     )
+
+
+def _with_parameters(turn: Turn, model: nn.Module) -> Turn:
+    optimizer = optimizer_within(turn.rule)
+    if turn.parameters is not None or optimizer is None:
+        return turn
+    return replace(turn, parameters=trained_names(optimizer, model).__contains__)
 
 
 def _pattern(job: TurnsJob) -> tuple[str, ...]:
@@ -218,15 +246,16 @@ def _alone(job: TurnsJob, turn: Turn, steps: int) -> CustomJob:
     )
 
 
-def _capture(job: TurnsJob, turn: Turn) -> CapturedStep:
-    with _only_training(job.model, turn):
+def _capture(job: TurnsJob, turn: Turn, rule: UpdateRule, rows: Rows, batch_size: int) -> CapturedStep:
+    with only_training(job.model, _trained(job.model, turn)):
         return capture(
             job.model,
-            turn.objective,
-            turn.rule,
-            {n: TensorType(array.dtype.name, (job.batch_size, *array.shape[1:])) for n, array in job.data.items()},
+            lambda model, given: turn.objective(model, rows.batch(given)),
+            rule,
+            {n: TensorType(array.dtype.name, (batch_size, *array.shape[1:])) for n, array in rows.arrays.items()},
             micro_batches=turn.micro_batches,
             exact=isinstance(job.precision, ExactPrecision),
+            ignore_autocast=job.precision is not None,
         )
 
 
@@ -240,23 +269,16 @@ def _about(turn: Turn) -> Iterator[None]:
         raise type(error)(sentence, remedy=error.remedy, detail=error.detail) from error
 
 
-@contextmanager
-def _only_training(model: nn.Module, turn: Turn) -> Iterator[None]:
-    """Let no parameter but those of a turn require a gradient."""
-    before = {name: parameter.requires_grad for name, parameter in model.named_parameters()}
-    chosen = {name for name, required in before.items() if required and turn.trains(name)}
+def _trained(model: nn.Module, turn: Turn) -> set[str]:
+    """Return the names of the parameters that a turn trains; raises DataError when there is none."""
+    parameters = dict(model.named_parameters())
+    chosen = {name for name, parameter in parameters.items() if parameter.requires_grad and turn.trains(name)}
     if not chosen:
         raise DataError(
             "There is no parameter to train: none that requires a gradient has such a name.",
-            remedy=f"The model has {', '.join(list(before)[:_SHOWN])}{' and others' * (len(before) > _SHOWN)}.",
+            remedy=f"The model has {', '.join(list(parameters)[:_SHOWN])}{' and others' * (len(parameters) > _SHOWN)}.",
         )
-    try:
-        for name, parameter in model.named_parameters():
-            parameter.requires_grad_(name in chosen)
-        yield
-    finally:
-        for name, parameter in model.named_parameters():
-            parameter.requires_grad_(before[name])
+    return chosen
 
 
 def _united(
@@ -299,18 +321,18 @@ def _renamed(program: Program, names: Mapping[str, str]) -> Program:
 
 
 def _scalars(
-    steps: int, turns: Turns[Turn], rates: Mapping[str, Sequence[float]]
+    steps: int, turns: Turns[Turn], optimizers: Mapping[str, JobOptimizer]
 ) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
     """Return the names of the per-step scalars, and float64 ``[steps, scalars]``; 0 where a step does not read one.
 
     An optimizer's own steps count for it: its bias corrections and its schedule know nothing of the others' turns.
     """
-    names = tuple(dict.fromkeys(name for turn in turns.parts.values() for name in turn.rule.scalar_names))
+    names = tuple(dict.fromkeys(name for turn in turns.parts for name in optimizers[turn].rule.scalar_names))
     columns = {name: column for column, name in enumerate(names)}
     scalars = np.zeros((steps, len(names)), np.float64)
     for step in range(1, steps + 1):
         turn = turns.of(step)
-        own = turns.count(turn.name, step)
-        values = turn.rule.scalars(own, rates[turn.name][own - 1])
-        scalars[step - 1, [columns[name] for name in turn.rule.scalar_names]] = values
+        own, optimizer = turns.count(turn.name, step), optimizers[turn.name]
+        values = optimizer.rule.scalars(own, optimizer.rates[own - 1])
+        scalars[step - 1, [columns[name] for name in optimizer.rule.scalar_names]] = values
     return names, scalars

@@ -18,9 +18,11 @@ from counterfoil.commit.digest import Digest
 from counterfoil.commit.merkle import MerkleTree, leaf_hash
 from counterfoil.commit.state import chunk_tree, state_root, tensor_digest, tensor_record
 from counterfoil.errors import CounterfoilError
+from counterfoil.execution.draws import drawn
 from counterfoil.execution.philox import philox4x32, uniform
 from counterfoil.intoto import PAYLOAD_TYPE, make_statement
 from counterfoil.program.graph import Input, Node, Program, TensorType, Value
+from counterfoil.program.operators import EXPONENTIAL, NORMAL
 from counterfoil.rounding.grid import ZERO_SCALE, Grid
 from counterfoil.rounding.log import SiteLog, decode, encode
 from counterfoil.rounding.rounder import Kernels, ReplayingRounder, place_key, step_key
@@ -139,6 +141,19 @@ def philox() -> dict[str, Any]:
         "blocks": [{"counter": list(c), "key": list(k), "words": [int(w) for w in philox4x32(c, k)]} for c, k in known],
         "uniform": draws,
     }
+
+
+def draws() -> dict[str, Any]:
+    """Draws of ``counterfoil.normal`` and ``counterfoil.exponential``."""
+    cases: dict[str, Any] = {}
+    for operator in (NORMAL, EXPONENTIAL):
+        cases[operator] = []
+        for shape, seed, step, draw in (((10,), 1, 1, 0), ((2, 3), 2**64 - 1, 9, 1), ((1,), 7, 2**32 - 1, 2**32 - 1)):
+            key = {"seed": seed, "step": step, "draw": draw}
+            numbers = drawn(operator, shape, dtype=torch.float64, device=_CPU, **key)
+            cases[operator].append({"shape": list(shape), **key, "seed": str(seed),
+                                    "values": _hexes(numbers.flatten().tolist())})  # fmt: skip
+    return cases
 
 
 def _near(exponent: int, p: int, guard: int) -> list[float]:
@@ -332,6 +347,7 @@ def all_functions() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "digests.json", digests()
     yield "signatures.json", signatures()
     yield "philox.json", philox()
+    yield "draws.json", draws()
     yield "rounding.json", rounding()
     yield "following.json", following()
     yield "logs.json", logs()

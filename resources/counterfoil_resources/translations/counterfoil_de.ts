@@ -42,6 +42,10 @@
             <translation>&amp;Entscheiden</translation>
         </message>
         <message>
+            <source>&amp;Adjudicate again</source>
+            <translation>&amp;Erneut entscheiden</translation>
+        </message>
+        <message>
             <source>&amp;Close</source>
             <translation>&amp;Schließen</translation>
         </message>
@@ -60,10 +64,6 @@
         <message>
             <source>Being adjudicated</source>
             <translation>Wird entschieden</translation>
-        </message>
-        <message>
-            <source>CONFIRMED: the auditor is right</source>
-            <translation>CONFIRMED: Der Prüfer hat recht</translation>
         </message>
         <message>
             <source>Checks</source>
@@ -110,12 +110,12 @@
             <translation>Fortschritt der Nachrechnung</translation>
         </message>
         <message>
-            <source>REJECTED: the trainer is right</source>
-            <translation>REJECTED: Der Trainer hat recht</translation>
-        </message>
-        <message>
             <source>Run root</source>
             <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>S&amp;ign…</source>
+            <translation>Unters&amp;chreiben…</translation>
         </message>
         <message>
             <source>SHA-256</source>
@@ -124,6 +124,10 @@
         <message>
             <source>The disputed step is replayed.</source>
             <translation>Der strittige Schritt wird nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>The signed adjudication is in {0}.</source>
+            <translation>Die unterschriebene Entscheidung liegt in {0}.</translation>
         </message>
         <message>
             <source>Trainer's key</source>
@@ -414,6 +418,161 @@
         <message>
             <source>Copy: {0}</source>
             <translation>Kopieren: {0}</translation>
+        </message>
+    </context>
+    <context>
+        <name>DeliveryDialog</name>
+        <message>
+            <source>&amp;Compare again</source>
+            <translation>&amp;Noch einmal vergleichen</translation>
+        </message>
+        <message>
+            <source>&amp;Stop</source>
+            <translation>&amp;Abbrechen</translation>
+        </message>
+        <message>
+            <source>At</source>
+            <translation>Stelle</translation>
+        </message>
+        <message>
+            <source>Auditor's key</source>
+            <translation>Schlüssel des Prüfers</translation>
+        </message>
+        <message>
+            <source>Being compared</source>
+            <translation>Wird verglichen</translation>
+        </message>
+        <message>
+            <source>C&amp;lose</source>
+            <translation>Sch&amp;ließen</translation>
+        </message>
+        <message>
+            <source>Choose the &amp;verdict…</source>
+            <translation>&amp;Urteil wählen…</translation>
+        </message>
+        <message>
+            <source>DELIVERED: these are the verified weights</source>
+            <translation>DELIVERED: Das sind die verifizierten Gewichte</translation>
+        </message>
+        <message>
+            <source>DIFFERENT: these are other weights</source>
+            <translation>DIFFERENT: Das sind andere Gewichte</translation>
+        </message>
+        <message>
+            <source>Delivered weights: {0}</source>
+            <translation>Gelieferte Gewichte: {0}</translation>
+        </message>
+        <message>
+            <source>Elements</source>
+            <translation>Elemente</translation>
+        </message>
+        <message>
+            <source>Equal</source>
+            <translation>Gleich</translation>
+        </message>
+        <message>
+            <source>Every tensor is compared with the final state of the run.</source>
+            <translation>Jeder Tensor wird mit dem Endzustand des Laufs verglichen.</translation>
+        </message>
+        <message>
+            <source>Largest difference</source>
+            <translation>Größter Unterschied</translation>
+        </message>
+        <message>
+            <source>Not compared</source>
+            <translation>Nicht verglichen</translation>
+        </message>
+        <message>
+            <source>Not looked at</source>
+            <translation>Nicht angesehen</translation>
+        </message>
+        <message>
+            <source>Nothing says that the run {0} is verified: choose the verdict on it.</source>
+            <translation>Nichts sagt, dass der Lauf {0} verifiziert ist: Wählen Sie das Urteil über ihn.</translation>
+        </message>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Progress of the comparison</source>
+            <translation>Fortschritt des Vergleichs</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>Schritt</translation>
+        </message>
+        <message>
+            <source>Tensor</source>
+            <translation>Tensorname</translation>
+        </message>
+        <message>
+            <source>Tensors</source>
+            <translation>Tensoren</translation>
+        </message>
+        <message>
+            <source>Tensors that are not as in the run</source>
+            <translation>Tensoren, die nicht wie im Lauf sind</translation>
+        </message>
+        <message>
+            <source>The comparison was stopped.</source>
+            <translation>Der Vergleich wurde angehalten.</translation>
+        </message>
+        <message>
+            <source>The run {0} is judged by the verdict {1}.</source>
+            <translation>Den Lauf {0} beurteilt das Urteil {1}.</translation>
+        </message>
+        <message>
+            <source>The run {0} was replayed here and verified.</source>
+            <translation>Der Lauf {0} wurde hier nachgerechnet und verifiziert.</translation>
+        </message>
+        <message>
+            <source>The verdict on the run</source>
+            <translation>Das Urteil über den Lauf</translation>
+        </message>
+        <message>
+            <source>Verdicts (*.json)</source>
+            <translation>Urteile (*.json)</translation>
+        </message>
+        <message>
+            <source>Weights</source>
+            <translation>Gewichte</translation>
+        </message>
+        <message>
+            <source>What is wrong</source>
+            <translation>Was nicht stimmt</translation>
+        </message>
+        <message>
+            <source>What was found</source>
+            <translation>Was gefunden wurde</translation>
+        </message>
+        <message>
+            <source>missing</source>
+            <translation>fehlt</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>keine</translation>
+        </message>
+        <message>
+            <source>not a number</source>
+            <translation>keine Zahl</translation>
+        </message>
+        <message>
+            <source>not of the run</source>
+            <translation>nicht aus dem Lauf</translation>
+        </message>
+        <message>
+            <source>other values</source>
+            <translation>andere Werte</translation>
+        </message>
+        <message>
+            <source>{0} of {1}</source>
+            <translation>{0} von {1}</translation>
         </message>
     </context>
     <context>
@@ -744,8 +903,8 @@
     <context>
         <name>DropHint</name>
         <message>
-            <source>A run is opened, several are queued. An order is compared with the run, a verdict is read, a dispute capsule is adjudicated; data, tree heads and keys are used with what is open.</source>
-            <translation>Ein Lauf wird geöffnet, mehrere kommen in die Warteschlange. Ein Auftrag wird mit dem Lauf verglichen, ein Urteil gelesen, über eine Streitfallkapsel entschieden; Daten, Baumköpfe und Schlüssel gelten für das, was offen ist.</translation>
+            <source>A run is opened, several are queued. An order is compared with the run, a verdict is read, a dispute capsule is adjudicated, weights are compared with the run; data, tree heads and keys are used with what is open.</source>
+            <translation>Ein Lauf wird geöffnet, mehrere kommen in die Warteschlange. Ein Auftrag wird mit dem Lauf verglichen, ein Urteil gelesen, über eine Streitfallkapsel entschieden, Gewichte werden mit dem Lauf verglichen; Daten, Baumköpfe und Schlüssel gelten für das, was offen ist.</translation>
         </message>
         <message>
             <source>Drop the file here</source>
@@ -779,8 +938,12 @@
             <translation>{0} enthält Baumköpfe: Öffnen Sie zuerst ihren Lauf.</translation>
         </message>
         <message>
-            <source>{0} holds weights: an audit needs none, the run holds every weight that was signed.</source>
-            <translation>{0} enthält Gewichte: Eine Prüfung braucht keine, der Lauf enthält jedes unterschriebene Gewicht.</translation>
+            <source>{0} holds weights: compare them after the replay.</source>
+            <translation>{0} enthält Gewichte: Vergleichen Sie sie nach der Nachrechnung.</translation>
+        </message>
+        <message>
+            <source>{0} holds weights: open the run that they should come from first.</source>
+            <translation>{0} enthält Gewichte: Öffnen Sie zuerst den Lauf, aus dem sie stammen sollen.</translation>
         </message>
         <message>
             <source>{0} is no file that Counterfoil reads.</source>
@@ -1614,10 +1777,6 @@
             <translation>Genauigkeit, genau</translation>
         </message>
         <message>
-            <source>Program</source>
-            <translation>Programm</translation>
-        </message>
-        <message>
             <source>Recipe</source>
             <translation>Rezept</translation>
         </message>
@@ -2255,20 +2414,16 @@ Lauf zu finden</translation>
             <translation>Auch schreiben</translation>
         </message>
         <message>
-            <source>Bundle</source>
-            <translation>Bündel</translation>
-        </message>
-        <message>
             <source>C&amp;ase and parties</source>
             <translation>&amp;Akte und Parteien</translation>
         </message>
         <message>
-            <source>Choose the private key file</source>
-            <translation>Datei des privaten Schlüssels wählen</translation>
+            <source>Choose the file to be signed</source>
+            <translation>Die zu unterschreibende Datei wählen</translation>
         </message>
         <message>
-            <source>Choose the verdict file</source>
-            <translation>Datei des Urteils wählen</translation>
+            <source>Choose the private key file</source>
+            <translation>Datei des privaten Schlüssels wählen</translation>
         </message>
         <message>
             <source>Choose…</source>
@@ -2279,28 +2434,12 @@ Lauf zu finden</translation>
             <translation>&amp;Neuen Schlüssel erzeugen</translation>
         </message>
         <message>
-            <source>Disputed step</source>
-            <translation>Strittiger Schritt</translation>
-        </message>
-        <message>
             <source>Looking for the key ring of the system.</source>
             <translation>Der Schlüsselbund des Systems wird gesucht.</translation>
         </message>
         <message>
             <source>New private key</source>
             <translation>Neuer privater Schlüssel</translation>
-        </message>
-        <message>
-            <source>Order</source>
-            <translation>Auftrag</translation>
-        </message>
-        <message>
-            <source>Order digest</source>
-            <translation>Digest des Auftrags</translation>
-        </message>
-        <message>
-            <source>Outcome</source>
-            <translation>Ergebnis</translation>
         </message>
         <message>
             <source>Passphrase</source>
@@ -2319,36 +2458,16 @@ Lauf zu finden</translation>
             <translation>Datei des privaten Schlüssels</translation>
         </message>
         <message>
-            <source>Reason</source>
-            <translation>Begründung</translation>
-        </message>
-        <message>
             <source>Remember the passphrase in the key &amp;ring of the system</source>
             <translation>Das Passwort im Schlüssel&amp;bund des Systems merken</translation>
         </message>
         <message>
-            <source>Run root</source>
-            <translation>Laufwurzel</translation>
-        </message>
-        <message>
-            <source>SHA-256</source>
-            <translation>SHA-256</translation>
-        </message>
-        <message>
-            <source>Sample</source>
-            <translation>Stichprobe</translation>
-        </message>
-        <message>
-            <source>Say where the key is and where the verdict goes.</source>
-            <translation>Geben Sie an, wo der Schlüssel liegt und wohin das Urteil soll.</translation>
+            <source>Say where the key is and where the signed file goes.</source>
+            <translation>Sagen Sie, wo der Schlüssel liegt und wohin die unterschriebene Datei soll.</translation>
         </message>
         <message>
             <source>Sign and save</source>
             <translation>Unterschreiben und speichern</translation>
-        </message>
-        <message>
-            <source>Sign the verdict</source>
-            <translation>Urteil unterschreiben</translation>
         </message>
         <message>
             <source>Sign with my &amp;key</source>
@@ -2357,10 +2476,6 @@ Lauf zu finden</translation>
         <message>
             <source>Signing…</source>
             <translation>Wird unterschrieben…</translation>
-        </message>
-        <message>
-            <source>Steps</source>
-            <translation>Schritte</translation>
         </message>
         <message>
             <source>The &amp;table of steps (CSV)</source>
@@ -2399,44 +2514,16 @@ Lauf zu finden</translation>
             <translation>Diese Schlüsseldatei gibt es nicht.</translation>
         </message>
         <message>
-            <source>Time</source>
-            <translation>Zeit</translation>
-        </message>
-        <message>
-            <source>Trainer's key</source>
-            <translation>Schlüssel des Trainers</translation>
-        </message>
-        <message>
-            <source>Verdict</source>
-            <translation>Urteil</translation>
-        </message>
-        <message>
-            <source>Verdict file</source>
-            <translation>Datei des Urteils</translation>
-        </message>
-        <message>
             <source>What is signed, in &amp;words</source>
             <translation>Was unterschrieben wird, in &amp;Worten</translation>
         </message>
         <message>
-            <source>Whoever checks the verdict needs the public key that belongs to this private key.</source>
-            <translation>Wer das Urteil prüft, braucht den öffentlichen Schlüssel, der zu diesem privaten gehört.</translation>
-        </message>
-        <message>
-            <source>You sign that you replayed {0} and found: {1}. {2}</source>
-            <translation>Sie unterschreiben, dass Sie {0} nachgerechnet haben, mit dem Ergebnis: {1}. {2}</translation>
+            <source>Whoever checks what you sign needs the public key that belongs to this private key.</source>
+            <translation>Wer prüft, was Sie unterschreiben, braucht den öffentlichen Schlüssel zu diesem privaten.</translation>
         </message>
         <message>
             <source>beside it: {0}</source>
             <translation>daneben: {0}</translation>
-        </message>
-        <message>
-            <source>compared with the client's own file</source>
-            <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
-        </message>
-        <message>
-            <source>could not be read</source>
-            <translation>konnte nicht gelesen werden</translation>
         </message>
         <message>
             <source>empty if the key has none</source>
@@ -2445,14 +2532,6 @@ Lauf zu finden</translation>
         <message>
             <source>recommended; protects the key file</source>
             <translation>empfohlen; schützt die Schlüsseldatei</translation>
-        </message>
-        <message>
-            <source>taken from the bundle; not compared with the client's own file</source>
-            <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
-        </message>
-        <message>
-            <source>{0} ordered, {1} judged, {2} different</source>
-            <translation>{0} bestellt, {1} beurteilt, {2} abweichend</translation>
         </message>
     </context>
     <context>
@@ -2647,6 +2726,10 @@ Lauf zu finden</translation>
             <translation>Bündel</translation>
         </message>
         <message>
+            <source>Capsule</source>
+            <translation>Kapsel</translation>
+        </message>
+        <message>
             <source>Choose the auditor's public &amp;key…</source>
             <translation>Öffentlichen Schlüssel des Prüfers &amp;wählen…</translation>
         </message>
@@ -2763,6 +2846,10 @@ Lauf zu finden</translation>
             <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
         </message>
         <message>
+            <source>step {0} of {1}, replayed from the state after step {2}</source>
+            <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
+        </message>
+        <message>
             <source>taken from the bundle; not compared with the client's own file</source>
             <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
         </message>
@@ -2835,10 +2922,6 @@ Lauf zu finden</translation>
         <message>
             <source>Precision</source>
             <translation>Genauigkeit</translation>
-        </message>
-        <message>
-            <source>Program</source>
-            <translation>Programm</translation>
         </message>
         <message>
             <source>Rows per step</source>
@@ -2977,6 +3060,10 @@ Lauf zu finden</translation>
         <message>
             <source>replay minus trainer</source>
             <translation>Nachrechnung minus Trainer</translation>
+        </message>
+        <message>
+            <source>size of replay minus trainer</source>
+            <translation>Größe von Nachrechnung minus Trainer</translation>
         </message>
         <message>
             <source>trainer</source>
@@ -3210,12 +3297,16 @@ Lauf zu finden</translation>
             <translation>Ein Operator {0} des Programms hat keine richtige Herkunft.</translation>
         </message>
         <message>
+            <source>Ask for fewer workers.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Ask for fewer, or all.</source>
             <translation>Verlangen Sie weniger oder alle.</translation>
         </message>
         <message>
             <source>Ask for safetensors files (save_pretrained writes them), and take it out of the folder.</source>
-            <translation type="unfinished" />
+            <translation>Bitten Sie um safetensors-Dateien (save_pretrained schreibt sie), und nehmen Sie sie aus dem Ordner.</translation>
         </message>
         <message>
             <source>Ask for the file again.</source>
@@ -3223,11 +3314,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Ask for the weights again, as safetensors files.</source>
-            <translation type="unfinished" />
+            <translation>Bitten Sie erneut um die Gewichte, als safetensors-Dateien.</translation>
         </message>
         <message>
             <source>Ask for the weights as they were trained: base, A and B each by itself.</source>
-            <translation type="unfinished" />
+            <translation>Bitten Sie um die Gewichte, wie sie trainiert wurden: Basis, A und B je für sich.</translation>
         </message>
         <message>
             <source>Ask for the whole file.</source>
@@ -3294,6 +3385,10 @@ Lauf zu finden</translation>
             <translation>Prüfen Sie ihn auf der Hardware, die da ist.</translation>
         </message>
         <message>
+            <source>Audit the run again without workers, and look what is wrong with that machine.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Check that you have permission to read it.</source>
             <translation>Prüfen Sie, ob Sie sie lesen dürfen.</translation>
         </message>
@@ -3355,7 +3450,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Comparing {0}</source>
-            <translation type="unfinished" />
+            <translation>{0} wird verglichen</translation>
         </message>
         <message>
             <source>Copy the file to a place where nobody else writes to it, and start again with the copy.</source>
@@ -3367,11 +3462,15 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Deliver each tensor once: take files of another saving out of the folder.</source>
-            <translation type="unfinished" />
+            <translation>Liefern Sie jeden Tensor einmal: Nehmen Sie Dateien eines anderen Speicherns aus dem Ordner.</translation>
         </message>
         <message>
             <source>Directions look chosen in {0}.</source>
             <translation>Richtungen sehen gewählt aus in {0}.</translation>
+        </message>
+        <message>
+            <source>Drop the auditor's public key on the window, then compare again.</source>
+            <translation>Ziehen Sie den öffentlichen Schlüssel des Prüfers auf das Fenster, und vergleichen Sie noch einmal.</translation>
         </message>
         <message>
             <source>Every fingerprint that the trainer signed for this step agrees with the replay, and what follows the last of them is arithmetic that is exact on all hardware: the result that it signed does not follow from what it signed on the way.</source>
@@ -3427,7 +3526,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Give as --prefix what the names of the files lack.</source>
-            <translation type="unfinished" />
+            <translation>Geben Sie mit --prefix an, was den Namen in den Dateien fehlt.</translation>
         </message>
         <message>
             <source>Give it through a file descriptor, whose number is in the environment variable {0}, or in the environment variable {1}.</source>
@@ -3447,15 +3546,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Give the folder, or the file, that the model's weights were delivered in.</source>
-            <translation type="unfinished" />
+            <translation>Geben Sie den Ordner oder die Datei an, worin die Gewichte des Modells geliefert wurden.</translation>
         </message>
         <message>
             <source>Give the name of a file.</source>
             <translation>Geben Sie den Namen einer Datei an.</translation>
-        </message>
-        <message>
-            <source>Give the name of a folder.</source>
-            <translation type="unfinished" />
         </message>
         <message>
             <source>Give the name of a key file; 'counterfoil keygen' makes one.</source>
@@ -3467,7 +3562,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Give the run that the auditor judged.</source>
-            <translation type="unfinished" />
+            <translation>Geben Sie den Lauf an, den der Prüfer beurteilt hat.</translation>
         </message>
         <message>
             <source>Give the same file and options as then, or start the audit anew, without --resume.</source>
@@ -3475,11 +3570,19 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Give the trainer's run of it.</source>
-            <translation type="unfinished" />
+            <translation>Geben Sie den Lauf an, den der Trainer dafür gemacht hat.</translation>
         </message>
         <message>
             <source>Give the whole run to the one who is to judge it.</source>
             <translation>Geben Sie den ganzen Lauf dem, der ihn beurteilen soll.</translation>
+        </message>
+        <message>
+            <source>Go on with --resume without workers, or on machines with more memory.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Go on with --resume, with other workers or without.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Hashing the file: {0} %.</source>
@@ -3487,19 +3590,19 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Hashing the record of the run</source>
-            <translation type="unfinished" />
+            <translation>Die Aufzeichnung des Laufs wird gehasht</translation>
         </message>
         <message>
             <source>Hashing the weights</source>
-            <translation type="unfinished" />
+            <translation>Die Gewichte werden gehasht</translation>
         </message>
         <message>
             <source>Have the run audited first.</source>
-            <translation type="unfinished" />
+            <translation>Lassen Sie den Lauf erst prüfen.</translation>
         </message>
         <message>
             <source>How the step applies the adapter of {0} cannot be told from the order's program.</source>
-            <translation type="unfinished" />
+            <translation>Wie der Schritt den Adapter von {0} anwendet, ist aus dem Programm des Auftrags nicht zu erkennen.</translation>
         </message>
         <message>
             <source>If the steps before it went well, training has diverged: lower the learning rate, or clip the gradients. If not, look for a division by zero, a logarithm of zero, a row that is masked as a whole, and data of different sizes.</source>
@@ -3526,8 +3629,28 @@ Lauf zu finden</translation>
             <translation>Installieren Sie eine Version von torch, die Counterfoil unterstützt (2.11 bis 2.13).</translation>
         </message>
         <message>
+            <source>Install it here and on the machines: pip install counterfoil[cluster]</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Install it; on Debian and Ubuntu: apt-get install libxcb-cursor0</source>
             <translation>Installieren Sie sie; unter Debian und Ubuntu: apt-get install libxcb-cursor0</translation>
+        </message>
+        <message>
+            <source>It answered what it was not asked.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It ended by itself: {0}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It gave no reason.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It has something else. What differs: {0}.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>It is not proven that a sound machine cannot give the trainer's result, so nobody is accused.</source>
@@ -3536,10 +3659,6 @@ Lauf zu finden</translation>
         <message>
             <source>It is the first step of the training.</source>
             <translation>Es ist der erste Schritt des Trainings.</translation>
-        </message>
-        <message>
-            <source>It stores one every {0} steps, and that of step {1}.</source>
-            <translation type="unfinished" />
         </message>
         <message>
             <source>Keep the divisor away from zero, for instance with clamp(min=1).</source>
@@ -3559,7 +3678,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Leave --average out: its order asks for none.</source>
-            <translation type="unfinished" />
+            <translation>Lassen Sie --average weg: Sein Auftrag verlangt keinen.</translation>
         </message>
         <message>
             <source>Leave it empty.</source>
@@ -3568,6 +3687,10 @@ Lauf zu finden</translation>
         <message>
             <source>Leave it out to have one drawn.</source>
             <translation>Lassen Sie sie weg, damit eine gezogen wird.</translation>
+        </message>
+        <message>
+            <source>Leave it out, or give the run that it was made of.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Line {0} of {1} is not a tree head of this trainer. {2}</source>
@@ -3580,6 +3703,10 @@ Lauf zu finden</translation>
         <message>
             <source>Look at the reason that the audit gave.</source>
             <translation>Sehen Sie nach, welchen Grund die Prüfung nannte.</translation>
+        </message>
+        <message>
+            <source>Make it again: counterfoil audit run.cfoil --segments ... --partial FILE</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Make one with 'counterfoil keygen'.</source>
@@ -3642,6 +3769,10 @@ Lauf zu finden</translation>
             <translation>Meist ging dem Rechner der Speicher aus. Schließen Sie andere Programme, und versuchen Sie es noch einmal.</translation>
         </message>
         <message>
+            <source>Name another device, or start machines for it.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>New passphrase: </source>
             <translation>Neues Passwort: </translation>
         </message>
@@ -3666,12 +3797,20 @@ Lauf zu finden</translation>
             <translation>Es wurde kein Passwort angegeben.</translation>
         </message>
         <message>
+            <source>No process can be started for worker {0}: {1}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>No progress of an audit of this run was kept.</source>
             <translation>Von einer Prüfung dieses Laufs wurde kein Fortschritt aufbewahrt.</translation>
         </message>
         <message>
             <source>No published tree head covers a step of the run: all that were given are about its initial state.</source>
             <translation>Kein veröffentlichter Baumkopf erfasst einen Schritt des Laufs: Alle, die angegeben wurden, gelten seinem Anfangszustand.</translation>
+        </message>
+        <message>
+            <source>No worker is left. {0}</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Nothing follows for the model until the run has been replayed on another machine.</source>
@@ -3742,6 +3881,10 @@ Lauf zu finden</translation>
             <translation>Bewiesene Toleranzen folgen aus dem Programm; für einzelne Operatoren darf keine gesetzt werden.</translation>
         </message>
         <message>
+            <source>Ray is not installed.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Reading {0} failed: the file is damaged.</source>
             <translation>{0} konnte nicht gelesen werden: Die Datei ist beschädigt.</translation>
         </message>
@@ -3766,6 +3909,14 @@ Lauf zu finden</translation>
             <translation>Rechnen Sie den Lauf auf einem anderen Rechner nach; endet er auch dort, so fragen Sie den Trainer, wie es weiterging.</translation>
         </message>
         <message>
+            <source>Replay them: counterfoil audit ... --segments {0} --partial FILE</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Replaying segment {0} here too, as a check of {1}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Rounding decisions that lie within the error bound of a midpoint were left out of the log in {0} steps ({1}), which no conforming recorder does.</source>
             <translation>Rundungsentscheidungen, die innerhalb der Fehlerschranke einer Mitte liegen, fehlen im Protokoll von {0} Schritten ({1}), was bei keiner normgerechten Aufzeichnung vorkommt.</translation>
         </message>
@@ -3783,6 +3934,14 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Save the model again into an empty folder.</source>
+            <translation>Speichern Sie das Modell noch einmal in einen leeren Ordner.</translation>
+        </message>
+        <message>
+            <source>Segment {0} came out right on the machine {1}, it said, and here it does not: {2}. What the workers say cannot be relied on.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Segment {0} ended {1} workers, each in the middle of its replay, so it was not replayed.</source>
             <translation type="unfinished" />
         </message>
         <message>
@@ -3792,6 +3951,10 @@ Lauf zu finden</translation>
         <message>
             <source>Segments are chosen by number, by count, or by confidence; only one of them.</source>
             <translation>Segmente werden nach Nummer, nach Anzahl oder nach Sicherheit gewählt; nur nach einem davon.</translation>
+        </message>
+        <message>
+            <source>Segments that are in none of the parts: {0}.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Sign the verdict before you close the window.</source>
@@ -3822,6 +3985,10 @@ Lauf zu finden</translation>
             <translation>Starten Sie es in einer grafischen Sitzung, oder benutzen Sie hier 'counterfoil audit'.</translation>
         </message>
         <message>
+            <source>Start one with: ray start --head, or give the address of another.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Start the audit anew, or give the file or folder of its progress.</source>
             <translation>Beginnen Sie die Prüfung neu, oder geben Sie an, wo er liegt.</translation>
         </message>
@@ -3848,6 +4015,10 @@ Lauf zu finden</translation>
         <message>
             <source>Step {0} came out different from the trainer's, but this machine does not give its own result again when reductions run in another order: its arithmetic lies outside the margin. Nobody is accused; replay the run on another machine.</source>
             <translation>Schritt {0} kam anders heraus als beim Trainer, aber dieser Rechner liefert sein eigenes Ergebnis nicht wieder, wenn in anderer Reihenfolge summiert wird: Seine Arithmetik liegt außerhalb der Toleranz. Niemandem wird etwas vorgeworfen; rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+        </message>
+        <message>
+            <source>Step {0} came out different from the trainer's.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Step {0} came out different from the trainer's. {1}</source>
@@ -3899,7 +4070,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Tensors with values that are infinite, since the smaller dtype ends before them: {0}.</source>
-            <translation type="unfinished" />
+            <translation>Tensoren mit unendlichen Werten, weil der kleinere Typ vor ihnen endet: {0}.</translation>
         </message>
         <message>
             <source>The B-tree of the group {0} does not have as many records as it says.</source>
@@ -3926,8 +4097,12 @@ Lauf zu finden</translation>
             <translation>Der HDF5-Superblock hat Einstellungen, die kein Bündel hat.</translation>
         </message>
         <message>
-            <source>The adapter of {0} has shapes that do not fit it.</source>
+            <source>The Ray cluster {0} cannot be reached.</source>
             <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The adapter of {0} has shapes that do not fit it.</source>
+            <translation>Der Adapter von {0} hat Formen, die nicht dazu passen.</translation>
         </message>
         <message>
             <source>The address book {0} cannot be read: {1}.</source>
@@ -4008,6 +4183,10 @@ Lauf zu finden</translation>
         <message>
             <source>The chunks of tensor {0} are not those that hold the rows that are asked for.</source>
             <translation>Die Stücke des Tensors {0} sind nicht die mit den verlangten Zeilen.</translation>
+        </message>
+        <message>
+            <source>The cluster has no {0} for a worker.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The compute dtype {0} is not supported; float64 and float32 are.</source>
@@ -4199,11 +4378,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The final state in the run differs from the one that its last step commits to.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>The folder {0} cannot be made.</source>
-            <translation type="unfinished" />
+            <translation>Der Endzustand im Lauf ist nicht der, auf den sich sein letzter Schritt festlegt.</translation>
         </message>
         <message>
             <source>The folder {0} cannot be made: {1}.</source>
@@ -4211,7 +4386,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The folder {0} cannot be read.</source>
-            <translation type="unfinished" />
+            <translation>Der Ordner {0} kann nicht gelesen werden.</translation>
         </message>
         <message>
             <source>The folder {0} for results cannot be made: {1}.</source>
@@ -4227,7 +4402,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The folder {0} holds {1} safetensors files.</source>
-            <translation type="unfinished" />
+            <translation>Anzahl der safetensors-Dateien im Ordner {0}: {1}.</translation>
         </message>
         <message>
             <source>The gradients that the trainer computed at step {0} are not those of the ordered step.</source>
@@ -4279,7 +4454,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The index {0} is not about these files: it says that the tensor {1} lies in {2}, and it lies in {3}.</source>
-            <translation type="unfinished" />
+            <translation>Das Verzeichnis {0} gilt nicht diesen Dateien: Nach ihm liegt der Tensor {1} in {2}, er liegt aber in {3}.</translation>
         </message>
         <message>
             <source>The integer {0} does not fit a JSON number; write it as a string.</source>
@@ -4355,7 +4530,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The names of the order's module are none, not sorted, or there twice.</source>
-            <translation type="unfinished" />
+            <translation>Die Namen des Moduls im Auftrag sind keine, nicht geordnet oder doppelt.</translation>
         </message>
         <message>
             <source>The new state tensor {0} holds a value that is infinite, not a number, or beyond float32's range.</source>
@@ -4614,8 +4789,8 @@ Lauf zu finden</translation>
             <translation>Der öffentliche Schlüssel ist kein Ed25519-Schlüssel.</translation>
         </message>
         <message>
-            <source>The random numbers that the trainer used at step {0} at the operator {1} are not those that the order's seed gives. They follow from integer arithmetic, which is the same on every machine.</source>
-            <translation>Die Zufallszahlen, die der Trainer in Schritt {0} beim Operator {1} verwendet hat, sind nicht die, die der Startwert des Auftrags ergibt. Sie folgen aus ganzzahliger Arithmetik, die auf jedem Rechner dieselbe ist.</translation>
+            <source>The random numbers that the trainer used at step {0} at the operator {1} are not those that the order's seed gives. Each of them is defined by seed, step and place, the same on every machine.</source>
+            <translation>Die Zufallszahlen, die der Trainer in Schritt {0} beim Operator {1} verwendet hat, sind nicht die, die der Startwert des Auftrags ergibt. Jede ist durch Startwert, Schritt und Stelle bestimmt, auf jedem Rechner gleich.</translation>
         </message>
         <message>
             <source>The recorded steps have the run root {0}, but the trainer signed {1}: the bundle was damaged or altered after it was signed.</source>
@@ -4707,11 +4882,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The run keeps no average of its weights.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>The run stores no state of step {0}.</source>
-            <translation type="unfinished" />
+            <translation>Der Lauf führt keinen Durchschnitt seiner Gewichte.</translation>
         </message>
         <message>
             <source>The run was made for this order</source>
@@ -4847,7 +5018,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The steps of the run are not those that its trainer signed.</source>
-            <translation type="unfinished" />
+            <translation>Die Schritte des Laufs sind nicht die, die sein Trainer unterschrieben hat.</translation>
         </message>
         <message>
             <source>The stored state of step {0} differs from the state root of that step.</source>
@@ -4935,7 +5106,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil</translation>
         </message>
         <message>
             <source>The verdict disputes a step of a run that it does not name.</source>
@@ -4963,7 +5134,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict is about a run of another order than that in {0}.</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil gilt dem Lauf eines anderen Auftrags als dem in {0}.</translation>
         </message>
         <message>
             <source>The verdict is about another file: its SHA-256 is {0}..., that of {1} is {2}....</source>
@@ -4971,7 +5142,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The verdict is about another run: the root of its steps is {0}..., that of {1} is {2}....</source>
-            <translation type="unfinished" />
+            <translation>Das Urteil gilt einem anderen Lauf: Die Wurzel seiner Schritte ist {0}..., die von {1} ist {2}....</translation>
         </message>
         <message>
             <source>The verdict rests on something that is not the claim of a run.</source>
@@ -4988,6 +5159,10 @@ Lauf zu finden</translation>
         <message>
             <source>The verdict was not made by Counterfoil.</source>
             <translation>Das Urteil stammt nicht von Counterfoil.</translation>
+        </message>
+        <message>
+            <source>The verdict {0} was signed with a key that you have not given.</source>
+            <translation>Das Urteil {0} wurde mit einem Schlüssel unterschrieben, den Sie nicht angegeben haben.</translation>
         </message>
         <message>
             <source>The verdict's comparisons do not begin at the run root.</source>
@@ -5043,19 +5218,19 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>The weight {0} has two adapters, and which of them was merged is not known.</source>
-            <translation type="unfinished" />
+            <translation>Das Gewicht {0} hat zwei Adapter, und welcher davon eingerechnet wurde, ist nicht bekannt.</translation>
         </message>
         <message>
             <source>The weights are not the final state of the run; {0}.</source>
-            <translation type="unfinished" />
+            <translation>Die Gewichte sind nicht der Endzustand des Laufs; {0}.</translation>
         </message>
         <message>
             <source>The weights are the final state of the run, after step {0}, and no verdict says that the run is verified.</source>
-            <translation type="unfinished" />
+            <translation>Die Gewichte sind der Endzustand des Laufs, nach Schritt {0}, und kein Urteil sagt, dass der Lauf verifiziert ist.</translation>
         </message>
         <message>
             <source>The weights are the final state of the verified run, after step {0}: {1} tensors, each {2}.</source>
-            <translation type="unfinished" />
+            <translation>Die Gewichte sind der Endzustand des verifizierten Laufs, nach Schritt {0}: {1} Tensoren, {2}.</translation>
         </message>
         <message>
             <source>The window cannot be shown, because the system library libxcb-cursor is missing.</source>
@@ -5163,7 +5338,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>There is no tensor in {0}.</source>
-            <translation type="unfinished" />
+            <translation>In {0} ist kein Tensor.</translation>
         </message>
         <message>
             <source>There is no terminal to ask for the passphrase on.</source>
@@ -5243,7 +5418,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Two files hold the tensor {0}; one of them is {1}.</source>
-            <translation type="unfinished" />
+            <translation>Zwei Dateien enthalten den Tensor {0}; eine davon ist {1}.</translation>
         </message>
         <message>
             <source>Two inputs of the program have the same name.</source>
@@ -5347,11 +5522,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Without {0}, two tensors of the run have one name.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>Writing {0}</source>
-            <translation type="unfinished" />
+            <translation>Ohne {0} haben zwei Tensoren des Laufs denselben Namen.</translation>
         </message>
         <message>
             <source>a check is not finished</source>
@@ -5382,6 +5553,10 @@ Lauf zu finden</translation>
             <translation>einem Schlüssel, den die Datei selbst nennt; vergleichen Sie ihn mit dem des Trainers</translation>
         </message>
         <message>
+            <source>a part of an audit</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>a part of it</source>
             <translation>ein Teil von ihr</translation>
         </message>
@@ -5392,6 +5567,14 @@ Lauf zu finden</translation>
         <message>
             <source>a rounded training step</source>
             <translation>einen gerundeten Trainingsschritt</translation>
+        </message>
+        <message>
+            <source>a segment was replayed on two machines</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>a segment was replayed that was not chosen</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>a socket</source>
@@ -5435,7 +5618,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>an index of weights</source>
-            <translation type="unfinished" />
+            <translation>ein Verzeichnis von Gewichten</translation>
         </message>
         <message>
             <source>beyond float32's range</source>
@@ -5443,7 +5626,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>bit for bit</source>
-            <translation type="unfinished" />
+            <translation>Bit für Bit gleich</translation>
         </message>
         <message>
             <source>bundle</source>
@@ -5459,11 +5642,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>cast to bfloat16</source>
-            <translation type="unfinished" />
+            <translation>nach bfloat16 gerundet</translation>
         </message>
         <message>
             <source>cast to float16</source>
-            <translation type="unfinished" />
+            <translation>nach float16 gerundet</translation>
         </message>
         <message>
             <source>check 10 was passed, but not every step was replayed</source>
@@ -5755,7 +5938,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>it ends at {0} bytes, and its tensors at {1}</source>
-            <translation type="unfinished" />
+            <translation>sie endet bei {0} Byte, ihre Tensoren bei {1}</translation>
         </message>
         <message>
             <source>it knows a run and no order</source>
@@ -5763,7 +5946,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>it names {0} tensors, and at most {1} are read</source>
-            <translation type="unfinished" />
+            <translation>sie nennt {0} Tensoren, und höchstens {1} werden gelesen</translation>
         </message>
         <message>
             <source>it refuses the file, and disputes a step of it</source>
@@ -5822,6 +6005,10 @@ Lauf zu finden</translation>
             <translation>sie sagt VERIFIED, aber nicht jeder gewählte Schritt wurde nachgerechnet</translation>
         </message>
         <message>
+            <source>it says VERIFIED, but not where every segment was replayed</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>it says VERIFIED, but the log is at fault</source>
             <translation>sie sagt VERIFIED, aber das Protokoll ist fehlerhaft</translation>
         </message>
@@ -5851,15 +6038,15 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>its header cannot be used: {0}</source>
-            <translation type="unfinished" />
+            <translation>ihr Kopf ist nicht brauchbar: {0}</translation>
         </message>
         <message>
             <source>its header cannot be {0} bytes long</source>
-            <translation type="unfinished" />
+            <translation>ihr Kopf kann nicht {0} Byte lang sein</translation>
         </message>
         <message>
             <source>its header is not a JSON object</source>
-            <translation type="unfinished" />
+            <translation>ihr Kopf ist kein JSON-Objekt</translation>
         </message>
         <message>
             <source>its log is at fault, and check 9 passed</source>
@@ -5919,7 +6106,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>lies behind bytes that belong to none</source>
-            <translation type="unfinished" />
+            <translation>liegt hinter Bytes, die zu keinem gehören</translation>
         </message>
         <message>
             <source>little float64: expect a slow replay</source>
@@ -5935,15 +6122,15 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>merged with its adapter</source>
-            <translation type="unfinished" />
+            <translation>mit dem Adapter verrechnet</translation>
         </message>
         <message>
             <source>merged with its adapter, cast to bfloat16</source>
-            <translation type="unfinished" />
+            <translation>mit dem Adapter verrechnet, nach bfloat16 gerundet</translation>
         </message>
         <message>
             <source>merged with its adapter, cast to float16</source>
-            <translation type="unfinished" />
+            <translation>mit dem Adapter verrechnet, nach float16 gerundet</translation>
         </message>
         <message>
             <source>mismatched steps</source>
@@ -5951,15 +6138,19 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>missing: {0}</source>
-            <translation type="unfinished" />
+            <translation>fehlend: {0}</translation>
         </message>
         <message>
             <source>more steps differ than were replayed</source>
             <translation>mehr Schritte weichen ab, als nachgerechnet wurden</translation>
         </message>
         <message>
-            <source>names of the order's module</source>
+            <source>multiplies values in an order that differs between machines</source>
             <translation type="unfinished" />
+        </message>
+        <message>
+            <source>names of the order's module</source>
+            <translation>Namen des Moduls im Auftrag</translation>
         </message>
         <message>
             <source>need not keep the order of equal elements, which then differs between machines</source>
@@ -5971,7 +6162,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>not of the run: {0}</source>
-            <translation type="unfinished" />
+            <translation>nicht aus dem Lauf: {0}</translation>
         </message>
         <message>
             <source>order's manifest</source>
@@ -5983,7 +6174,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>overlaps another</source>
-            <translation type="unfinished" />
+            <translation>überlappt einen anderen</translation>
         </message>
         <message>
             <source>overwrites elements; with repeated indices the last write wins, and which is last differs</source>
@@ -6006,12 +6197,20 @@ Lauf zu finden</translation>
             <translation>schreibt etwas, das keine Zahl ist oder einen Bruchteil hat, in eine ganze Zahl</translation>
         </message>
         <message>
+            <source>random numbers</source>
+            <translation>Zufallszahlen</translation>
+        </message>
+        <message>
             <source>rows of {0}</source>
             <translation>Zeilen von {0}</translation>
         </message>
         <message>
             <source>run's claim</source>
             <translation>Erklärung des Laufs</translation>
+        </message>
+        <message>
+            <source>segments of a machine</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>source of the order</source>
@@ -6047,7 +6246,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>tensors that differ: {0}</source>
-            <translation type="unfinished" />
+            <translation>abweichende Tensoren: {0}</translation>
         </message>
         <message>
             <source>that is a folder</source>
@@ -6114,10 +6313,6 @@ Lauf zu finden</translation>
             <translation>die Datei ist größer, als dort erlaubt ist</translation>
         </message>
         <message>
-            <source>the file of weights</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
             <source>the fingerprints of step {0}</source>
             <translation>die Fingerabdrücke von Schritt {0}</translation>
         </message>
@@ -6150,6 +6345,10 @@ Lauf zu finden</translation>
             <translation>der Auftrag</translation>
         </message>
         <message>
+            <source>the part of an audit</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>the per-step scalars</source>
             <translation>die Skalare der Schritte</translation>
         </message>
@@ -6159,7 +6358,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>the place of the tensor {0} is not one</source>
-            <translation type="unfinished" />
+            <translation>die Lage des Tensors {0} ist keine</translation>
         </message>
         <message>
             <source>the program</source>
@@ -6203,11 +6402,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>the shape of the tensor {0} is not a list of lengths</source>
-            <translation type="unfinished" />
+            <translation>die Form des Tensors {0} ist keine Liste von Längen</translation>
         </message>
         <message>
             <source>the state tensor {0}</source>
-            <translation type="unfinished" />
+            <translation>der Zustandstensor {0}</translation>
         </message>
         <message>
             <source>the stored state of step {0}</source>
@@ -6227,27 +6426,27 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>the tensor {0}</source>
-            <translation type="unfinished" />
+            <translation>der Tensor {0}</translation>
         </message>
         <message>
             <source>the tensor {0} has another size than its shape and dtype ask for</source>
-            <translation type="unfinished" />
+            <translation>der Tensor {0} hat eine andere Größe, als Form und Typ verlangen</translation>
         </message>
         <message>
             <source>the tensor {0} has the dtype {1}, which is not read</source>
-            <translation type="unfinished" />
+            <translation>der Tensor {0} hat den Typ {1}, der nicht gelesen wird</translation>
         </message>
         <message>
             <source>the tensor {0} has truth values other than 0 and 1</source>
-            <translation type="unfinished" />
+            <translation>der Tensor {0} hat andere Wahrheitswerte als 0 und 1</translation>
         </message>
         <message>
             <source>the tensor {0} {1}</source>
-            <translation type="unfinished" />
+            <translation>der Tensor {0} {1}</translation>
         </message>
         <message>
             <source>the texts of its header are not texts</source>
-            <translation type="unfinished" />
+            <translation>die Texte ihres Kopfes sind keine Texte</translation>
         </message>
         <message>
             <source>the tree heads</source>
@@ -6319,7 +6518,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>what stands under {0} does not describe a tensor</source>
-            <translation type="unfinished" />
+            <translation>was unter {0} steht, beschreibt keinen Tensor</translation>
         </message>
         <message>
             <source>whether it goes on after a dispute</source>
@@ -6447,7 +6646,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} does not say that this is what the client ordered: the order came from the run.</source>
-            <translation type="unfinished" />
+            <translation>{0} sagt nicht, dass der Auftraggeber das bestellt hat: Der Auftrag stammt aus dem Lauf.</translation>
         </message>
         <message>
             <source>{0} entries for {1} rounded values: {2} corrections, {3} contradictions, {4} omissions.</source>
@@ -6574,16 +6773,16 @@ Lauf zu finden</translation>
             <translation>{0} in {1} ist eine Verknüpfung nach anderswo; ein Bündel enthält nur feste Verknüpfungen.</translation>
         </message>
         <message>
-            <source>{0} is a file, where a folder should be.</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
             <source>{0} is a number; a condition compares it, for instance {1}.</source>
             <translation>{0} ist eine Zahl; eine Bedingung vergleicht sie, zum Beispiel {1}.</translation>
         </message>
         <message>
-            <source>{0} is a pickle, which can run code when it is loaded and hold other weights than the files beside it.</source>
+            <source>{0} is a part of another audit. What differs: {1}.</source>
             <translation type="unfinished" />
+        </message>
+        <message>
+            <source>{0} is a pickle, which can run code when it is loaded and hold other weights than the files beside it.</source>
+            <translation>{0} ist ein Pickle: Es kann beim Laden Code ausführen und andere Gewichte enthalten als die Dateien daneben.</translation>
         </message>
         <message>
             <source>{0} is a trainer's run. The order in it is what the trainer put there.</source>
@@ -6591,10 +6790,14 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} is about a sample: {1} of {2} steps were replayed.</source>
-            <translation type="unfinished" />
+            <translation>{0} gilt einer Stichprobe: {1} von {2} Schritten wurden nachgerechnet.</translation>
         </message>
         <message>
             <source>{0} is an order that nobody has run.</source>
+            <translation>{0} ist ein Auftrag, den niemand ausgeführt hat.</translation>
+        </message>
+        <message>
+            <source>{0} is damaged.</source>
             <translation type="unfinished" />
         </message>
         <message>
@@ -6611,11 +6814,11 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} is no index of weights.</source>
-            <translation type="unfinished" />
+            <translation>{0} ist kein Verzeichnis von Gewichten.</translation>
         </message>
         <message>
             <source>{0} is no name for a tensor</source>
-            <translation type="unfinished" />
+            <translation>{0} ist kein Name für einen Tensor</translation>
         </message>
         <message>
             <source>{0} is no number.</source>
@@ -6624,6 +6827,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is no order of a client's. {1}</source>
             <translation>{0} ist kein Auftrag eines Auftraggebers. {1}</translation>
+        </message>
+        <message>
+            <source>{0} is no part of an audit.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>{0} is no result of a replay, or one of another version.</source>
@@ -6639,7 +6846,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} is not a sound safetensors file: {1}.</source>
-            <translation type="unfinished" />
+            <translation>{0} ist keine einwandfreie safetensors-Datei: {1}.</translation>
         </message>
         <message>
             <source>{0} is not the name of a device.</source>
@@ -6667,7 +6874,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} of shape {1}, where the run has {2} of shape {3}</source>
-            <translation type="unfinished" />
+            <translation>{0} mit der Form {1}, wo der Lauf {2} mit der Form {3} hat</translation>
         </message>
         <message>
             <source>{0} of {1} judged steps match.</source>
@@ -6699,7 +6906,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} says {1}, so there is no verified run to compare the weights with.</source>
-            <translation type="unfinished" />
+            <translation>{0} sagt {1}; es gibt also keinen verifizierten Lauf, mit dem die Gewichte zu vergleichen wären.</translation>
         </message>
         <message>
             <source>{0} segment</source>
@@ -6746,6 +6953,10 @@ Lauf zu finden</translation>
             <translation>{0} wurde als Auftrag des Auftraggebers für sich selbst angegeben.</translation>
         </message>
         <message>
+            <source>{0} was written by another version of Counterfoil.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>{0} with it, from step {1} on ({2}).</source>
             <translation>{0} damit überein, von Schritt {1} an ({2}).</translation>
         </message>
@@ -6760,6 +6971,109 @@ Lauf zu finden</translation>
         <message>
             <source>{0}, proven margins</source>
             <translation>{0}, bewiesene Toleranzen</translation>
+        </message>
+    </context>
+    <context>
+        <name>matter</name>
+        <message>
+            <source>Adjudication</source>
+            <translation>Entscheidung</translation>
+        </message>
+        <message>
+            <source>Bundle</source>
+            <translation>Bündel</translation>
+        </message>
+        <message>
+            <source>Capsule</source>
+            <translation>Kapsel</translation>
+        </message>
+        <message>
+            <source>Disputed</source>
+            <translation>Strittig</translation>
+        </message>
+        <message>
+            <source>Disputed step</source>
+            <translation>Strittiger Schritt</translation>
+        </message>
+        <message>
+            <source>Order</source>
+            <translation>Auftrag</translation>
+        </message>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Outcome</source>
+            <translation>Ergebnis</translation>
+        </message>
+        <message>
+            <source>Reason</source>
+            <translation>Begründung</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>SHA-256</source>
+            <translation>SHA-256</translation>
+        </message>
+        <message>
+            <source>Sample</source>
+            <translation>Stichprobe</translation>
+        </message>
+        <message>
+            <source>Sign the adjudication</source>
+            <translation>Die Entscheidung unterschreiben</translation>
+        </message>
+        <message>
+            <source>Sign the verdict</source>
+            <translation>Urteil unterschreiben</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>Time</source>
+            <translation>Zeit</translation>
+        </message>
+        <message>
+            <source>Trainer's key</source>
+            <translation>Schlüssel des Trainers</translation>
+        </message>
+        <message>
+            <source>Verdict</source>
+            <translation>Urteil</translation>
+        </message>
+        <message>
+            <source>You sign that you replayed the disputed step in {0} and found: {1}. {2}</source>
+            <translation>Sie unterschreiben, dass Sie den strittigen Schritt in {0} nachgerechnet und gefunden haben: {1}. {2}</translation>
+        </message>
+        <message>
+            <source>You sign that you replayed {0} and found: {1}. {2}</source>
+            <translation>Sie unterschreiben, dass Sie {0} nachgerechnet haben, mit dem Ergebnis: {1}. {2}</translation>
+        </message>
+        <message>
+            <source>compared with the client's own file</source>
+            <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
+        </message>
+        <message>
+            <source>could not be read</source>
+            <translation>konnte nicht gelesen werden</translation>
+        </message>
+        <message>
+            <source>step {0} of {1}, replayed from the state after step {2}</source>
+            <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
+        </message>
+        <message>
+            <source>taken from the bundle; not compared with the client's own file</source>
+            <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
+        </message>
+        <message>
+            <source>{0} ordered, {1} judged, {2} different</source>
+            <translation>{0} bestellt, {1} beurteilt, {2} abweichend</translation>
         </message>
     </context>
     <context>
@@ -6779,6 +7093,21 @@ Lauf zu finden</translation>
         <message>
             <source>Unlock the key ring, or leave the box for remembering empty.</source>
             <translation>Entsperren Sie den Schlüsselbund, oder lassen Sie das Kästchen zum Merken leer.</translation>
+        </message>
+    </context>
+    <context>
+        <name>programs</name>
+        <message>
+            <source>Program</source>
+            <translation>Programm</translation>
+        </message>
+        <message>
+            <source>Program {0}</source>
+            <translation>Programm {0}</translation>
+        </message>
+        <message>
+            <source>Turns</source>
+            <translation>Reihenfolge</translation>
         </message>
     </context>
     <context>
@@ -7041,7 +7370,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Trainer</source>
-            <translation>Beim Trainer</translation>
+            <translation>Trainer</translation>
         </message>
         <message>
             <source>Trainer's key</source>
@@ -7329,8 +7658,16 @@ Lauf zu finden</translation>
     <context>
         <name>words</name>
         <message>
+            <source>CONFIRMED: the auditor is right</source>
+            <translation>CONFIRMED: Der Prüfer hat recht</translation>
+        </message>
+        <message>
             <source>CPU capability</source>
             <translation>CPU-Befehlssatz</translation>
+        </message>
+        <message>
+            <source>REJECTED: the trainer is right</source>
+            <translation>REJECTED: Der Trainer hat recht</translation>
         </message>
         <message>
             <source>The trainer is not accused. A second replay gave the same result as the first, but nothing proves that the trainer's is one that no sound machine gives.</source>

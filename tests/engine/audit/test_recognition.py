@@ -75,3 +75,13 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "gone"):
         with pytest.raises(GivenFileError):
             recognise(path)
+
+
+def test_a_folder_of_weights_and_a_pickle_are_weights(tmp_path: Path) -> None:
+    with pytest.raises(GivenFileError, match="a folder"):
+        recognise(tmp_path)
+    for name in ("model-00001-of-00002.safetensors", "pytorch_model.bin"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / name).write_bytes(b"")
+        assert recognise(tmp_path / name).kind is FileUse.WEIGHTS
+    assert recognise(tmp_path / "pytorch_model.bin" / "pytorch_model.bin").kind is FileUse.WEIGHTS

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from counterfoil.exact import defined_kinds, exact_output
-from counterfoil.program.operators import UNIFORM, OperatorClass, allowed_names, classify
+from counterfoil.program.operators import DRAWS, OperatorClass, allowed_names, classify
 from counterfoil.program.uses import INTEGER_KINDS, ROUNDED_UNLESS_INTEGER
 from support.exact_calls import Call, all_calls, digest
 
@@ -27,7 +27,7 @@ def names_of_class_exact() -> set[str]:
     """Every listed name that is exact in one of its uses; Philox has known answers of its own (test_philox.py)."""
     always = {name for name in allowed_names() if classify(name).operator_class is OperatorClass.EXACT}
     integer = {name for name in ROUNDED_UNLESS_INTEGER if name.split(".")[1] in INTEGER_KINDS}
-    return (always | integer) - {UNIFORM}
+    return (always | integer) - DRAWS
 
 
 def test_every_exact_operator_has_a_definition_and_a_call() -> None:

@@ -154,7 +154,7 @@ CASES = {
         lambda p: torch.optim.RMSprop(p, alpha=0.9, momentum=0.7, weight_decay=0.05),
     ),
     "rmsprop, centered": Case(
-        RmsProp(alpha=0.9, centered=True, epsilon=1e-4),
+        RmsProp(alpha=0.9, centered=True, eps=1e-4),
         lambda p: torch.optim.RMSprop(p, alpha=0.9, centered=True, eps=1e-4),
     ),
     "rmsprop, centered, momentum": Case(
@@ -368,7 +368,7 @@ def test_a_centered_mean_square_below_zero_by_rounding_is_zero():
         (lambda: Sgd(weight_decay=float("nan")), "weight decay is nan"),
         (lambda: Adam(betas=(1.0, 0.9)), "first beta is 1"),
         (lambda: AdamW(betas=(0.9, 1.5)), "second beta is 1.5"),
-        (lambda: Adagrad(initial_sum=-1.0), "initial sum of squares is -1"),
+        (lambda: Adagrad(initial_accumulator_value=-1.0), "initial sum of squares is -1"),
         (lambda: RmsProp(alpha=1.0), "alpha is 1"),
         (lambda: Lion(weight_decay=float("inf")), "weight decay is inf"),
         (lambda: ClipByNorm(Sgd(), 0.0), "largest norm of the gradients is 0"),

@@ -227,9 +227,8 @@ def named(name: str) -> dict[str, Any]:
         ({"seed": -1}, "seed -1 does not fit"),
         ({"data": {}}, "no data"),
         ({"data": {"x": np.ones((20, 3))}}, "'x' is float64"),
-        ({"data": {"x": np.float32(1)}}, "'x' is of the type float32"),
-        ({"data": {"x": np.array(1, np.float32)}}, "'x' is float32 of shape ()"),
-        ({"data": {"x": torch.ones(20, 3)}}, "'x' is of the type Tensor"),
+        ({"data": {"x": np.array(1, np.float32)}}, "'x' is of shape ()"),
+        ({"data": {"x": ["a text"]}}, "'x' in the job's data is of the type list"),
         ({"data": {"x": np.ones((20, 3), np.float32), "y": np.ones(9, np.int64)}}, "x 20, y 9"),
         (named("a/b"), "'a/b' is not allowed in an order"),
         ({"learning_rate": -0.1}, "learning rate of step 1 is -0.1"),
@@ -274,9 +273,8 @@ def test_weights_that_are_not_finite() -> None:
         (lambda x: x * float(x.detach().max()), "by the values of a tensor"),
         (lambda x: x + torch.from_numpy(x.detach().numpy()), "failed while the step was captured"),
         (lambda x: x @ x, "failed while the step was captured: RuntimeError"),
-        (lambda x: x + torch.rand(3), "aten.rand"),
     ],
-    ids=["svd", "i0", "fft", "branch", "boolean index", "float", "numpy", "shapes", "random"],
+    ids=["svd", "i0", "fft", "branch", "boolean index", "float", "numpy", "shapes"],
 )
 def test_a_step_that_cannot_be_captured_names_the_module(function: Callable[[Tensor], Any], words: str) -> None:
     with pytest.raises(ProgramError) as caught:

@@ -25,12 +25,13 @@ import numpy as np
 import numpy.typing as npt
 
 from counterfoil.audit.step import findings
+from counterfoil.audit.step.drawn import is_as_defined
 from counterfoil.audit.step.elements import Elements, is_defined, tolerance
 from counterfoil.audit.step.explain import explain
 from counterfoil.audit.step.replayer import ReplayedStep, State, StepReplayer
 from counterfoil.audit.values.dispute import Finding
 from counterfoil.audit.values.events import Event
-from counterfoil.bundle.schema import StepRecord
+from counterfoil.bundle.schema import OrderManifest, StepRecord
 from counterfoil.commit.merkle import leaf_hash
 from counterfoil.errors import NonFiniteError
 from counterfoil.exact import NotExactError, exact_output
@@ -85,7 +86,8 @@ def arbitrate(
         CancelledError: The replayer's token was cancelled.
     """
     current = outcome
-    program, compute = steps.job.programs.of(claimed.step), steps.job.manifest.precision.compute
+    program, manifest = steps.job.programs.of(claimed.step), steps.job.manifest
+    compute = manifest.precision.compute
     rounded: list[Elements] = []
     forced: dict[int, Values] = {}
     while True:
@@ -100,7 +102,7 @@ def arbitrate(
             return Arbitration(findings.machine_wavers())
         if site is None:
             assert seen.watched is not None
-            return Arbitration(findings.after(_judge_exact(program, compute, seen.watched, claimed.step), rounded))
+            return Arbitration(findings.after(_judge_exact(program, manifest, seen.watched, claimed.step), rounded))
         assert seen.observation is not None
         judged = _judge(program, compute, seen.observation, int(fingerprints[number]), logs[site])
         if isinstance(judged, Finding):
@@ -143,14 +145,15 @@ def _judge(program: Program, compute: str, seen: Observation, trainer: int, log:
     return findings.contradiction(elements) if elements.against_log else elements
 
 
-def _judge_exact(program: Program, compute: str, seen: Watched, step: int) -> Finding:
+def _judge_exact(program: Program, manifest: OrderManifest, seen: Watched, step: int) -> Finding:
     """Judge a place that differs and is not rounded: nothing there hangs on a last bit."""
     place = seen.place
     if place.node is None:
         return findings.other_rows(place.name, step)
     node = program.nodes[place.node]
     if place.sort is PlaceSort.DRAW:
-        return findings.other_draws(node, step)
+        right = is_as_defined(node, seen, manifest.seed, step)
+        return findings.other_draws(node, step) if right else findings.machine_is_not_as_defined(node)
     own = seen.value.double().cpu().numpy()
     if not len(own):
         return findings.nothing_can_differ(node)
@@ -158,6 +161,7 @@ def _judge_exact(program: Program, compute: str, seen: Watched, step: int) -> Fi
         exact = exact_output(node, seen.arguments, place.output)
         count = min(max(BUDGET // max(exact.cost, 1), LEAST_ELEMENTS), MOST_ELEMENTS)
         indices = np.unique(np.linspace(0, len(own) - 1, count).astype(np.int64))
+        compute = manifest.precision.compute
         right = all(is_defined(float(own[index]), exact.element(int(index)), compute) for index in indices)
     except NotExactError as error:
         return findings.no_exact_value(node, error)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from counterfoil.audit.step import findings
 from counterfoil.audit.step.defined_elements import DefinedElements
+from counterfoil.audit.step.drawn import is_as_defined
 from counterfoil.audit.step.explain import changed_alone
 from counterfoil.audit.step.replayer import ReplayedStep, State, StepReplayer
 from counterfoil.audit.values.dispute import Finding
@@ -67,7 +68,8 @@ def arbitrate_exactly(
         return findings.other_rows(place.name, claimed.step)
     node = program.nodes[place.node]
     if place.sort is PlaceSort.DRAW:
-        return findings.other_draws(node, claimed.step)
+        right = is_as_defined(node, watched, steps.job.manifest.seed, claimed.step)
+        return findings.other_draws(node, claimed.step) if right else findings.machine_is_not_as_defined(node)
     if not watched.value.numel():
         return findings.nothing_can_differ(node)
     precision = steps.job.manifest.precision

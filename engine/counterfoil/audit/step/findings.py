@@ -100,7 +100,7 @@ def other_draws(node: Node, step: int) -> Finding:
         Right.REPLAY,
         say(
             "The random numbers that the trainer used at step {0} at the operator {1} are not those that the "
-            "order's seed gives. They follow from integer arithmetic, which is the same on every machine.",
+            "order's seed gives. Each of them is defined by seed, step and place, the same on every machine.",
             step,
             node.where,
         ),

@@ -8,6 +8,11 @@ from pathlib import Path
 
 from counterfoil.commit.digest import Digest
 
+WEIGHTS_SUFFIX = ".safetensors"
+"""End of the names of files of weights that are read."""
+PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
+"""Ends of the names of files of weights that are pickles, or hold some."""
+
 
 class FileUse(Enum):
     """What a file is good for."""

@@ -166,7 +166,8 @@ def _layer_norm(
     mean = mean_over(x, axes, keepdim=True)
     deviation = x - mean
     rstd = torch.rsqrt(mean_over(deviation * deviation, axes, keepdim=True) + epsilon)
-    return _scaled(deviation * rstd, weight, bias), mean, rstd
+    # Laid out as the library does, since the step was captured with that.
+    return _scaled(deviation * rstd, weight, bias).contiguous(), mean, rstd
 
 
 def _layer_norm_backward(
@@ -186,7 +187,7 @@ def _layer_norm_backward(
     if mask[0]:
         k = g if weight is None else g * weight
         common = h * mean_over(k * h, axes, keepdim=True) + mean_over(k, axes, keepdim=True)
-        of_input = (k - common) * rstd
+        of_input = ((k - common) * rstd).contiguous()
     of_weight = sum_over(g * h, leading) if mask[1] else None
     of_bias = sum_over(g, leading) if mask[2] else None
     return of_input, of_weight, of_bias

@@ -13,17 +13,22 @@ from counterfoil.program.update.groups import ParameterGroup, ParameterGroups
 from counterfoil.program.update.lion import Lion
 from counterfoil.program.update.rule import AtSlot, UpdateRule
 from counterfoil.program.update.sgd import Sgd
+from counterfoil.program.update.variants import Adadelta, Adamax, NAdam, RAdam
 
 __all__ = [
+    "Adadelta",
     "Adagrad",
     "Adam",
     "AdamW",
+    "Adamax",
     "AtSlot",
     "ClipByNorm",
     "ClipByValue",
     "Lion",
+    "NAdam",
     "ParameterGroup",
     "ParameterGroups",
+    "RAdam",
     "RmsProp",
     "Sgd",
     "UpdateRule",

@@ -19,16 +19,18 @@ class Adam(ParameterRule):
 
     Attributes:
         betas: Decay of the first and the second moment.
-        epsilon: Added to the denominator.
+        eps: Added to the denominator.
         weight_decay: L2 penalty added to the gradient.
+        amsgrad: Whether the largest second moment so far takes its place (Reddi et al. 2018).
     """
 
     betas: tuple[float, float] = (0.9, 0.999)
-    epsilon: float = 1e-8
+    eps: float = 1e-8
     weight_decay: float = 0.0
+    amsgrad: bool = False
 
     def __post_init__(self) -> None:
-        _check(self.betas, self.epsilon, self.weight_decay)
+        _check(self.betas, self.eps, self.weight_decay)
 
     @property
     def scalar_names(self) -> tuple[str, ...]:
@@ -41,8 +43,8 @@ class Adam(ParameterRule):
 
     @property
     def slot_names(self) -> tuple[str, ...]:
-        """Both moments."""
-        return ("moment1", "moment2")
+        """Both moments; the largest second one with ``amsgrad``."""
+        return _slot_names(self.amsgrad)
 
     def update_one(
         self, parameter: Tensor, gradient: Tensor, slots: Mapping[str, Tensor], scalars: Mapping[str, Tensor]
@@ -50,19 +52,13 @@ class Adam(ParameterRule):
         """Return the new parameter and moments."""
         if self.weight_decay:
             gradient = gradient + parameter * self.weight_decay
-        beta1, beta2 = self.betas
-        moment1 = slots["moment1"] * beta1 + gradient * (1.0 - beta1)
-        moment2 = slots["moment2"] * beta2 + gradient * gradient * (1.0 - beta2)
-        # A product where torch divides: products are exact, quotients would be rounded and logged.
-        denominator = torch.sqrt(moment2) * scalars["root_correction"] + self.epsilon
-        new = parameter - moment1 / denominator * scalars["step_size"]
-        return new, {"moment1": moment1, "moment2": moment2}
+        return _moved(parameter, gradient, slots, scalars, self.betas, self.eps)
 
     def describe(self) -> str:
         """The rule in words."""
         return (
-            f"Adam, betas {self.betas[0]:g} and {self.betas[1]:g}, epsilon {self.epsilon:g}, "
-            f"weight decay {self.weight_decay:g}"
+            f"Adam, betas {self.betas[0]:g} and {self.betas[1]:g}, epsilon {self.eps:g}, "
+            f"weight decay {self.weight_decay:g}{', amsgrad' * self.amsgrad}"
         )
 
 
@@ -72,20 +68,22 @@ class AdamW:
 
     Attributes:
         betas: Decay of the first and the second moment.
-        epsilon: Added to the denominator.
+        eps: Added to the denominator.
         weight_decay: Decoupled weight decay.
         decays: Whether the parameter of a name decays; by default all do.
         clip_norm: Largest joint norm of the gradients, or None.
+        amsgrad: Whether the largest second moment so far takes its place (Reddi et al. 2018).
     """
 
     betas: tuple[float, float] = (0.9, 0.999)
-    epsilon: float = 1e-8
+    eps: float = 1e-8
     weight_decay: float = 0.01
     decays: Callable[[str], bool] = lambda name: True
     clip_norm: float | None = None
+    amsgrad: bool = False
 
     def __post_init__(self) -> None:
-        _check(self.betas, self.epsilon, self.weight_decay)
+        _check(self.betas, self.eps, self.weight_decay)
 
     @property
     def scalar_names(self) -> tuple[str, ...]:
@@ -97,10 +95,10 @@ class AdamW:
         return (lr, *_corrections(self.betas, step, lr))
 
     def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Both moments of each parameter, zero."""
+        """Both moments of each parameter, zero; the largest second one with ``amsgrad``."""
         return {
             f"{moment}:{name}": torch.zeros_like(p)
-            for moment in ("moment1", "moment2")
+            for moment in _slot_names(self.amsgrad)
             for name, p in parameters.items()
         }
 
@@ -115,35 +113,53 @@ class AdamW:
         """Return the new parameters and moments."""
         if self.clip_norm is not None:
             gradients = clip_by_norm(gradients, self.clip_norm, at_slot)
-        beta1, beta2 = self.betas
         new: dict[str, Tensor] = {}
         for name, parameter in parameters.items():
             at_slot(name)
-            gradient = gradients[name]
             if self.weight_decay and self.decays(name):
                 parameter = parameter - parameter * (scalars["lr"] * self.weight_decay)
-            moment1 = slots[f"moment1:{name}"] * beta1 + gradient * (1.0 - beta1)
-            moment2 = slots[f"moment2:{name}"] * beta2 + gradient * gradient * (1.0 - beta2)
-            # A product where torch divides: products are exact, quotients would be rounded and logged.
-            denominator = torch.sqrt(moment2) * scalars["root_correction"] + self.epsilon
-            new[name] = parameter - moment1 / denominator * scalars["step_size"]
-            new[f"moment1:{name}"] = moment1
-            new[f"moment2:{name}"] = moment2
+            own = {slot: slots[f"{slot}:{name}"] for slot in _slot_names(self.amsgrad)}
+            new[name], changed = _moved(parameter, gradients[name], own, scalars, self.betas, self.eps)
+            new.update((f"{slot}:{name}", tensor) for slot, tensor in changed.items())
         return new
 
     def describe(self) -> str:
         """The rule in words."""
         clip = "" if self.clip_norm is None else f", gradients clipped to norm {self.clip_norm:g}"
         return (
-            f"AdamW, betas {self.betas[0]:g} and {self.betas[1]:g}, epsilon {self.epsilon:g}, "
-            f"weight decay {self.weight_decay:g}{clip}"
+            f"AdamW, betas {self.betas[0]:g} and {self.betas[1]:g}, epsilon {self.eps:g}, "
+            f"weight decay {self.weight_decay:g}{', amsgrad' * self.amsgrad}{clip}"
         )
 
 
-def _check(betas: tuple[float, float], epsilon: float, weight_decay: float) -> None:
+def _slot_names(amsgrad: bool) -> tuple[str, ...]:
+    return ("moment1", "moment2", *(("largest2",) if amsgrad else ()))
+
+
+def _moved(
+    parameter: Tensor,
+    gradient: Tensor,
+    slots: Mapping[str, Tensor],
+    scalars: Mapping[str, Tensor],
+    betas: tuple[float, float],
+    eps: float,
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """The step that both have in common: the new parameter and moments."""
+    beta1, beta2 = betas
+    moment1 = slots["moment1"] * beta1 + gradient * (1.0 - beta1)
+    moment2 = slots["moment2"] * beta2 + gradient * gradient * (1.0 - beta2)
+    new = {"moment1": moment1, "moment2": moment2}
+    if "largest2" in slots:
+        moment2 = new["largest2"] = torch.maximum(slots["largest2"], moment2)
+    # A product where torch divides: products are exact, quotients would be rounded and logged.
+    denominator = torch.sqrt(moment2) * scalars["root_correction"] + eps
+    return parameter - moment1 / denominator * scalars["step_size"], new
+
+
+def _check(betas: tuple[float, float], eps: float, weight_decay: float) -> None:
     check_fraction("first beta", betas[0])
     check_fraction("second beta", betas[1])
-    check_not_negative("epsilon", epsilon)
+    check_not_negative("eps", eps)
     check_not_negative("weight decay", weight_decay)
 
 

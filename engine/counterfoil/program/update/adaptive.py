@@ -18,20 +18,20 @@ class Adagrad(ParameterRule):
     Attributes:
         lr_decay: The learning rate of step t is divided by ``1 + (t - 1) lr_decay``.
         weight_decay: L2 penalty added to the gradient.
-        initial_sum: What each sum of squares starts at.
-        epsilon: Added to the denominator.
+        initial_accumulator_value: What each sum of squares starts at.
+        eps: Added to the denominator.
     """
 
     lr_decay: float = 0.0
     weight_decay: float = 0.0
-    initial_sum: float = 0.0
-    epsilon: float = 1e-10
+    initial_accumulator_value: float = 0.0
+    eps: float = 1e-10
 
     def __post_init__(self) -> None:
         check_not_negative("decay of the learning rate", self.lr_decay)
         check_not_negative("weight decay", self.weight_decay)
-        check_not_negative("initial sum of squares", self.initial_sum)
-        check_not_negative("epsilon", self.epsilon)
+        check_not_negative("initial sum of squares", self.initial_accumulator_value)
+        check_not_negative("eps", self.eps)
 
     def scalars(self, step: int, lr: float) -> tuple[float, ...]:
         """The decayed learning rate."""
@@ -44,7 +44,7 @@ class Adagrad(ParameterRule):
 
     def first_slot(self, slot: str, parameter: Tensor) -> Tensor:
         """The sum before the first step."""
-        return torch.full_like(parameter, self.initial_sum)
+        return torch.full_like(parameter, self.initial_accumulator_value)
 
     def update_one(
         self, parameter: Tensor, gradient: Tensor, slots: Mapping[str, Tensor], scalars: Mapping[str, Tensor]
@@ -53,14 +53,14 @@ class Adagrad(ParameterRule):
         if self.weight_decay:
             gradient = gradient + parameter * self.weight_decay
         total = slots["sum"] + gradient * gradient
-        new = parameter - gradient / (torch.sqrt(total) + self.epsilon) * scalars["lr"]
+        new = parameter - gradient / (torch.sqrt(total) + self.eps) * scalars["lr"]
         return new, {"sum": total}
 
     def describe(self) -> str:
         """The rule in words."""
         return (
-            f"Adagrad, learning rate decay {self.lr_decay:g}, initial sum {self.initial_sum:g}, "
-            f"epsilon {self.epsilon:g}, weight decay {self.weight_decay:g}"
+            f"Adagrad, learning rate decay {self.lr_decay:g}, initial sum {self.initial_accumulator_value:g}, "
+            f"epsilon {self.eps:g}, weight decay {self.weight_decay:g}"
         )
 
 
@@ -70,21 +70,21 @@ class RmsProp(ParameterRule):
 
     Attributes:
         alpha: Decay of the mean square.
-        epsilon: Added to the denominator.
+        eps: Added to the denominator.
         momentum: Momentum factor; 0 for none.
         centered: Whether the mean gradient's square is taken off the mean square.
         weight_decay: L2 penalty added to the gradient.
     """
 
     alpha: float = 0.99
-    epsilon: float = 1e-8
+    eps: float = 1e-8
     momentum: float = 0.0
     centered: bool = False
     weight_decay: float = 0.0
 
     def __post_init__(self) -> None:
         check_fraction("alpha", self.alpha)
-        check_not_negative("epsilon", self.epsilon)
+        check_not_negative("eps", self.eps)
         check_not_negative("momentum", self.momentum)
         check_not_negative("weight decay", self.weight_decay)
 
@@ -105,7 +105,7 @@ class RmsProp(ParameterRule):
             new["mean"] = slots["mean"] * self.alpha + gradient * (1.0 - self.alpha)
             # Never negative but for rounding: both are stored as float32, so a steady gradient could make it so.
             square = torch.clamp(square - new["mean"] * new["mean"], min=0.0)
-        direction = gradient / (torch.sqrt(square) + self.epsilon)
+        direction = gradient / (torch.sqrt(square) + self.eps)
         if self.momentum:
             direction = slots["momentum"] * self.momentum + direction
             new["momentum"] = direction
@@ -115,5 +115,5 @@ class RmsProp(ParameterRule):
         """The rule in words."""
         return (
             f"RMSprop{' (centered)' if self.centered else ''}, alpha {self.alpha:g}, momentum {self.momentum:g}, "
-            f"epsilon {self.epsilon:g}, weight decay {self.weight_decay:g}"
+            f"epsilon {self.eps:g}, weight decay {self.weight_decay:g}"
         )

@@ -31,7 +31,7 @@ class WeightAverage(Wrapper):
     def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Those of the rule within, and the average of each parameter."""
         averages = {f"average:{name}": parameter.clone() for name, parameter in parameters.items()}
-        return {**self.rule.slots(parameters), **averages}
+        return {**self.within.slots(parameters), **averages}
 
     def update(
         self,
@@ -42,7 +42,7 @@ class WeightAverage(Wrapper):
         at_slot: AtSlot,
     ) -> dict[str, Tensor]:
         """Return the new parameters, slots and averages."""
-        new = self.rule.update(parameters, gradients, slots, scalars, at_slot)
+        new = self.within.update(parameters, gradients, slots, scalars, at_slot)
         for name in parameters:
             slot = f"average:{name}"
             at_slot(slot)
@@ -51,4 +51,4 @@ class WeightAverage(Wrapper):
 
     def describe(self) -> str:
         """The rule in words."""
-        return f"{self.rule.describe()}, average of the weights with decay {self.decay:g}"
+        return f"{self.within.describe()}, average of the weights with decay {self.decay:g}"

@@ -46,11 +46,11 @@ class ClipByNorm(Wrapper):
     ) -> dict[str, Tensor]:
         """Return the new parameters and slots."""
         clipped = clip_by_norm(gradients, self.limit, at_slot)
-        return self.rule.update(parameters, clipped, slots, scalars, at_slot)
+        return self.within.update(parameters, clipped, slots, scalars, at_slot)
 
     def describe(self) -> str:
         """The rule in words."""
-        return f"{self.rule.describe()}, gradients clipped to norm {self.limit:g}"
+        return f"{self.within.describe()}, gradients clipped to norm {self.limit:g}"
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class ClipByValue(Wrapper):
         for name, gradient in gradients.items():
             at_slot(name)
             clipped[name] = torch.clamp(gradient, -self.limit, self.limit)
-        return self.rule.update(parameters, clipped, slots, scalars, at_slot)
+        return self.within.update(parameters, clipped, slots, scalars, at_slot)
 
     def describe(self) -> str:
         """The rule in words."""
-        return f"{self.rule.describe()}, gradients clipped to +-{self.limit:g}"
+        return f"{self.within.describe()}, gradients clipped to +-{self.limit:g}"

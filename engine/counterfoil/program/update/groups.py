@@ -25,17 +25,23 @@ class ParameterGroup:
             ``*.bias``, or a function of the name.
         rule: The update rule of its parameters.
         lr_factor: Its learning rate, in units of the job's.
+        learning_rates: Its learning rates, one for each step, in the place of the job's.
     """
 
     name: str
     matches: str | Callable[[str], bool]
     rule: UpdateRule
     lr_factor: float = 1.0
+    learning_rates: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
             raise DataError(f"The name {self.name!r} of a parameter group is not made of letters, digits and _.")
         check_not_negative(f"learning-rate factor of the parameter group {self.name!r}", self.lr_factor)
+
+    def learning_rate(self, step: int, lr: float) -> float:
+        """Its learning rate at ``step``, from 1, where the job's is ``lr``."""
+        return lr * self.lr_factor if self.learning_rates is None else self.learning_rates[step - 1]
 
     def has(self, parameter: str) -> bool:
         """Whether the pattern or function takes the parameter of this name."""
@@ -66,7 +72,9 @@ class ParameterGroups:
 
     def scalars(self, step: int, lr: float) -> tuple[float, ...]:
         """The per-step scalars of each group."""
-        return tuple(value for group in self.groups for value in group.rule.scalars(step, lr * group.lr_factor))
+        return tuple(
+            value for group in self.groups for value in group.rule.scalars(step, group.learning_rate(step, lr))
+        )
 
     def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The slots of each group's rule.
@@ -74,9 +82,16 @@ class ParameterGroups:
         Raises:
             DataError: A parameter belongs to no group, or a group has no parameter.
         """
+        members = self._members(parameters)
+        for group, names in members:
+            if not names:
+                raise DataError(
+                    f"No parameter belongs to the parameter group {group.name!r}.",
+                    remedy="Correct its pattern, or leave it out; the first group that matches a name takes it.",
+                )
         return {
             name: tensor
-            for group, names in self._members(parameters)
+            for group, names in members
             for name, tensor in group.rule.slots({name: parameters[name] for name in names}).items()
         }
 
@@ -91,6 +106,9 @@ class ParameterGroups:
         """Return the new parameters and slots."""
         new: dict[str, Tensor] = {}
         for group, names in self._members(parameters):
+            if not names:
+                # None of its parameters has a gradient.
+                continue
             new.update(
                 group.rule.update(
                     {name: parameters[name] for name in names},
@@ -107,6 +125,7 @@ class ParameterGroups:
         return "; ".join(
             f"{group.name}: {group.rule.describe()}"
             + ("" if group.lr_factor == 1.0 else f", learning rate times {group.lr_factor:g}")
+            + ("" if group.learning_rates is None else f", learning rate {group.learning_rates[0]:g} at step 1")
             for group in self.groups
         )
 
@@ -120,10 +139,4 @@ class ParameterGroups:
                     remedy="Add a last group that matches '*'.",
                 )
             members[chosen.name].append(name)
-        for group, names in members.items():
-            if not names:
-                raise DataError(
-                    f"No parameter belongs to the parameter group {group!r}.",
-                    remedy="Correct its pattern, or leave it out; the first group that matches a name takes it.",
-                )
         return [(group, members[group.name]) for group in self.groups]

@@ -100,20 +100,30 @@ class ParameterRule(ABC):
 class Wrapper:
     """A rule made from another one. By itself it changes nothing."""
 
-    rule: UpdateRule
+    rule: UpdateRule | torch.optim.Optimizer
+
+    @property
+    def within(self) -> UpdateRule:
+        """The rule within; raises DataError where it is an optimizer of torch that no job has turned into a rule."""
+        if isinstance(self.rule, torch.optim.Optimizer):
+            raise DataError(
+                f"{type(self.rule).__name__} of torch is no rule before it is part of a job.",
+                remedy="Give it to a CustomJob, as its rule or within one.",
+            )
+        return self.rule
 
     @property
     def scalar_names(self) -> tuple[str, ...]:
         """Those of the rule within."""
-        return self.rule.scalar_names
+        return self.within.scalar_names
 
     def scalars(self, step: int, lr: float) -> tuple[float, ...]:
         """Those of the rule within."""
-        return self.rule.scalars(step, lr)
+        return self.within.scalars(step, lr)
 
     def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Those of the rule within."""
-        return self.rule.slots(parameters)
+        return self.within.slots(parameters)
 
 
 def check_fraction(name: str, value: float) -> None:

@@ -22,27 +22,31 @@ class Sgd:
         weight_decay: L2 penalty added to the gradient.
         clip_norm: Largest joint norm of the gradients, or None.
         nesterov: Whether the step looks ahead along the momentum (Nesterov 1983; Sutskever et al. 2013).
+        dampening: How much of a gradient does not go into the momentum, from the second step on.
     """
 
     momentum: float = 0.0
     weight_decay: float = 0.0
     clip_norm: float | None = None
     nesterov: bool = False
+    dampening: float = 0.0
 
     def __post_init__(self) -> None:
         check_not_negative("momentum", self.momentum)
         check_not_negative("weight decay", self.weight_decay)
-        if self.nesterov and not self.momentum:
-            raise DataError("Nesterov's step needs a momentum.", remedy="Set momentum, for instance to 0.9.")
+        if self.nesterov and (not self.momentum or self.dampening):
+            raise DataError(
+                "Nesterov's step needs a momentum without dampening.", remedy="Set momentum, for instance to 0.9."
+            )
 
     @property
     def scalar_names(self) -> tuple[str, ...]:
-        """``lr``."""
-        return ("lr",)
+        """``lr``; with dampening also the share of the gradient that goes into the momentum."""
+        return ("lr", "share") if self.dampening else ("lr",)
 
     def scalars(self, step: int, lr: float) -> tuple[float, ...]:
-        """The learning rate."""
-        return (lr,)
+        """The learning rate, and the share: all of the first gradient, as torch has it."""
+        return (lr, 1.0 if step == 1 else 1.0 - self.dampening) if self.dampening else (lr,)
 
     def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """One momentum buffer for each parameter, zero."""
@@ -68,6 +72,8 @@ class Sgd:
             if self.weight_decay:
                 direction = direction + parameter * self.weight_decay
             if self.momentum:
+                if self.dampening:
+                    direction = direction * scalars["share"]
                 momentum = slots[f"momentum:{name}"] * self.momentum + direction
                 new[f"momentum:{name}"] = momentum
                 direction = direction + momentum * self.momentum if self.nesterov else momentum
@@ -78,4 +84,5 @@ class Sgd:
         """The rule in words."""
         clip = "" if self.clip_norm is None else f", gradients clipped to norm {self.clip_norm:g}"
         kind = "Nesterov momentum" if self.nesterov else "momentum"
-        return f"SGD, {kind} {self.momentum:g}, weight decay {self.weight_decay:g}{clip}"
+        dampening = f", dampening {self.dampening:g}" if self.dampening else ""
+        return f"SGD, {kind} {self.momentum:g}{dampening}, weight decay {self.weight_decay:g}{clip}"

@@ -1,0 +1,228 @@
+"""Delivered weights: whether they are what was trained and verified, and which tensors are not."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from counterfoil import DeliveryOutcome, DeliveryReport, Relation
+from counterfoil_app.engine.strangers import name_of
+from counterfoil_app.looks import icons, text
+from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.words import Look
+from counterfoil_app.model.delivery import Delivery
+from counterfoil_app.views.frame import fit_to_screen
+from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, label, restyle
+from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
+
+ICON_PIXELS = 36
+SIZE = (820, 600)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """One tensor that is not as it should be: its name, what is wrong, and numbers where there are any."""
+
+    name: str
+    what: str
+    differing: str = ""
+    largest: str = ""
+    place: str = ""
+
+
+class DeliveryDialog(QDialog):
+    """One comparison of weights with a run.
+
+    Args:
+        delivery: The comparison.
+        theme: The theme of the application.
+    """
+
+    verdict_chosen = Signal(Path)
+    """The user names the verdict on the run."""
+
+    def __init__(self, delivery: Delivery, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Delivered weights: {0}").format(name_of(delivery.weights)))
+        fit_to_screen(self, QSize(*SIZE))
+        self.delivery = delivery
+        self._theme = theme
+        self.icon = QLabel()
+        self.headline = label("", "title")
+        self.sentence = label()
+        self.basis = label("", "notice")
+        self.progress = QProgressBar()
+        self.progress.setRange(0, 1000)
+        self.progress.setAccessibleName(self.tr("Progress of the comparison"))
+        page = Page(self.tr("What was found"))
+        self._table_title = caption(self.tr("Tensors that are not as in the run"), "section")
+        self.model: RecordTable[_Line] = RecordTable(self._columns(), theme, self)
+        self.table = table_view(self.model, self.tr("Tensors that are not as in the run"))
+        self.facts = FieldGrid()
+        for widget in (self._table_title, self.table, self.facts):
+            page.column.addWidget(widget)
+        page.column.addStretch(1)
+        self.choose_verdict = QPushButton(self.tr("Choose the &verdict\u2026"))
+        self.start = QPushButton(self.tr("&Compare again"))
+        self.stop = QPushButton(self.tr("&Stop"))
+        self.close_button = QPushButton(self.tr("C&lose"))
+        top, column_of_words = QHBoxLayout(), QVBoxLayout()
+        top.setSpacing(12)
+        top.addWidget(self.icon)
+        column_of_words.addWidget(self.headline)
+        column_of_words.addWidget(self.sentence)
+        top.addLayout(column_of_words, 1)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.choose_verdict)
+        buttons.addStretch(1)
+        for button in (self.start, self.stop, self.close_button):
+            buttons.addWidget(button)
+        column = QVBoxLayout(self)
+        column.setSpacing(12)
+        column.addLayout(top)
+        column.addWidget(self.basis)
+        column.addWidget(self.progress)
+        column.addWidget(page, 1)
+        column.addLayout(buttons)
+        self.choose_verdict.clicked.connect(self._ask_verdict)
+        self.start.clicked.connect(delivery.start)
+        self.stop.clicked.connect(delivery.stop)
+        self.close_button.clicked.connect(self.close)
+        delivery.changed.connect(self.refresh)
+        theme.changed.connect(self.refresh)
+        self.refresh()
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 - Qt's name
+        """Stop what goes on."""
+        self.delivery.stop()
+        super().closeEvent(event)
+
+    def reject(self) -> None:
+        """Stop what goes on, and close."""
+        self.delivery.stop()
+        super().reject()
+
+    def refresh(self) -> None:
+        """Show where the comparison stands."""
+        delivery, report = self.delivery, self.delivery.report
+        look, sentence = self._headline()
+        colour = self._theme.tokens.tone(look.tone)
+        self.icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
+        self.icon.setAccessibleName(look.word)
+        self.headline.setText(look.word)
+        self.sentence.setText(sentence)
+        known, words = self._basis()
+        self.basis.setText(words)
+        restyle(self.basis, "tone", (Tone.INFO if known else Tone.WARN).value)
+        self.progress.setVisible(delivery.working)
+        progress = delivery.progress
+        self.progress.setValue(0 if progress is None else int(1000 * progress.done / max(1, progress.total)))
+        lines = () if report is None else tuple(self._lines(report))
+        self.model.show_records(lines)
+        for widget in (self._table_title, self.table):
+            widget.setVisible(bool(lines))
+        if lines:
+            fit_height(self.table)
+        self.facts.show_fields(self._fields())
+        self.stop.setVisible(delivery.working)
+        self.start.setVisible(not delivery.working)
+        self.choose_verdict.setEnabled(not delivery.working)
+        wanted = not known and not delivery.working
+        restyle(self.choose_verdict, "primary", wanted)
+        restyle(self.close_button, "primary", report is not None and not wanted)
+
+    def _headline(self) -> tuple[Look, str]:
+        delivery, report = self.delivery, self.delivery.report
+        if delivery.working:
+            progress = delivery.progress
+            return Look(self.tr("Being compared"), "running", Tone.INFO), (
+                self.tr("Every tensor is compared with the final state of the run.")
+                if progress is None
+                else translated(progress.what)
+            )
+        if delivery.failure is not None:
+            return Look(self.tr("Not compared"), "inconclusive", Tone.WARN), failure_text(delivery.failure)
+        if report is None:
+            return Look(self.tr("Not compared"), "waiting", Tone.INFO), self.tr("The comparison was stopped.")
+        looks = {
+            DeliveryOutcome.DELIVERED: Look(self.tr("DELIVERED: these are the verified weights"), "verified", Tone.OK),
+            DeliveryOutcome.DIFFERENT: Look(self.tr("DIFFERENT: these are other weights"), "disputed", Tone.BAD),
+            DeliveryOutcome.INCONCLUSIVE: Look("INCONCLUSIVE", "inconclusive", Tone.WARN),
+            DeliveryOutcome.REFUSED: Look("REFUSED", "refused", Tone.WARN),
+            DeliveryOutcome.ERROR: Look("ERROR", "error", Tone.WARN),
+        }
+        return looks[report.outcome], " ".join(translated(words) for words in (report.sentence, *report.warnings))
+
+    def _basis(self) -> tuple[bool, str]:
+        """Whether something says that the run is verified, and what."""
+        delivery = self.delivery
+        if delivery.verdict is not None:
+            return True, self.tr("The run {0} is judged by the verdict {1}.").format(
+                name_of(delivery.run), name_of(delivery.verdict)
+            )
+        if delivery.replay is not None:
+            return True, self.tr("The run {0} was replayed here and verified.").format(name_of(delivery.run))
+        return False, self.tr("Nothing says that the run {0} is verified: choose the verdict on it.").format(
+            name_of(delivery.run)
+        )
+
+    def _columns(self) -> list[Column[_Line]]:
+        return [
+            Column(self.tr("Tensor"), lambda line: line.name, 28, fixed=True),
+            Column(self.tr("What is wrong"), lambda line: line.what, 18),
+            Column(self.tr("Elements"), lambda line: line.differing, 16, numeric=True),
+            Column(self.tr("Largest difference"), lambda line: line.largest, 16, numeric=True),
+            Column(self.tr("At"), lambda line: line.place, 12),
+        ]
+
+    def _lines(self, report: DeliveryReport) -> list[_Line]:
+        differing = [
+            _Line(one.name, translated(one.note))
+            if one.note
+            else _Line(
+                one.name,
+                self.tr("other values"),
+                self.tr("{0} of {1}").format(text.count(one.differing), text.count(one.elements)),
+                text.digits(f"{one.largest:.3g}") if math.isfinite(one.largest) else self.tr("not a number"),
+                text.index(one.index),
+            )
+            for one in report.differing
+        ]
+        missing = [_Line(name, self.tr("missing")) for name in report.missing]
+        return differing + missing + [_Line(name, self.tr("not of the run")) for name in report.surplus]
+
+    def _fields(self) -> list[Field]:
+        delivery, report = self.delivery, self.delivery.report
+        if report is None:
+            return [Field(self.tr("Weights"), str(delivery.weights), exact=True)]
+        counts = ", ".join(
+            f"{translated(Relation(value).words)}: {text.count(count)}" for value, count in report.relations.items()
+        )
+        fields = [
+            Field(self.tr("Weights"), str(delivery.weights), exact=True),
+            Field(self.tr("Tensors"), text.count(report.tensors)),
+            Field(self.tr("Equal"), counts or self.tr("none")),
+            digest_field(self.tr("Run root"), report.run_root, ""),
+            digest_field(self.tr("Order digest"), report.order_digest, ""),
+            Field(self.tr("Step"), text.count(report.step)),
+        ]
+        if report.key_id:
+            fields.append(Field(self.tr("Auditor's key"), report.key_id, exact=True))
+        fields += [Field(file.name, file.digest.hex, exact=True) for file in report.files]
+        if report.others:
+            fields.append(Field(self.tr("Not looked at"), ", ".join(report.others)))
+        return fields
+
+    def _ask_verdict(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(
+            self, self.tr("The verdict on the run"), str(self.delivery.run.parent), self.tr("Verdicts (*.json)")
+        )
+        if name:
+            self.verdict_chosen.emit(Path(name))

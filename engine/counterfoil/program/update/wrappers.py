@@ -1,0 +1,71 @@
+"""What an optimizer of torch may bring with it: gradients that are climbed, and a state that it is in already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from counterfoil.program.update.rule import AtSlot, Wrapper
+
+
+@dataclass(frozen=True)
+class Maximize(Wrapper):
+    """Go up the gradients instead of down: the rule within sees them negated, as torch's ``maximize`` does."""
+
+    def update(
+        self,
+        parameters: Mapping[str, Tensor],
+        gradients: Mapping[str, Tensor],
+        slots: Mapping[str, Tensor],
+        scalars: Mapping[str, Tensor],
+        at_slot: AtSlot,
+    ) -> dict[str, Tensor]:
+        """Return the new parameters and slots."""
+        negated = {}
+        for name, gradient in gradients.items():
+            at_slot(name)
+            negated[name] = -gradient
+        return self.within.update(parameters, negated, slots, scalars, at_slot)
+
+    def describe(self) -> str:
+        """The rule in words."""
+        return f"{self.within.describe()}, maximizing"
+
+
+@dataclass(frozen=True)
+class Continued(Wrapper):
+    """Go on with the slots of an optimizer that has made steps before.
+
+    Attributes:
+        rule: The rule within.
+        held: Slots by name, ``slot:parameter``; those that are not named start as the rule says.
+        done: Steps that were made: the first step of the order is the one behind them.
+    """
+
+    held: Mapping[str, Tensor]
+    done: int
+
+    def scalars(self, step: int, lr: float) -> tuple[float, ...]:
+        """Those of the rule within, so many steps later."""
+        return self.within.scalars(step + self.done, lr)
+
+    def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Those of the rule within, as they were held."""
+        return {name: self.held.get(name, slot).clone() for name, slot in self.within.slots(parameters).items()}
+
+    def update(
+        self,
+        parameters: Mapping[str, Tensor],
+        gradients: Mapping[str, Tensor],
+        slots: Mapping[str, Tensor],
+        scalars: Mapping[str, Tensor],
+        at_slot: AtSlot,
+    ) -> dict[str, Tensor]:
+        """Return the new parameters and slots."""
+        return self.within.update(parameters, gradients, slots, scalars, at_slot)
+
+    def describe(self) -> str:
+        """The rule in words."""
+        return f"{self.within.describe()}, after {self.done} steps"

@@ -1,0 +1,358 @@
+"""The rows of a client's data: arrays, tensors, a Dataset or a DataLoader, read once and held as arrays of the order.
+
+A Dataset is read row by row, each row once: what it draws at random, such as an augmentation, is drawn then. The
+batches that a step sees have the form in which torch's default collation would give them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, IterableDataset, TensorDataset, default_collate
+
+from counterfoil.cancel import CancelToken
+from counterfoil.dtypes import DATA_DTYPES
+from counterfoil.errors import DataError
+from counterfoil.program.whereabouts import bracketed, where_raised
+from counterfoil.training.order import Array
+
+ITEM = "item"
+"""Name of a data array whose rows have none; of several, ``item.0`` and so on."""
+_PROGRESS_SECONDS = 0.1
+_WIDER: Mapping[torch.dtype, torch.dtype] = {
+    torch.float16: torch.float32,
+    torch.bfloat16: torch.float32,
+    torch.int8: torch.int32,
+    torch.int16: torch.int32,
+    torch.bool: torch.uint8,
+}
+"""Dtypes that an order does not hold, and those that hold the same values."""
+_SAME_ROWS = "Bring all rows to one shape"
+_SAME_BATCHES = "Say drop_last=True, and bring all batches to one shape"
+_FORMS = "Return tensors, numpy arrays or numbers, or dicts and tuples of these"
+
+
+@dataclass(frozen=True)
+class RowsRead:
+    """How many rows, or batches, of a client's data are read."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A client's data, read.
+
+    Attributes:
+        arrays: The data arrays by name.
+        batch: Gives a batch the form that the objective expects, from its rows by name.
+        schedule: int64 ``[steps, batch_size]``, the rows of each step where a DataLoader says so.
+    """
+
+    arrays: Mapping[str, Array]
+    batch: Callable[[Mapping[str, Tensor]], Any]
+    schedule: npt.NDArray[np.int64] | None = None
+
+
+def read_rows(data: Any, steps: int, cancel: CancelToken | None = None) -> Generator[RowsRead, None, Rows]:
+    """Read a client's data.
+
+    Args:
+        data: Arrays or tensors by name, a single one, a Dataset with a length or a list of rows, or a DataLoader.
+        steps: Number of steps, for what a DataLoader gives.
+        cancel: Looked at between rows.
+
+    Yields:
+        How far it is.
+
+    Raises:
+        DataError: It is of another kind, holds what an order cannot, or its rows differ in shape.
+        CancelledError: ``cancel`` was set.
+    """
+    if isinstance(data, Mapping):
+        arrays = {str(name): _numbers(item, str(name)) for name, item in data.items()}
+        bools = {str(name) for name, item in data.items() if _is_bool(item)}
+        return Rows(arrays, lambda rows: {name: _truth(rows[name], name in bools) for name in rows})
+    if isinstance(data, (Tensor, np.ndarray)):
+        return Rows({ITEM: _numbers(data, ITEM)}, lambda rows: _truth(rows[ITEM], _is_bool(data)))
+    if isinstance(data, DataLoader):
+        return (yield from _read_loader(data, steps, cancel))
+    if type(data) is TensorDataset:
+        names = [f"{ITEM}.{number}" for number in range(len(data.tensors))]
+        arrays = {name: _numbers(tensor, name) for name, tensor in zip(names, data.tensors, strict=True)}
+        bools = {name for name, tensor in zip(names, data.tensors, strict=True) if _is_bool(tensor)}
+        return Rows(arrays, lambda rows: [_truth(rows[name], name in bools) for name in names])
+    table = _Table(_length(data))
+    yield from _read(table, (_row(data, number) for number in range(table.length)), table.length, cancel)
+    return Rows(table.arrays, table.batch)
+
+
+def _length(data: Any) -> int:
+    kind = f"{type(data).__module__}.{type(data).__qualname__}"
+    if isinstance(data, (type, str, bytes)):
+        raise DataError(f"The job's data is {data!r}.", remedy=_ANY)
+    if isinstance(data, IterableDataset) or not (hasattr(data, "__getitem__") and hasattr(data, "__len__")):
+        if isinstance(data, IterableDataset) or hasattr(data, "__iter__"):
+            raise DataError(
+                f"The job's data ({kind}) can only be read from its beginning on, and an order names rows by number.",
+                remedy="Read as many rows as the training needs into a list: list(itertools.islice(data, 10_000)).",
+            )
+        raise DataError(f"The job's data is of the type {kind}.", remedy=_ANY)
+    try:
+        length = len(data)
+    except Exception as error:
+        raise DataError(
+            f"The job's data ({kind}) has no length: {type(error).__name__}: {error}", remedy="Give it one (__len__)."
+        ) from error
+    if not length:
+        raise DataError(f"The job's data ({kind}) has no rows.")
+    return length
+
+
+_ANY = (
+    "Give arrays or tensors by name, for instance data={'images': ...}, a Dataset with a length, a list of rows, or a "
+    "DataLoader."
+)
+
+
+def _row(data: Any, number: int) -> Any:
+    try:
+        return data[number]
+    except Exception as error:
+        raise DataError(
+            f"Row {number} of the job's data cannot be read: {type(error).__name__}: "
+            f"{str(error).rstrip('.')}{bracketed(where_raised(error))}.",
+            remedy="Correct the Dataset; it is read row by row when the order is written.",
+        ) from error
+
+
+def _read(
+    table: _Table, items: Iterator[Any], total: int, cancel: CancelToken | None
+) -> Generator[RowsRead, None, None]:
+    shown = time.monotonic()
+    for number, item in enumerate(items):
+        if cancel is not None:
+            cancel.check()
+        table.put(number, item)
+        if time.monotonic() - shown >= _PROGRESS_SECONDS:
+            shown = time.monotonic()
+            yield RowsRead(number + 1, total)
+
+
+# Leaves.
+
+
+def _is_bool(item: Any) -> bool:
+    return getattr(item, "dtype", type(item)) in (torch.bool, np.dtype(bool), bool)
+
+
+def _truth(rows: Tensor, is_bool: bool) -> Tensor:
+    return rows != 0 if is_bool else rows
+
+
+def _numbers(item: Any, name: str) -> Array:
+    """A tensor, array or number as an array that an order can hold."""
+    try:
+        if isinstance(item, Tensor):
+            tensor = item.detach().cpu()
+            return _contiguous(tensor.to(_WIDER.get(tensor.dtype, tensor.dtype)).numpy())
+        array = np.asarray(item)
+        if isinstance(item, (float, list)) and array.dtype == np.float64:
+            # A number of Python's has no dtype of its own.
+            return array.astype(np.float32)
+        wider = {"float16": "float32", "int8": "int32", "int16": "int32", "bool": "uint8"}
+        if array.dtype.kind not in "OUS":
+            return _contiguous(array.astype(wider.get(array.dtype.name, array.dtype.name), copy=False))
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise _unusable(item, name) from error
+    raise _unusable(item, name)
+
+
+def _contiguous(array: Array) -> Array:
+    return np.ascontiguousarray(array) if array.ndim else array
+
+
+def check_dtype(name: str, array: Array) -> None:
+    """Check that an order can hold a data array of its dtype; raises DataError."""
+    if array.dtype.name not in DATA_DTYPES:
+        raise DataError(
+            f"The data array {name!r} is {array.dtype.name}; an order holds {', '.join(DATA_DTYPES)}.",
+            remedy="Convert it, for instance with array.astype('float32') or tensor.float().",
+        )
+
+
+def _unusable(item: Any, name: str) -> DataError:
+    remedy = f"{_FORMS}: leave text out, or turn it into numbers; images become tensors by a transform."
+    return DataError(f"{name!r} in the job's data is of the type {type(item).__name__}.", remedy=remedy)
+
+
+def _is_number_list(item: Any) -> bool:
+    return isinstance(item, list) and all(
+        isinstance(part, (bool, int, float, np.generic)) or _is_number_list(part) for part in item
+    )
+
+
+# Structures.
+
+
+def _leaves(item: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """The tensors, arrays and numbers of a row by name, in the order of its structure."""
+    if isinstance(item, Mapping):
+        for key in item:
+            yield from _leaves(item[key], f"{name}.{key}" if name else str(key))
+    elif isinstance(item, (Tensor, np.ndarray, np.generic, bool, int, float)) or _is_number_list(item):
+        yield name or ITEM, item
+    elif isinstance(item, Sequence) and not isinstance(item, (str, bytes)):
+        fields = getattr(item, "_fields", range(len(item)))
+        for key, part in zip(fields, item, strict=True):
+            yield from _leaves(part, f"{name or ITEM}.{key}")
+    else:
+        raise _unusable(item, name or ITEM)
+
+
+def _structure(item: Any, leaves: Iterator[tuple[str, bool]]) -> Callable[[Mapping[str, Tensor]], Any]:
+    """What puts the rows of a batch into the structure of an item, from names and whether they hold truth values."""
+    if isinstance(item, Mapping):
+        parts = {key: _structure(item[key], leaves) for key in item}
+        return lambda rows: {key: part(rows) for key, part in parts.items()}
+    if isinstance(item, (list, tuple)) and not _is_number_list(item):
+        listed = [_structure(part, leaves) for part in item]
+        if hasattr(item, "_fields"):
+            return lambda rows: type(item)(*(part(rows) for part in listed))
+        return lambda rows: [part(rows) for part in listed]
+    name, is_bool = next(leaves)
+    return lambda rows: _truth(rows[name], is_bool)
+
+
+class _Table:
+    """Arrays that are filled row by row, or batch by batch, of the form that the first one has."""
+
+    def __init__(self, length: int, *, batched: bool = False) -> None:
+        self.length = length
+        self.arrays: dict[str, Array] = {}
+        self.batch: Callable[[Mapping[str, Tensor]], Any] = dict
+        self.batch_size = 1
+        self._batched = batched
+
+    def put(self, number: int, item: Any) -> None:
+        """Take a row, or a batch.
+
+        Raises:
+            DataError: It is of another form than the first, or holds what an order cannot.
+        """
+        leaves = dict(_leaves(item, ""))
+        found = {name: _numbers(leaf, name) for name, leaf in leaves.items()}
+        if not self.arrays:
+            self._begin(item, leaves, found)
+        what = "Batch" if self._batched else "Row"
+        for name, array in self.arrays.items():
+            given = found.pop(name, None)
+            shape = array.shape[1:] if not self._batched else (self.batch_size, *array.shape[1:])
+            if given is None or (given.shape, given.dtype) != (shape, array.dtype):
+                has = "does not have" if given is None else f"has {given.dtype} of shape {given.shape} for"
+                raise DataError(
+                    f"{what} {number} of the job's data {has} {name!r}; {what.lower()} 0 has {array.dtype} of shape "
+                    f"{shape}.",
+                    remedy=f"{_SAME_BATCHES if self._batched else _SAME_ROWS}, for instance by padding to one length.",
+                )
+            array[number * self.batch_size : (number + 1) * self.batch_size] = given
+        for name in found:
+            raise DataError(f"{what} {number} of the job's data has {name!r}; {what.lower()} 0 does not.")
+
+    def _begin(self, item: Any, leaves: Mapping[str, Any], found: Mapping[str, Array]) -> None:
+        if self._batched:
+            first = next(iter(found.values()), None)
+            self.batch_size = len(first) if first is not None and first.ndim else 0
+            for name, array in found.items():
+                if not self.batch_size or not array.ndim or len(array) != self.batch_size:
+                    raise DataError(
+                        f"{name!r} in the batches of the job's DataLoader has the shape {array.shape}; the first axis "
+                        "of everything in a batch must be the row.",
+                        remedy="What is the same in every step need not come with the batch: let the objective refer "
+                        "to it.",
+                    )
+        for name, array in found.items():
+            check_dtype(name, array)
+            shape = array.shape[1:] if self._batched else array.shape
+            self.arrays[name] = np.empty((self.length * self.batch_size, *shape), array.dtype)
+        bools = ((name, _is_bool(leaf) or _is_bool_list(leaf)) for name, leaf in leaves.items())
+        self.batch = _structure(item, bools)
+
+
+def _is_bool_list(item: Any) -> bool:
+    return isinstance(item, list) and bool(item) and (_is_bool(item[0]) or _is_bool_list(item[0]))
+
+
+# Loaders.
+
+
+class _Numbers(torch.utils.data.Dataset[int]):
+    """The row numbers of a dataset."""
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, number: int) -> int:
+        return int(number)
+
+
+def _read_loader(loader: DataLoader[Any], steps: int, cancel: CancelToken | None) -> Generator[RowsRead, None, Rows]:
+    if isinstance(loader.dataset, IterableDataset):
+        _length(loader.dataset)
+    if loader.batch_sampler is not None and loader.collate_fn is default_collate:
+        numbers = _Numbers(_length(loader.dataset))
+        # Rows are drawn as in a loop over the loader itself, from the same generator.
+        drawn = DataLoader(numbers, batch_sampler=loader.batch_sampler, generator=loader.generator, collate_fn=list)
+        schedule = np.array(list(_as_long(_batches(drawn, steps))), np.int64)
+        rows = yield from read_rows(loader.dataset, steps, cancel)
+        return Rows(rows.arrays, rows.batch, schedule)
+    # What another collation makes of rows is known of batches alone: each batch is kept as it comes.
+    table = _Table(steps, batched=True)
+    yield from _read(table, _batches(loader, steps), steps, cancel)
+    return Rows(table.arrays, table.batch, np.arange(steps * table.batch_size).reshape(steps, -1))
+
+
+def _batches(loader: DataLoader[Any], steps: int) -> Iterator[Any]:
+    """The batches of so many steps, epoch after epoch."""
+    left = steps
+    while left:
+        before = left
+        try:
+            for batch in loader:
+                yield batch
+                left -= 1
+                if not left:
+                    return
+        except DataError:
+            raise
+        except Exception as error:
+            raise DataError(
+                f"Batch {steps - left} of the job's DataLoader cannot be read: {type(error).__name__}: "
+                f"{str(error).rstrip('.')}{bracketed(where_raised(error))}.",
+                remedy="Correct the Dataset, the sampler or collate_fn; they are called when the order is written.",
+            ) from error
+        if left == before:
+            raise DataError("The job's DataLoader gives no batches.", remedy="Give it rows enough for a batch.")
+
+
+def _as_long(batches: Iterator[list[int]]) -> Iterator[list[int]]:
+    first = 0
+    for number, batch in enumerate(batches):
+        first = first or len(batch)
+        if len(batch) != first:
+            raise DataError(
+                f"Batch {number} of the job's DataLoader has {len(batch)} rows, batch 0 has {first}.",
+                remedy="Say drop_last=True, or choose a batch size that divides the number of rows.",
+            )
+        yield batch
