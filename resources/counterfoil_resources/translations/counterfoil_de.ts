@@ -3813,6 +3813,10 @@ Lauf zu finden</translation>
             <translation type="unfinished" />
         </message>
         <message>
+            <source>Not delivered, since training leaves them as they were ordered, tensors: {0}.</source>
+            <translation>Nicht geliefert, weil das Training sie lässt, wie sie bestellt waren, Tensoren: {0}.</translation>
+        </message>
+        <message>
             <source>Nothing follows for the model until the run has been replayed on another machine.</source>
             <translation>Für das Modell folgt daraus nichts, bis der Lauf auf einer anderen Maschine nachgerechnet ist.</translation>
         </message>
