@@ -53,6 +53,22 @@ def test_each_change_of_the_order_shows_in_its_line() -> None:
     assert len(seen) == len(changes)
 
 
+def test_programs_that_take_turns_are_compared_one_by_one() -> None:
+    bundle = FakeEngine().summary(Path("run"), None)
+    programs = (("d", digest("d")), ("g", digest("g")))
+    turns = replace(bundle, order=replace(bundle.order, programs=programs, pattern=("d", "d", "g")))
+    found = {line.name: line for line in compared_fields(turns, turns)}
+    assert (found["Turns"].ordered, found["Turns"].same) == ("d, d, g", True)
+    assert (found["Program g"].run, found["Program g"].digest) == (digest("g").hex, True)
+    other = replace(turns, order=replace(turns.order, programs=(programs[0], ("g", digest("x")))))
+    assert [line.name for line in compared_fields(other, turns) if line.same is False] == ["Program g"]
+    other = replace(turns, order=replace(turns.order, pattern=("d", "g")))
+    assert [line.name for line in compared_fields(other, turns) if line.same is False] == ["Turns"]
+    assert [line.name for line in compared_fields(bundle, turns) if line.same is False] == [
+        "Turns", "Program d", "Program g", "Program",
+    ]  # fmt: skip
+
+
 def test_an_order_that_nobody_ran_is_compared_with_nothing() -> None:
     bundle = FakeEngine(has_run=False).summary(Path("order"), None)
     assert all(line.same is None for line in compared_fields(bundle, bundle))

@@ -113,7 +113,7 @@ def test_a_sentence_survives_kept_progress() -> None:
     dispute = Dispute(3, digest, None, ("log",), (), (), None, (), 1.0, 1.0, confirmed=True, finding=finding)
     sample = Sample(1, ((1, 1),), Selection.ALL)
     basis = Basis(digest, digest, digest, "1", "2", "cpu", SegmentRequest())
-    audit = KeptAudit(basis, sample, 1, StepTable().pack(0), (), dispute, (), 0, (), 1.0, None)
+    audit = KeptAudit(basis, sample, 1, StepTable().pack(0), (), dispute, (), (0,), (), 1.0, None)
     found = decode(encode(audit)).dispute
     assert found is not None
     assert found.finding is not None

@@ -17,7 +17,7 @@ from counterfoil.vectors import write_vectors
 from support.jobs import audited
 
 STORED = Path(__file__).parents[1] / "vectors"
-RUNS = ("convolution", "transformer", "exact")
+RUNS = ("convolution", "transformer", "exact", "turns")
 LOGGED = ("run_root", "log", "record", "leaf")
 """What depends on which decisions were close on the machine that wrote a log."""
 

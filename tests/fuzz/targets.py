@@ -63,6 +63,7 @@ from support.heads import record_with_heads
 from support.jobs import digits_order, gpt2_order
 from support.random_programs import compute, random_program
 from support.reports import dispute, disputed_report, step_table, verified_report
+from support.turns import mirror_order
 
 Spoil = Callable[[bytes, random.Random], bytes]
 PASSPHRASE = "fuzz"
@@ -127,7 +128,7 @@ class Corpus:
     """Files that every reader is fed with, made in a folder, and the readers."""
 
     def __init__(self, folder: Path) -> None:
-        """Make the files: short trainings of a small CNN and a small GPT, two keys, a capsule, verdicts."""
+        """Make the files: short trainings of a CNN, a GPT and of programs in turns, two keys, capsules, verdicts."""
         self._folder = folder
         generate_key(folder / "trainer.pem", None)
         self.key: SigningKey = load_private_key(folder / "trainer.pem", None)
@@ -136,7 +137,12 @@ class Corpus:
         self._stranger = load_private_key(folder / "stranger.pem", None)
         self._runs: list[Path] = []
         heads = []
-        for name, draft in (("digits", digits_order(steps=4)), ("gpt2", gpt2_order(steps=4))):
+        drafts = {
+            "digits": digits_order(steps=4),
+            "gpt2": gpt2_order(steps=4),
+            "turns": mirror_order(commit_every=2),
+        }
+        for name, draft in drafts.items():
             place = folder / name
             place.mkdir()
             draft.write(place / "order.cfoil", trial=False)
@@ -166,14 +172,17 @@ class Corpus:
         }
         self._manifest = replace(make_contents().manifest, data=outside)
         plain_run = write_bundle(self._folder / "plain.cfoil", make_contents(steps=2)).read_bytes()
-        capsule = self._folder / "capsule.cfoil"
-        write_capsule(crafted(self._runs[0], 3), capsule)
+        capsules = []
+        for run, step in ((self._runs[0], 3), (self._runs[-1], 4)):
+            capsule = self._folder / f"{run.parent.name}.capsule.cfoil"
+            write_capsule(crafted(run, step), capsule)
+            capsules.append(capsule.read_bytes())
         runs = tuple(path.read_bytes() for path in self._runs)
         return (
             Target("reader", (*made, plain_run), _spoil_file(0.0), _plain_reader, bound=False),
             Target("bundle", runs, _spoil_file(0.5), self._read_bundle, bound=True),
             Target("data file", (made[-1],), _spoil_file(0.3), self._read_data_file, bound=True),
-            Target("capsule", (capsule.read_bytes(),), _spoil_file(0.5), self._read_capsule, bound=True),
+            Target("capsule", tuple(capsules), _spoil_file(0.5), self._read_capsule, bound=True),
         )
 
     def _written(self, data: bytes) -> Path:
@@ -233,8 +242,9 @@ class Corpus:
         for path in self._runs:
             with BundleReader.open(path) as reader:
                 manifests.append(reader.manifest.to_bytes())
-                programs.append(reader.program())
-                program = Program.from_bytes(programs[-1])
+                found = reader.check_order_contents().programs
+                programs += found.all
+                program = Program.from_bytes(found.of(1))
                 logs.append(reader.log(1))
                 sizes[logs[-1]] = tuple(site.elements for site in program.sites)
         return (
@@ -250,7 +260,7 @@ class Corpus:
             ),
             *(
                 Target(f"log codec, {name}", (log,), spoil_bytes, partial(_read_log, sizes[log]), bound=False)
-                for name, log in zip(("CNN", "GPT"), logs, strict=True)
+                for name, log in zip(("CNN", "GPT", "turns"), logs, strict=True)
             ),
         )
 
@@ -363,7 +373,7 @@ def _kept_audit() -> kept.KeptAudit:
     )  # fmt: skip
     return kept.KeptAudit(
         basis, Sample(12, ((1, 12),), Selection.ALL), 3, step_table(3).pack(3),
-        (kept.kept_divergence(3, dispute().tensors),), dispute(), (2,), 3, ((1, 2, 3, 4, 5, 6),), 0.5, None,
+        (kept.kept_divergence(3, dispute().tensors),), dispute(), (2,), (3,), ((1, 2, 3, 4, 5, 6),), 0.5, None,
     )  # fmt: skip
 
 

@@ -206,7 +206,11 @@ class Bundle:
             need(bytes(name).rstrip(b"\0") == f"counterfoil-{FORMAT}".encode(), "another format")
             file.visititems(take)
         self.manifest = parse(self.bytes("order/manifest"))
-        self.program = parse(self.bytes("order/program"))
+        # By name; an order's only program has none.
+        several = "pattern" in self.manifest
+        self.pattern: list[str] = self.manifest["pattern"] if several else [""]
+        held = self.group("order/programs") if several else {"": self.arrays["order/program"]}
+        self.programs = {name: parse(program.tobytes()) for name, program in held.items()}
         self.digest = sha256(self.bytes("order/manifest"))
         self.steps: int = self.manifest["steps"]
 
@@ -216,6 +220,15 @@ class Bundle:
     def group(self, path: str) -> dict[str, np.ndarray]:
         prefix = path + "/"
         return {n.removeprefix(prefix): a for n, a in self.arrays.items() if n.startswith(prefix)}
+
+    def turn(self, step: int) -> str:
+        """The name of the program of a step [14]."""
+        return self.pattern[(step - 1) % len(self.pattern)]
+
+    def fingerprints(self, step: int) -> np.ndarray:
+        name = self.turn(step)
+        row = sum(self.turn(before) == name for before in range(1, step))
+        return self.arrays[f"run/fingerprints/{name}" if name else "run/fingerprints"][row]
 
     def committed(self, step: int) -> bool:
         return step % self.manifest["commit_every"] == 0 or step == self.steps
@@ -232,14 +245,19 @@ class Bundle:
         if step == 0:
             none = dict.fromkeys(("log", "fingerprints", "loss"))
             return canonical({"step": 0, "state_root": self.arrays["run/state_roots"][0].tobytes().hex(), **none})
-        fingerprints = self.arrays["run/fingerprints"][step - 1].astype("<u8").tobytes()
+        fingerprints = self.fingerprints(step).astype("<u8").tobytes()
         loss = float(self.arrays["run/losses"][step - 1])
         return step_record(step, self.root_of(step), self.log(step), fingerprints, loss)
 
     def check_order(self) -> None:
         manifest = self.manifest
         need(manifest["format"] == FORMAT, "another format")
-        need(sha256(self.bytes("order/program")).hex() == manifest["program"], "another program")
+        if "pattern" in manifest:
+            digests = {name: sha256(self.bytes(f"order/programs/{name}")).hex() for name in self.programs}
+            need(digests == manifest["programs"] and set(self.pattern) == set(digests), "other programs")
+            need("program" not in manifest and 2 <= len(self.pattern) <= min(self.steps, 1000), "no proper pattern")
+        else:
+            need(sha256(self.bytes("order/program")).hex() == manifest["program"], "another program")
         arrays = {"schedule": manifest["schedule"], "scalars": manifest["scalars"]}
         for name, spec in arrays.items():
             self._check(name, self.arrays[f"order/{name}"], spec)

@@ -268,9 +268,9 @@ class ExactReplayer(Steps):
 
     floating = np.float32
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: Bundle, name: str = "") -> None:
         self.compute = operators(bundle.manifest["precision"]["exact_bits"])
-        super().__init__(bundle)
+        super().__init__(bundle, name)
         for node in self.nodes:
             need(short(node) not in COMPOSITE, f"{node['op']} is no single operation")
 
@@ -286,6 +286,6 @@ class ExactReplayer(Steps):
         return list(outputs)
 
 
-def replayer_of(bundle: Bundle) -> Steps:
-    """The replayer of a bundle's profile."""
-    return (ExactReplayer if "exact_bits" in bundle.manifest["precision"] else Replayer)(bundle)
+def replayer_of(bundle: Bundle, name: str = "") -> Steps:
+    """The replayer of a bundle's profile, of its only program or of the one called so."""
+    return (ExactReplayer if "exact_bits" in bundle.manifest["precision"] else Replayer)(bundle, name)

@@ -270,12 +270,13 @@ class Steps:
     compute: Mapping[str, Callable[[Any], Any]]
     """What computes an operator, by its name."""
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: Bundle, name: str = "") -> None:
         self.bundle = bundle
-        self.nodes = bundle.program["nodes"]
+        self.program = bundle.programs[name]
+        self.nodes = self.program["nodes"]
         for node in self.nodes:
             need(short(node) in self.compute or node["op"] in DRAWS, f"{node['op']} is not supported")
-        self.deciding = deciding_values(bundle.program)
+        self.deciding = deciding_values(self.program)
         self.sites = [
             math.prod(o["shape"])
             for node in filter(is_rounded, self.nodes)
@@ -285,7 +286,7 @@ class Steps:
 
     def step(self, step: int, state: dict[str, Array], log: list[SiteLog] | None) -> Step:
         """Replay a step; without a log every value is rounded by itself."""
-        program, counts, sites = self.bundle.program, Counts(), iter(log or [])
+        program, counts, sites = self.program, Counts(), iter(log or [])
         self.margins_used: list[int] = []
         as_declared = self._as_declared
         key, seed = step_key(self.bundle.digest, step), int(self.bundle.manifest["seed"])
@@ -333,7 +334,7 @@ class Steps:
         rows = arrays["order/schedule"][step - 1]
         scalars = dict(zip(names, arrays["order/scalars"][step - 1], strict=True))
         read = {"state": state.get, "scalar": scalars.get, "batch": lambda name: arrays[f"order/data/{name}"][rows]}
-        return [self._as_declared(read[item["kind"]](item["name"]), item) for item in self.bundle.program["inputs"]]
+        return [self._as_declared(read[item["kind"]](item["name"]), item) for item in self.program["inputs"]]
 
     def _as_declared(self, value: Any, declared: dict[str, Any] | None) -> Array | None:
         """A value as the program declares it: converted to its dtype, and of its shape."""
@@ -357,8 +358,8 @@ class Replayer(Steps):
     floating = np.float64
     compute = COMPUTE
 
-    def __init__(self, bundle: Bundle) -> None:
-        super().__init__(bundle)
+    def __init__(self, bundle: Bundle, name: str = "") -> None:
+        super().__init__(bundle, name)
         profile = bundle.manifest["precision"]
         self.grid = Grid(profile["significand_bits"], profile["guard_bits"])
         self.margins, self.margin_bits = profile["margins"], profile["margin_bits"]

@@ -31,7 +31,7 @@ from independent.exact import function, once, product, quantised, replayer_of, s
 from independent.replay import DRAWS, Counts, Grid, Replayer, fingerprint, follow, philox, rounded, step_key, uniform
 
 FOLDER = Path(__file__).parents[1] / "vectors"
-RUNS = ("convolution", "transformer", "exact")
+RUNS = ("convolution", "transformer", "exact", "turns")
 
 
 def load(name: str) -> Any:
@@ -210,12 +210,15 @@ def test_runs(name):
     bundle.check_order()
     assert bundle.check_run().hex() == expected["run_root"]
     assert bundle.digest.hex() == expected["order"]
-    replayer, state = replayer_of(bundle), bundle.group("order/initial")
-    assert replayer.sites == [site["elements"] for site in expected["sites"]]
+    told = expected.get("programs", {"": expected})
+    replayers, state = {turn: replayer_of(bundle, turn) for turn in told}, bundle.group("order/initial")
+    for turn, replayer in replayers.items():
+        assert replayer.sites == [site["elements"] for site in told[turn]["sites"]]
     for step, wanted in enumerate(expected["steps"], 1):
+        replayer, sites = replayers[bundle.turn(step)], told[bundle.turn(step)]["sites"]
         result, leaf_hash = replayer.replay(step, state)
         if name != "exact":
-            assert replayer.margins_used == [site["margin_bits"] for site in expected["sites"]]
+            assert replayer.margins_used == [site["margin_bits"] for site in sites]
         assert (result.counts.contradictions, result.counts.omissions) == (0, 0)
         assert [f"{number:016x}" for number in result.fingerprints] == wanted["fingerprints"]
         assert state_root(result.state).hex() == wanted["state_root"]
@@ -235,3 +238,20 @@ def test_without_the_log_the_turned_step_comes_out_different():
     assert with_log.fingerprints == recorded
     assert with_log.counts.corrections > 0
     assert without.fingerprints != recorded
+
+
+def test_another_turn_gives_another_step():
+    """Control: the pattern matters, and a step leaves what its program does not take as it was."""
+    bundle, expected = Bundle(FOLDER / "turns.cfoil"), load("turns")
+    assert bundle.pattern == expected["pattern"] == ["d", "d", "g"]
+    state = bundle.group("order/initial")
+    for step in (1, 2):
+        state = replayer_of(bundle, "d").replay(step, state)[0].state
+    result, leaf_hash = replayer_of(bundle, "g").replay(3, state)
+    assert leaf_hash.hex() == expected["steps"][2]["leaf"]
+    untouched = {name for name in state if name.startswith(("discriminator.", "moment1", "moment2"))}
+    assert len(untouched) == 6
+    assert all(result.state[name].tobytes() == state[name].tobytes() for name in untouched)
+    bundle.pattern = ["d", "g", "d"]
+    with pytest.raises(RefusedError, match="run root"):
+        bundle.check_run()

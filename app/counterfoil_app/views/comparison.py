@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication
 
 from counterfoil import BundleSummary
 from counterfoil_app.looks import text, words
+from counterfoil_app.views.programs import program_lines
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def compared_fields(bundle: BundleSummary, client: BundleSummary | None) -> list
         (_tr("Optimizer"), ordered.optimizer, held.optimizer, False),
         (_tr("Precision"), *_precisions(ordered.precision, held.precision), False),
         (_tr("Seed"), str(ordered.seed), str(held.seed), False),
-        (_tr("Program"), ordered.program_text, held.program_text, True),
+        *_programs(client or bundle, bundle),
         (_tr("Data"), ordered.data_root.hex, held.data_root.hex, True),
         (_tr("Initial state"), ordered.initial_root.hex, held.initial_root.hex, True),
     )
@@ -77,6 +78,14 @@ def compared_fields(bundle: BundleSummary, client: BundleSummary | None) -> list
         for name, left, right, digest in pairs
     ]
     return lines
+
+
+def _programs(ordered: BundleSummary, held: BundleSummary) -> list[tuple[str, str, str, bool]]:
+    """The programs of both, each beside that of the same name in the other."""
+    left, right = program_lines(ordered), program_lines(held)
+    both = {name: digest for name, _, digest in (*left, *right)}
+    sides = [{name: value for name, value, _ in lines} for lines in (left, right)]
+    return [(name, sides[0].get(name, ""), sides[1].get(name, ""), digest) for name, digest in both.items()]
 
 
 def _precisions(ordered: str, held: str) -> tuple[str, str]:

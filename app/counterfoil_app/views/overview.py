@@ -29,6 +29,7 @@ from counterfoil_app.views.parts import (
     label,
     restyle,
 )
+from counterfoil_app.views.programs import program_lines
 from counterfoil_app.views.trainer_key import TrainerKeyPanel
 
 ICON_PIXELS = 16
@@ -107,7 +108,7 @@ class OverviewView(Page):
         restyle(self.sentence, "tone", Tone.INFO.value)
         self.column.addWidget(self.sentence)
         self.column.addWidget(caption(self.tr("Checks"), "section"))
-        self.checks = ChecksList(session, theme)
+        self.checks = ChecksList(session, session.checks_changed, theme)
         self.column.addWidget(self.checks)
         self.column.addWidget(caption(self.tr("Ordered against run"), "section"))
         self.comparison = ComparisonGrid(theme)
@@ -154,11 +155,11 @@ class OverviewView(Page):
         self.compare.show_action(self._compare_action if unsure else None, primary=False)
 
     def _show_sentence(self) -> None:
-        """Say how far the file can be trusted; once that or the replay decides the outcome, the header says it."""
+        """Say how far the file can be trusted; from the replay on the header says it."""
         session = self._session
-        decided = session.report is not None or session.failure is not None or session.refused_so_far
+        begun = session.running or session.report is not None or session.failure is not None
         self.sentence.setText(translated(session.summary.sentence) if session.summary is not None else "")
-        self.sentence.setVisible(session.summary is not None and not decided)
+        self.sentence.setVisible(session.summary is not None and not begun and not session.refused_so_far)
 
     def _margins(self, summary: BundleSummary) -> str:
         order = summary.order
@@ -179,7 +180,7 @@ class OverviewView(Page):
             Field(self.tr("Optimizer"), order.optimizer),
             Field(self.tr("Precision"), words.precision(order.precision)),
             Field(self.tr("Seed"), str(order.seed)),
-            Field(self.tr("Program"), order.program_text, exact=True),
+            *(Field(name, value, exact=exact) for name, value, exact in program_lines(summary)),
             Field(self.tr("Data"), order.data_root.hex, exact=True),
             Field(self.tr("Initial state"), order.initial_root.hex, exact=True),
         ]

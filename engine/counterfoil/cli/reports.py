@@ -186,6 +186,13 @@ def show_steering(out: Console, steering: Steering) -> None:
     )
 
 
+def show_places(out: Console, replayed_at: Sequence[tuple[str, str, Sequence[tuple[int, int]]]]) -> None:
+    """Show where segments were replayed, if not in one place: machine, device, and first and last of neighbours."""
+    for machine, device, spans in replayed_at:
+        listed = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
+        out.print(shown(f"Segments replayed at {machine} ({device}): {listed}"))
+
+
 def show_report(out: Console, report: AuditReport) -> None:
     """Show what an audit found."""
     show_checks(out, report.checks)
@@ -193,6 +200,7 @@ def show_report(out: Console, report: AuditReport) -> None:
         show_steering(out, report.steering)
     if report.dispute is not None:
         show_dispute(out, report.dispute)
+    show_places(out, [(at.place.machine, at.place.device, at.segments) for at in report.replayed_at])
     show_outcome(out, report.outcome, report.headline, report.reason)
     if report.dispute is not None:
         first = not any(step < report.dispute.step for step in report.mismatched_steps)
@@ -226,6 +234,7 @@ def show_summary(out: Console, summary: BundleSummary) -> None:
         "optimizer": one_line(order.optimizer),
         "model": f"{order.parameters:,} trainable values in {order.state_tensors} state tensors",
         "program": f"{order.operators} operators, {order.rounded_operators} of them {_rounded(order)}",
+        **({"turns": f"of {len(order.programs)} programs: {', '.join(order.pattern)}"} if order.pattern else {}),
         **({} if order.estimate is None else {"a step takes": estimate_text(order.estimate)}),
         "precision": order.precision,
     }
@@ -364,6 +373,8 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
         "bundle": "taken from the run itself, not compared with an order of the client's",
     }
     order = verdict.order_digest.hex if verdict.order_digest else "not read"
+    model = verdict.model if isinstance(verdict, Verdict) else None
+    named = {} if model is None else {"model": f"{model[0]}, OpenSSF Model Signing digest {model[1].hex}"}
     show_facts(
         out,
         {
@@ -371,6 +382,7 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
             "run root": verdict.run_root.hex if verdict.run_root else "not read",
             "order": f"{order} ({source[verdict.order_source]})",
             "steps": _steps(verdict),
+            **named,
             "signed by": verdict.key_id,
             "signed at": verdict.signed_at,
         },
@@ -381,6 +393,7 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
         return
     if verdict.steering is not None:
         show_steering(out, verdict.steering)
+    show_places(out, [(at.place.machine, at.place.device, at.segments) for at in verdict.replayed_at])
     show_outcome(out, verdict.outcome, verdict.headline, verdict.reason)
 
 

@@ -32,12 +32,14 @@ from torch.utils.checkpoint import CheckpointError
 from counterfoil.dtypes import STATE_DTYPES
 from counterfoil.errors import CounterfoilError, DataError, ProgramError
 from counterfoil.program import mixed, remedies, whereabouts
-from counterfoil.program.composites import COMPOSITES, MUTATING
+from counterfoil.program.composites import COMPOSITES, LAID_OUT, MUTATING
 from counterfoil.program.decisions import Decisions
 from counterfoil.program.decompositions import DECOMPOSITIONS
+from counterfoil.program.expansions import EXPANSIONS, WRITING
 from counterfoil.program.graph import Input, Program, TensorType
 from counterfoil.program.lowering import RECOMPUTED, changes_a_constant, lower
 from counterfoil.program.moves import MADE, MOVES
+from counterfoil.program.noform import NoFormError
 from counterfoil.program.portable import PORTABLE
 from counterfoil.program.random import PhiloxDropout, counting_draws
 from counterfoil.program.substitutes import Substitutes
@@ -239,8 +241,8 @@ def _trace(
 ) -> tuple[torch.fx.Graph, list[str]]:
     names: list[str] = []
     # Both in one pass would not do: composite operators may be written in place, and mutations end with the first.
-    impure = {**DECOMPOSITIONS, **MADE, **TRACED, **(MUTATING if exact else {})}
-    pure_ones = {**PORTABLE, **MOVES, **REPLACED, **(COMPOSITES if exact else {})}
+    impure = {**DECOMPOSITIONS, **EXPANSIONS, **MADE, **TRACED, **(MUTATING if exact else {})}
+    pure_ones = {**PORTABLE, **MOVES, **REPLACED, **WRITING, **({**COMPOSITES, **LAID_OUT} if exact else {})}
 
     def flat(*values: Tensor) -> list[Tensor]:
         for item, value in zip(inputs, values, strict=True):
@@ -287,6 +289,11 @@ def _trace(
             f"{location.sentence} runs again in the backward pass, with other random draws.",
             remedy=RECOMPUTED,
             detail=str(error),
+        ) from error
+    except NoFormError as error:
+        raise ProgramError(
+            f"{location.sentence} {error.sentence}{whereabouts.bracketed(whereabouts.where_raised(error))}.",
+            remedy=error.remedy,
         ) from error
     except CounterfoilError:
         raise

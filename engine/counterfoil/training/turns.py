@@ -149,6 +149,7 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[RowsRead, 
     for name, turn in turns.parts.items():
         with _about(turn):
             optimizers[name] = optimizer_of(_alone(job, turn, turns.count(name, job.steps)))
+            _trained(job.model, turn)
     rows = yield from read_rows(job.data, job.steps, cancel)
     schedule = schedule_of(whole, rows, check_data(rows.arrays))
     for name, turn in turns.parts.items():
@@ -246,14 +247,7 @@ def _alone(job: TurnsJob, turn: Turn, steps: int) -> CustomJob:
 
 
 def _capture(job: TurnsJob, turn: Turn, rule: UpdateRule, rows: Rows, batch_size: int) -> CapturedStep:
-    chosen = {name for name, p in job.model.named_parameters() if p.requires_grad and turn.trains(name)}
-    if not chosen:
-        names = [name for name, _ in job.model.named_parameters()]
-        raise DataError(
-            "There is no parameter to train: none that requires a gradient has such a name.",
-            remedy=f"The model has {', '.join(names[:_SHOWN])}{' and others' * (len(names) > _SHOWN)}.",
-        )
-    with only_training(job.model, chosen):
+    with only_training(job.model, _trained(job.model, turn)):
         return capture(
             job.model,
             lambda model, given: turn.objective(model, rows.batch(given)),
@@ -263,6 +257,18 @@ def _capture(job: TurnsJob, turn: Turn, rule: UpdateRule, rows: Rows, batch_size
             exact=isinstance(job.precision, ExactPrecision),
             ignore_autocast=job.precision is not None,
         )
+
+
+def _trained(model: nn.Module, turn: Turn) -> set[str]:
+    """Return the names of the parameters that a turn trains; raises DataError when there is none."""
+    parameters = dict(model.named_parameters())
+    chosen = {name for name, parameter in parameters.items() if parameter.requires_grad and turn.trains(name)}
+    if not chosen:
+        raise DataError(
+            "There is no parameter to train: none that requires a gradient has such a name.",
+            remedy=f"The model has {', '.join(list(parameters)[:_SHOWN])}{' and others' * (len(parameters) > _SHOWN)}.",
+        )
+    return chosen
 
 
 @contextmanager

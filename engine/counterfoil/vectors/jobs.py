@@ -1,4 +1,4 @@
-"""The jobs of the vectors: two tiny models, with data and weights from Philox."""
+"""The jobs of the vectors: tiny models, with data and weights from Philox."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from counterfoil.program.update import Adam, Sgd, UpdateRule
 from counterfoil.training.initial import fan_in_uniform
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs
+from counterfoil.training.turns import Turn, TurnsJob, order_turns
 
 Array = npt.NDArray[Any]
 SEED = 2026
@@ -126,6 +127,54 @@ def _convolution_order(precision: AnyPrecision) -> OrderDraft:
         data,
         Sgd(momentum=0.875, weight_decay=2.0**-10),
         precision,
+    )
+
+
+class Adversaries(nn.Module):
+    """A generator of rows and a discriminator of made rows from others, of one layer each but for the first's ReLU."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.generator = nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 6))
+        self.discriminator = nn.Linear(6, 2)
+
+
+def turns_order() -> OrderDraft:
+    """Two optimizers that take turns on :class:`Adversaries`: the discriminator's has two steps to the other's one."""
+    data = {
+        "rows": _draw((_ROWS, 6), 103),
+        "noise": _draw((_ROWS, 4), 104),
+        "real": np.ones(_ROWS, np.int64),
+        "made": np.zeros(_ROWS, np.int64),
+    }
+
+    def tell_apart(model: Any, batch: Mapping[str, Tensor]) -> Tensor:
+        made = model.generator(batch["noise"]).detach()
+        real = functional.cross_entropy(model.discriminator(batch["rows"]), batch["real"])
+        return real + functional.cross_entropy(model.discriminator(made), batch["made"])
+
+    def deceive(model: Any, batch: Mapping[str, Tensor]) -> Tensor:
+        return functional.cross_entropy(model.discriminator(model.generator(batch["noise"])), batch["real"])
+
+    model = Adversaries()
+    fan_in_uniform(model, SEED)
+    return order_turns(
+        TurnsJob(
+            title="Two networks against each other, Adam and SGD in turns",
+            model=model,
+            turns=(
+                Turn("d", tell_apart, Adam(), "discriminator.*", [0.0625, 0.03125, 0.015625]),
+                Turn("g", deceive, Sgd(momentum=0.875), "generator.*", [0.0625]),
+            ),
+            pattern="d, d, g",
+            data=data,
+            steps=4,
+            batch_size=_BATCH,
+            schedule=shuffled_epochs(_ROWS, _BATCH, 4, SEED),
+            seed=SEED,
+            commit_every=2,
+            checkpoint_every=4,
+        )
     )
 
 

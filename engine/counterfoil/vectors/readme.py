@@ -34,10 +34,12 @@ are in C order and little-endian; `null` in the place of a scale's exponent stan
 | `convolution.cfoil`, `.json` | a run of three steps: convolutions, batch norm, linear layer, cross entropy, SGD with momentum; calibrated margins. The trainer's machine took the first logged decision of step 2 the other way than rounding to nearest would | below; without the log, step 2 comes out different |
 | `transformer.cfoil`, `.json` | a run of three steps: attention, layer norm, GELU, dropout, Adam; proven margins | below |
 | `exact.cfoil`, `.json` | a run of three steps under `exact-13`: convolutions, batch norm, linear layer, cross entropy, SGD with momentum, all as single operations; no log | below |
+| `turns.cfoil`, `.json` | a run of four steps of two programs [in turns](../../docs/bundle-format.md#14-several-programs), `d`, `d`, `g`: linear layers, cross entropy, Adam and SGD with momentum; proven margins | below |
 
 The JSON beside a run has the order digest, the program's digest, the run root, the trainer's key id, operator, elements and
 margin m of each rounding site (no margin under an exact profile), the number of places, and for each step: the state root (of every step, also those that the run does
-not commit to), the loss, the fingerprints, the log, the step record and the Merkle leaf.
+not commit to), the loss, the fingerprints, the log, the step record and the Merkle leaf. Of programs in turns it has the pattern, and
+digest, sites and places by the program's name.
 
 Everything but the runs' logs, and what is hashed from them (step records, leaves, run roots, claims), is the same on every
 machine; a log says what was close on the machine that wrote it. The runs' programs are as torch {torch} captures them.

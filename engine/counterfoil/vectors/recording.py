@@ -30,7 +30,6 @@ from counterfoil.rounding.profiles import encode_log, recording_rounder, replayi
 from counterfoil.rounding.rounder import Kernels, step_key
 from counterfoil.signing import SigningKey, key_from_seed, sign_claim
 from counterfoil.training.order import OrderDraft, step_inputs
-from counterfoil.turns import Turns
 
 KEY_SEED = Digest.of(b"counterfoil conformance vectors: a key that everybody knows").value
 """The trainer's secret key, which is no secret."""
@@ -60,14 +59,16 @@ def record_steps(draft: OrderDraft, turned: int | None = None) -> Iterator[Recor
         turned: The step in which the first logged decision is taken the other way, as another machine might take it;
             everything that follows is computed from it. None takes all as they come.
     """
-    manifest, program = draft.manifest, draft.program
-    interpreter = _interpreter(program, manifest.precision)
+    manifest = draft.manifest
+    interpreters = draft.programs.map(lambda program: _interpreter(program, manifest.precision))
     kernels = Kernels(_CPU, 1)
     state: Mapping[str, Tensor] = {name: torch.from_numpy(np.array(array)) for name, array in draft.initial.items()}
     data: Any = draft.data
     try:
         for step in range(1, manifest.steps + 1):
-            inputs = step_inputs(manifest, step, state, draft.schedule[step - 1], draft.scalars[step - 1], data)
+            program, interpreter = draft.programs.of(step), interpreters.of(step)
+            read = {name: data[name] for name in program.batch_names}
+            inputs = step_inputs(manifest, step, state, draft.schedule[step - 1], draft.scalars[step - 1], read)
             own = recording_rounder(program, manifest.precision, kernels)
             own.begin_step(step_key(manifest.digest, step))
             recorded = RecordedStep(interpreter.run(inputs, rounder=own), tuple(own.logs), own.fingerprints)
@@ -98,14 +99,14 @@ def turn_first(logs: Sequence[SiteLog]) -> tuple[SiteLog, ...]:
 
 def write_run(path: Path, draft: OrderDraft, turned: int | None = None) -> dict[str, Any]:
     """Write the run of an order, and return what a second implementation must find in it as JSON."""
-    manifest, program, key = draft.manifest, draft.program, trainer_key()
+    manifest, key = draft.manifest, trainer_key()
     records = [StepRecord(0, manifest.initial_root, None, None, None)]
     steps = []
     with BundleWriter.create(path) as writer:
         programs = draft.programs.map(Program.to_bytes)
         writer.write_order(manifest, programs, draft.schedule, draft.scalars, draft.data, dict(draft.initial))
         done = [(recorded, encode_log(manifest.precision, recorded.logs)) for recorded in record_steps(draft, turned)]
-        writer.begin_run(Turns.alone(len(program.places)), sum(len(log) for _, log in done))
+        writer.begin_run(draft.programs.map(lambda program: len(program.places)), sum(len(log) for _, log in done))
         for step, (recorded, log) in enumerate(done, 1):
             arrays = {name: tensor.numpy() for name, tensor in recorded.result.state.items()}
             root = state_root(arrays)
@@ -144,21 +145,40 @@ def write_run(path: Path, draft: OrderDraft, turned: int | None = None) -> dict[
         writer.finish_run(sign_claim(claim, key))
     return {
         "order": manifest.digest.hex,
-        "program": manifest.program.hex,
+        **_told(draft),
         "run_root": run_root.hex,
         "key_id": key.public.key_id,
         "turned_step": turned,
-        "sites": [
-            {
-                "operator": program.nodes[site.node].operator,
-                "elements": site.elements,
-                **_margin(manifest.precision, program, number),
-            }
-            for number, site in enumerate(program.sites)
-        ],
-        "places": len(program.places),
+        **_counted(draft),
         "steps": steps,
     }
+
+
+def _told(draft: OrderDraft) -> dict[str, Any]:
+    """The digest of the order's program; where several take turns, their pattern."""
+    programs = draft.manifest.programs
+    return {"pattern": list(programs.pattern)} if programs.several else {"program": programs.only.hex}
+
+
+def _counted(draft: OrderDraft) -> dict[str, Any]:
+    """Rounding sites and places of the order's program; of several, each with its digest, by their names."""
+    counted = draft.programs.map(lambda program: _sites(draft.manifest.precision, program))
+    if not draft.programs.several:
+        return counted.only
+    digests = draft.manifest.programs.parts
+    return {"programs": {name: {"program": digests[name].hex, **found} for name, found in counted.parts.items()}}
+
+
+def _sites(precision: AnyPrecision, program: Program) -> dict[str, Any]:
+    sites = [
+        {
+            "operator": program.nodes[site.node].operator,
+            "elements": site.elements,
+            **_margin(precision, program, number),
+        }
+        for number, site in enumerate(program.sites)
+    ]
+    return {"sites": sites, "places": len(program.places)}
 
 
 def _margin(precision: AnyPrecision, program: Program, site: int) -> dict[str, int]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from counterfoil.execution.devices import set_determinism
 from counterfoil.vectors.functions import all_functions
-from counterfoil.vectors.jobs import convolution_order, exact_order, transformer_order
+from counterfoil.vectors.jobs import convolution_order, exact_order, transformer_order, turns_order
 from counterfoil.vectors.readme import readme
 from counterfoil.vectors.recording import write_run
 from counterfoil.wholefiles import write_whole, writing
@@ -49,6 +49,7 @@ def write_vectors(folder: str | os.PathLike[str]) -> list[Path]:
         ("convolution", convolution_order(), 2),
         ("transformer", transformer_order(), None),
         ("exact", exact_order(), None),
+        ("turns", turns_order(), None),
     ):
         expected = write_run(folder / f"{name}.cfoil", draft, turned)
         written.append(folder / f"{name}.cfoil")

@@ -12,6 +12,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
+from msgspec import UNSET
+
 from counterfoil import __version__
 from counterfoil.audit.statement.model import (
     VERIFIER_ID,
@@ -32,6 +34,7 @@ from counterfoil.audit.statement.model import (
     Number,
     OperatorFields,
     OrderDigestFields,
+    PlaceFields,
     PolicyFields,
     SampleFields,
     SteeringFields,
@@ -50,6 +53,7 @@ from counterfoil.audit.values.events import IMITATION
 from counterfoil.audit.values.outcome import Check
 from counterfoil.audit.values.report import AuditReport, Report, Steering
 from counterfoil.audit.values.sampling import Sample, ranges
+from counterfoil.audit.values.workers import ReplayedAt
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import SignatureError
 from counterfoil.intoto import ADJUDICATION_PREDICATE, RUN_PREDICATE, STATEMENT_TYPE, VERDICT_PREDICATE
@@ -57,8 +61,16 @@ from counterfoil.sentence import say
 from counterfoil.timestamps import timestamp
 
 
-def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any]:
-    """Return the in-toto Statement v1 that says what ``report`` says; raises SignatureError as sign_verdict does."""
+def verdict_statement(
+    report: AuditReport, signed_at: datetime, model: tuple[str, Digest] | None = None
+) -> dict[str, Any]:
+    """Return the in-toto Statement v1 that says what ``report`` says; raises SignatureError as sign_verdict does.
+
+    Args:
+        report: The report of an audit.
+        signed_at: When it is signed.
+        model: Name and digest of the folder whose weights were found to be the run's final state.
+    """
     if report.bundle_digest is None:
         raise SignatureError(
             say("There is no verdict to sign: the bundle file could not be read, or changed while it was read."),
@@ -72,7 +84,7 @@ def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any
     return _json(
         VerdictStatement(
             type_=STATEMENT_TYPE,
-            subject=_subjects(report.bundle_name, report.bundle_digest, report.run_root),
+            subject=(*_subjects(report.bundle_name, report.bundle_digest, report.run_root), *_model(model)),
             predicate_type=VERDICT_PREDICATE,
             predicate=VerdictFields(
                 **_shared(report, report.bundle_name, signed_at),
@@ -95,6 +107,7 @@ def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any
                 steering=None if report.steering is None else _steering(report.steering),
                 without_bound=report.without_bound,
                 exact_bits=report.exact_bits,
+                replayed_at=_places(report.replayed_at) or UNSET,
             ),
         )
     )
@@ -143,6 +156,10 @@ def _subjects(name: str, file_digest: Digest, run_root: Digest | None) -> tuple[
     return (file,) if run_root is None else (file, SubjectFields("run", {"rfc9162Sha256": run_root.hex}))
 
 
+def _model(model: tuple[str, Digest] | None) -> tuple[SubjectFields, ...]:
+    return () if model is None else (SubjectFields(model[0], {"sha256": model[1].hex}),)
+
+
 def _shared(report: Report, file_name: str, signed_at: datetime) -> dict[str, Any]:
     """What verdicts and adjudications say alike, as the fields of PredicateFields."""
     order = report.order_digest
@@ -173,6 +190,13 @@ def _sample(sample: Sample) -> SampleFields:
         nonce=sample.nonce,
         bad_segments=sample.bad,
         passing_probability=Number.of(sample.passing),
+    )
+
+
+def _places(replayed_at: tuple[ReplayedAt, ...]) -> tuple[PlaceFields, ...]:
+    return tuple(
+        PlaceFields(machine=at.place.machine, environment=dict(at.place.environment), segments=at.segments)
+        for at in replayed_at
     )
 
 

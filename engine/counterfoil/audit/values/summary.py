@@ -110,14 +110,6 @@ class OrderSummary:
     exact_bits: int | None = None
     sources: tuple[SourceSummary, ...] = ()
 
-    @property
-    def program_text(self) -> str:
-        """The digest of the program; of several, each with its name, and the pattern in which they take turns."""
-        if not self.pattern:
-            return ", ".join(digest.hex for _, digest in self.programs)
-        named = "; ".join(f"{name} {digest.hex}" for name, digest in self.programs)
-        return f"{', '.join(self.pattern)}: {named}"
-
 
 @dataclass(frozen=True)
 class RunSummary:
