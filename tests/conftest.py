@@ -12,8 +12,9 @@ import pytest
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # Torch's threads sleep while they wait for work; by default they spin, and take the processor from other workers.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-# Audits keep their progress there, and not in the folder of who runs the tests.
-os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="counterfoil-tests-")
+# Audits keep their progress there, and not in the folder of who runs the tests; every worker has a folder of its own.
+STATE = tempfile.mkdtemp(prefix="counterfoil-tests-")
+os.environ["XDG_STATE_HOME"] = STATE
 
 
 LONGEST_FIRST = (
@@ -74,6 +75,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for marker, reason in reasons.items():
             if reason and item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_unconfigure() -> None:
+    """Leave nothing in the temporary folder."""
+    shutil.rmtree(STATE, ignore_errors=True)
 
 
 def pytest_collection_finish() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -20,6 +22,7 @@ PUBLIC_NAMES = sorted(
 Adagrad
 Adam
 AdamW
+Adjudication
 AdjudicationFinished
 AdjudicationOutcome
 AdjudicationReport
@@ -65,6 +68,7 @@ Kept
 LabelFlip
 Limits
 Lion
+Lora
 MerkleComparison
 NeighbourOperator
 OperatorDone
@@ -84,8 +88,8 @@ RecordFinished
 RecordStarted
 RecordingChecked
 RecordingError
-Relation
 RecordingResumed
+Relation
 ResumedFromCheckpoint
 Right
 RmsProp
@@ -108,6 +112,8 @@ StepRow
 StepTable
 TensorDetail
 TensorDivergence
+Turn
+TurnsJob
 Verdict
 WeightAverage
 WeightsFile
@@ -134,8 +140,10 @@ order_gpt2
 order_huggingface
 order_logistic
 order_resnet
+order_turns
 order_vgg
 plan_audit
+preview_adjudication
 preview_verdict
 ranges
 read_client_order
@@ -146,6 +154,7 @@ sign_verdict
 start_signer
 state_folder
 uniform
+verify_signed
 verify_verdict
 verify_weights
 with_client_order
@@ -207,6 +216,12 @@ def test_no_path_of_somebodys_machine_is_in_the_repository() -> None:
             continue
         found = forbidden.search(text)
         assert found is None, f"{path.relative_to(ROOT)} holds {found.group() if found else ''}"
+
+
+def test_tests_leave_nothing_in_the_temporary_folder(tmp_path: Path) -> None:
+    pytest_here = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--collect-only", __file__]
+    subprocess.run(pytest_here, cwd=ROOT, env={**os.environ, "TMPDIR": str(tmp_path)}, check=True, capture_output=True)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_tests_are_no_package() -> None:

@@ -31,16 +31,25 @@ from .audit.replay import (
     run_audit as run_audit,
 )
 from .audit.statement.signed import (
+    Adjudication as Adjudication,
+)
+from .audit.statement.signed import (
     Verdict as Verdict,
 )
 from .audit.statement.verdict import (
     check_bundle_file as check_bundle_file,
 )
 from .audit.statement.verdict import (
+    preview_adjudication as preview_adjudication,
+)
+from .audit.statement.verdict import (
     preview_verdict as preview_verdict,
 )
 from .audit.statement.verdict import (
     sign_verdict as sign_verdict,
+)
+from .audit.statement.verdict import (
+    verify_signed as verify_signed,
 )
 from .audit.statement.verdict import (
     verify_verdict as verify_verdict,

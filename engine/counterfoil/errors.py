@@ -153,6 +153,14 @@ class DeviceFailureError(ObstacleError):
     """A device stopped working in the middle of a computation."""
 
 
+class WorkerError(ObstacleError):
+    """The workers of an audit are gone, or one of them computes otherwise than this machine."""
+
+
+class PartError(GivenFileError):
+    """A file that was given as a part of an audit is none, is damaged, or is a part of another audit."""
+
+
 class TrialError(CounterfoilError):
     """The first step of an order fails, or cannot be tried on this machine; no order was written."""
 

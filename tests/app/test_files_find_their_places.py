@@ -8,16 +8,20 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QWidget
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 from tests.app.conftest import MakeWindow
 from tests.app.test_nothing_misleads import idle
 
 from counterfoil import CheckNumber, CheckState, Digest
+from counterfoil.signing import generate_key, load_public_key, open_statement
 from counterfoil_app.model.bundle_queue import EntryState
 from counterfoil_app.model.known_orders import MAX_ORDERS, KnownOrders
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.verdict.viewer import VerdictViewer
 from counterfoil_app.views.capsule import CapsuleDialog
 from counterfoil_app.views.delivery import DeliveryDialog
@@ -188,7 +192,7 @@ def test_a_capsule_is_adjudicated_in_the_window(
     assert "whether this step was ordered is not known" in dialog.order.text()
     engine.gate.clear()
     qtbot.mouseClick(dialog.start, LEFT)
-    qtbot.waitUntil(lambda: dialog.check_rows[CheckNumber.FORMAT].detail.text() != "")
+    qtbot.waitUntil(lambda: dialog.checks.rows[CheckNumber.FORMAT].detail.text() != "")
     assert dialog.headline.text() == "Being adjudicated"
     assert dialog.stop.isVisible()
     engine.open_gates()
@@ -202,6 +206,40 @@ def test_a_capsule_is_adjudicated_in_the_window(
     qtbot.waitUntil(lambda: dialog.hearing.report is not None)
     assert dialog.order.text() == "It is compared with the order job.cfoil."
     assert no_box(window)
+
+
+def test_an_adjudication_is_signed_and_read_again(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    (capsule,) = made(tmp_path, "dispute.capsule.cfoil")
+    generate_key(tmp_path / "judge.pem", None)
+    drop(window, qtbot, capsule)
+    dialog = capsule_dialog(window)
+    assert not dialog.sign.isVisible(), "nothing was found yet"
+    qtbot.mouseClick(dialog.start, LEFT)
+    qtbot.waitUntil(dialog.sign.isVisible)
+    qtbot.mouseClick(dialog.sign, LEFT)
+    idle(window, qtbot)
+    signing = next(each for each in window.findChildren(SigningDialog) if each.isVisible())
+    assert signing.windowTitle() == "Sign the adjudication"
+    assert "CONFIRMED: the auditor is right" in signing.what.text()
+    assert not signing.report.isVisible(), "there is no printed report of it"
+    assert '"urn:counterfoil:adjudication:v1"' in signing.statement.toPlainText()
+    signing.use_existing.setChecked(True)
+    signing.key.selectAll()
+    QTest.keyClicks(signing.key, str(tmp_path / "judge.pem"))
+    qtbot.mouseClick(signing.ok, LEFT)
+    target = tmp_path / "dispute.capsule.adjudication.json"
+    qtbot.waitUntil(lambda: dialog.hearing.signed == target)
+    assert f"The signed adjudication is in {target}." in dialog.sentence.text()
+    qtbot.waitUntil(lambda: not isValid(signing))
+    statement = open_statement(target.read_bytes(), load_public_key(tmp_path / "judge.pub.pem"))
+    assert statement["predicate"]["result"] == "CONFIRMED"
+    assert statement["subject"][0]["name"] == capsule.name
+    qtbot.mouseClick(dialog.close_button, LEFT)
+    # What was signed is opened like a verdict.
+    drop(window, qtbot, target)
+    viewer = next(each for each in window.findChildren(VerdictViewer) if each.isVisible())
+    qtbot.waitUntil(lambda: viewer.headline.text() == "The signature holds: CONFIRMED: the auditor is right")
+    assert "step 38 of 60, replayed from the state after step 35" in [e.text() for e in viewer.findChildren(QLabel)]
 
 
 def test_weights_are_compared_with_the_run_that_is_open(window_of: MakeWindow, tmp_path: Path, qtbot: QtBot) -> None:

@@ -20,11 +20,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from pytestqt.qtbot import QtBot
+from tests.app.test_reach import clipped, outside
 
 from counterfoil_app.looks.fonts import apply_text_size
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow, first_size
+from counterfoil_app.views import frame
+from counterfoil_app.views.capsule import CapsuleDialog
+from counterfoil_app.views.frame import Frame
 from support.docks import views_in_front
 from support.fake_engine import FakeEngine
 from support.waiting import reached
@@ -41,6 +45,8 @@ def has_keyboard(window: MainWindow) -> str | None:
 
 @pytest.fixture
 def active(opened: MainWindow, qtbot: QtBot) -> MainWindow:
+    opened.resize(1350, 700)  # with room for the overview beside the others
+    opened.desk.restore()
     opened.activateWindow()
     opened.header.primary.setFocus()
     qtbot.waitUntil(opened.header.primary.hasFocus)
@@ -160,7 +166,7 @@ def text_size_again(qapp: QApplication) -> Iterator[None]:
     apply_text_size(qapp, 100)
 
 
-@pytest.mark.parametrize(("percent", "enlarged"), [(100, "text"), (150, "text"), (150, "all")])
+@pytest.mark.parametrize(("percent", "enlarged"), [(100, "text"), (150, "text"), (150, "all"), (200, "all")])
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_the_window_fits_a_small_screen(
     settings: Settings,
@@ -189,6 +195,60 @@ def test_the_window_fits_a_small_screen(
         window.commands[f"show_{name}"].trigger()
         QApplication.processEvents()
         assert window.size() == room, f"{name} needs more"
+        around = window.docks[name].widget()
+        assert isinstance(around, Frame)
+        assert around.horizontalScrollBar().maximum() == 0, f"{name} is cut off on the right"
+    assert clipped(window.header) == []
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_dialogs_fit_a_screen_on_which_everything_is_twice_as_large(
+    settings: Settings,
+    window_of: MakeWindow,
+    bundle: Path,
+    qtbot: QtBot,
+    language: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    room = QSize(1366, 768) / 2 - frame.WINDOW_FRAME
+    monkeypatch.setattr(frame, "room_for", lambda _window: room)
+    settings.language = language
+    window = window_of(FakeEngine(disputed=37))
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    seen = set()
+
+    def look() -> None:
+        qtbot.waitUntil(lambda: not window.session.busy)
+        for dialog in window.findChildren(QDialog):
+            if dialog.isVisible():
+                seen.add(type(dialog).__name__)
+                assert dialog.size().boundedTo(room) == dialog.size(), type(dialog).__name__
+                assert outside(dialog) == [], type(dialog).__name__
+                dialog.reject()
+
+    for name in ("plan", "preferences", "shortcuts", "about"):
+        window.commands[name].trigger()
+        look()
+    window.commands["replay"].trigger()
+    qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    for name in ("verdict", "results"):
+        window.commands[name].trigger()
+        look()
+    window.open_capsule(bundle.with_name("dispute.capsule.cfoil"))
+    (capsule,) = window.findChildren(CapsuleDialog)
+    capsule.hearing.start()
+    qtbot.waitUntil(lambda: capsule.hearing.report is not None)
+    look()
+    verdict = bundle.with_name("v.json")
+    verdict.write_text("{}")
+    window.verdicts.read(verdict)
+    look()
+    assert len(seen) == 8, seen
+    window.commands["help"].trigger()
+    page = window.shell._help
+    assert page is not None
+    assert page.size().boundedTo(room) == page.size()
 
 
 @pytest.mark.parametrize(

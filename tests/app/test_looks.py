@@ -152,6 +152,8 @@ def test_a_view_has_one_title(window: MainWindow, qtbot: QtBot) -> None:
     def titled() -> set[str]:
         return {name for name, dock in window.docks.items() if dock.titleBarWidget() is None}
 
+    window.resize(1350, 700)  # with room for the overview beside the others
+    window.desk.restore()
     qtbot.waitUntil(lambda: titled() == {"overview"})
     window.docks["log"].setFloating(True)
     qtbot.waitUntil(lambda: titled() == {"overview", "log"})

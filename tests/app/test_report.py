@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
+import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QLocale, QSizeF
 from PySide6.QtGui import QFontInfo, QTextDocument
@@ -31,7 +33,7 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.model.step_data import StepData
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.verdict import export, report_pages
+from counterfoil_app.verdict import chart, export, report_pages
 from counterfoil_app.verdict.case import Case
 from counterfoil_app.verdict.export import SigningRequest
 from counterfoil_app.verdict.report_document import Contents, Curves
@@ -180,6 +182,18 @@ def test_sections_begin_pages(heights: list[float], whole: list[bool], starts: s
 
 
 @pytest.mark.usefixtures("german")
+def test_a_count_of_nothing_has_no_fractions_beside_its_axis(qapp: QApplication) -> None:
+    steps = np.arange(1.0, 61.0)
+    for values, counts in ((np.zeros(60), True), (np.full(60, 3.0), True), (np.zeros(60), False)):
+        canvas = pg.GraphicsLayoutWidget()
+        plot = chart._make_plot(canvas, "step", "corrections")
+        chart._set_range(plot, [(chart.Series("", steps, values, "#000000"), np.isfinite(values))], counts)
+        low, high = plot.getViewBox().viewRange()[1]
+        marked = [value for _, found in plot.getAxis("left").tickValues(low, high, 600) for value in found]
+        assert all(value == round(value) for value in marked) is counts, marked
+        assert not counts or {0.0, 1.0} <= set(marked)
+
+
 def test_no_word_is_split(qapp: QApplication) -> None:
     made = document(contents(FakeEngine(disputed=37), title="Ein_sehr_langer_Name_ohne_Leerzeichen_" * 2))
     block, lines = made.begin(), 0

@@ -17,6 +17,7 @@ from counterfoil_app.driver.waiting import wait_until
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.step_data import StepFilter, StepState
 from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.views.axes import least_row
 from counterfoil_app.views.divergence import moving_mean
 from support.docks import in_front
 from support.fake_engine import TENSORS, FakeEngine
@@ -233,7 +234,12 @@ def test_the_loss_on_a_logarithmic_axis(window: MainWindow) -> None:
     view.logarithmic.trigger()
     _, drawn = view.trainer_loss.getData()
     assert np.allclose(drawn, np.log10(losses))
-    assert "0.5" in view.loss.getAxis("left").tickStrings([np.log10(0.5)], 1, 1)
+    axis = view.loss.getAxis("left")
+    assert "0.5" in axis.tickStrings([np.log10(0.5)], 1, 1)
+    for low, high, size in ((-0.4, 0.65, 90.0), (-6.0, 2.0, 90.0), (0.041, 0.057, 90.0)):
+        ((_, values),) = axis.tickValues(low, high, size)
+        assert len(values) >= 2
+        assert np.diff(values).min() * size / (high - low) >= least_row(view._small), "no number lies over another"
     view.logarithmic.trigger()
     _, drawn = view.trainer_loss.getData()
     assert np.array_equal(drawn, losses)
@@ -247,6 +253,8 @@ def test_the_difference_of_the_losses(window: MainWindow) -> None:
     assert [int(step) for step, value in zip(steps, drawn, strict=True) if value != 0] == [37, 38, 39, 40]
     assert np.isnan(view.trainer_loss.getData()[1]).all()
     assert "replay minus trainer" in view._titles[1].text
+    view.logarithmic.trigger()
+    assert "size of replay minus trainer" in view._titles[1].text
 
 
 def test_a_smoothed_curve_lies_on_the_plain_one(window: MainWindow) -> None:

@@ -219,7 +219,9 @@ def test_the_made_up_engine_says_what_the_real_one_says() -> None:
 
 def test_sentences_of_the_engine_are_translated_with_their_values(german_window: MainWindow) -> None:
     found = engine_words.translated(say("Of {0} judged steps {1} differ; the first is {2}.", 60000, 2, 37))
-    assert found == "Von 60.000 nachgerechneten Schritten weichen 2 ab; der erste ist 37."
+    assert found == "Von 60.000 beurteilten Schritten weichen 2 ab; der erste ist 37."
+    one = engine_words.translated(say("Of {0} judged steps one differs: {1}.", 57, 37))
+    assert one == "Von 57 beurteilten Schritten weicht einer ab: 37."
     missing = CounterfoilError(
         say("There is no file {0}.", "/tmp/my key.pem"), remedy=say("Make one with 'counterfoil keygen'.")
     )
@@ -277,9 +279,10 @@ def test_text_of_strangers_stays_in_its_place(german_window: MainWindow) -> None
     assert engine_words.failure_text(shown) == "Es gibt keine Datei the verdict {0} \\u202eAll."
 
 
-def test_english_window_leaves_the_engine_alone(window: MainWindow) -> None:
+def test_the_english_window_writes_the_numbers_of_the_engine_as_its_own(window: MainWindow) -> None:
     sentence = say("Of {0} judged steps {1} differ; the first is {2}.", 60000, 2, 37)
-    assert engine_words.translated(sentence) == "Of 60000 replayed steps 2 differ; the first is 37."
+    assert engine_words.translated(sentence) == "Of 60,000 judged steps 2 differ; the first is 37."
+    assert sentence == "Of 60000 judged steps 2 differ; the first is 37.", "which is what is signed"
     plain = "Of 60 replayed steps 2 differ; the first is 37. What {0} stands for stays. So does this."
     assert engine_words.translated(plain) == plain
 
@@ -347,7 +350,7 @@ def test_german_window_shows_no_english(
     assert window.session.selected_step is not None
     assert english(visible_texts(window), german) == set()
     assert len(list(visible_texts(window))) > 500
-    assert "Schritt 37 ist nicht, was bestellt war" in window.header.sentence.text()
+    assert "ist nicht das Ergebnis des bestellten Schritts" in window.header.sentence.text()
     for show in (
         window.shell.show_preferences,
         window.shell.show_about,

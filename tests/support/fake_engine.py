@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from counterfoil import (
+    Adjudication,
     AdjudicationOutcome,
     AdjudicationReport,
     AuditFinished,
@@ -60,8 +61,8 @@ from counterfoil import (
     Verdict,
     canonical,
 )
-from counterfoil.audit.statement.model import VerdictStatement, read_statement
-from counterfoil.audit.statement.write import verdict_statement
+from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, read_statement
+from counterfoil.audit.statement.write import adjudication_statement, verdict_statement
 from counterfoil.audit.step.compare import detail_difference
 from counterfoil.audit.values.delivery import (
     ComparedTensor,
@@ -78,7 +79,7 @@ from counterfoil.commit.merkle import MerkleTree, first_difference
 from counterfoil.intoto import VERDICT_PREDICATE, make_statement
 from counterfoil.program.limits import LARGE
 from counterfoil.sentence import joined, say
-from counterfoil_app.engine.port import DeliveryEvent, HearingEvent, HearingStarted, VerdictReading
+from counterfoil_app.engine.port import DeliveryEvent, HearingEvent, HearingStarted, Signable, VerdictReading
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, sample_files
 from support.reports import verified_report
 
@@ -428,7 +429,9 @@ class FakeEngine:
             dispute=self.dispute(38),
         )
 
-    def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
+    def preview(self, report: Signable, signed_at: datetime) -> bytes:
+        if isinstance(report, AdjudicationReport):
+            return canonical.encode(adjudication_statement(report, signed_at))
         if report.bundle_digest is None:
             raise CounterfoilError("There is no verdict to sign.")
         subject = {"name": report.bundle_name, "digest": {"sha256": report.bundle_digest.hex}}
@@ -441,6 +444,9 @@ class FakeEngine:
             return VerdictReading((KEY_ID,))
         if content.get("forged"):
             raise CounterfoilError(say("The signature does not hold for the key {0}.", "abababababab"))
+        if b"adjudication:v1" in (statement := base64.b64decode(content.get("payload", ""))):
+            said = read_statement(json.loads(statement), AdjudicationStatement)
+            return VerdictReading((KEY_ID,), Adjudication(said, KEY_ID), keys[0])
         report = replace(verified_report(), bundle_name="honest.cfoil", reason="All is well.")
         fields = verdict_statement(report, datetime(2026, 11, 21, 12, tzinfo=UTC))
         verdict = Verdict(read_statement(fields, VerdictStatement), KEY_ID)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from counterfoil.audit.replay import run_audit
-from counterfoil.audit.values.events import AuditFinished, Event, ProgressRestored, StepReplayed
+from counterfoil.audit.statement.write import verdict_statement
+from counterfoil.audit.values.events import AuditFinished, DivergenceMeasured, Event, ProgressRestored, StepReplayed
 from counterfoil.audit.values.outcome import Outcome
+from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.steptable import StepRow
+from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.cancel import CancelToken
 from support.jobs import Job
 
@@ -60,3 +64,21 @@ def refused(request: AuditRequest, *words: str) -> None:
     assert not rows_of(events)
     for word in (*words, "anew"):
         assert word in report.reason, report.reason
+
+
+def timeless(report: AuditReport) -> dict[str, Any]:
+    """The statement that would be signed, without times."""
+    return verdict_statement(replace(report, seconds=0.0), datetime(2026, 1, 31, tzinfo=UTC))
+
+
+def same_end(resumed: list[Event], expected: list[Event], tmp_path: Path) -> None:
+    one, other = ended(resumed), ended(expected)
+    assert timeless(one.report) == timeless(other.report)
+    assert repr(rows_of(resumed)) == repr(rows_of(expected))  # nan is not equal to itself
+    measured = [[event for event in events if isinstance(event, DivergenceMeasured)] for events in (resumed, expected)]
+    assert measured[0] == measured[1]
+    assert (one.evidence is None) == (other.evidence is None)
+    if one.evidence is not None and other.evidence is not None:
+        write_capsule(one.evidence, tmp_path / "one.cfoil")
+        write_capsule(other.evidence, tmp_path / "other.cfoil")
+        assert (tmp_path / "one.cfoil").read_bytes() == (tmp_path / "other.cfoil").read_bytes()

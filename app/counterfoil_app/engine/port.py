@@ -14,6 +14,7 @@ from typing import Protocol
 
 import counterfoil
 from counterfoil import (
+    Adjudication,
     AdjudicationReport,
     AuditReport,
     AuditRequest,
@@ -45,17 +46,17 @@ MAX_VERDICT_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class VerdictReading:
-    """What a verdict file turned out to be.
+    """What a file with a verdict or an adjudication turned out to be.
 
     Attributes:
         key_ids: The keys that it says it was signed with; nothing is proved by that.
-        verdict: The verdict; None when none of the given keys is among them, so that nothing could be checked.
+        verdict: What was signed; None when none of the given keys is among them, so that nothing could be checked.
         key_file: The file of the key for which its signature holds; None with the verdict.
         bundle_matches: Whether it speaks of the bundle it was compared with; None when it was not compared.
     """
 
     key_ids: tuple[str, ...]
-    verdict: Verdict | None = None
+    verdict: Verdict | Adjudication | None = None
     key_file: Path | None = None
     bundle_matches: bool | None = None
 
@@ -68,6 +69,8 @@ class HearingStarted:
     last: int
 
 
+Signable = AuditReport | AdjudicationReport
+"""What an auditor can sign."""
 HearingEvent = CheckChanged | OperatorDone | HearingStarted | AdjudicationReport
 """What the adjudication of a capsule brings; the report comes last."""
 
@@ -123,7 +126,7 @@ class Engine(Protocol):
     ) -> Iterator[DeliveryEvent]:
         """Compare delivered weights with a run that a verdict, or a replay here, is about; raises CounterfoilError."""
 
-    def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
+    def preview(self, report: Signable, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
 
     def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
@@ -222,17 +225,22 @@ class LibraryEngine:
         """Compare delivered weights with a run that a verdict, or a replay here, is about; raises CounterfoilError."""
         judged: Verdict | AuditReport | None = replay
         if verdict is not None:
-            judged = self.read_verdict(verdict, keys, None).verdict
-            if judged is None:
+            signed = self.read_verdict(verdict, keys, None).verdict
+            if signed is None:
                 raise SignatureError(
                     say("The verdict {0} was signed with a key that you have not given.", verdict.name),
                     remedy=say("Drop the auditor's public key on the window, then compare again."),
                 )
+            if not isinstance(signed, Verdict):
+                raise SignatureError(say("What is signed is not a verdict of Counterfoil."))
+            judged = signed
         basis = None if judged is None else counterfoil.basis_of(judged)
         yield from counterfoil.verify_weights(weights, run, basis, cancel=cancel)
 
-    def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
+    def preview(self, report: Signable, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
+        if isinstance(report, AdjudicationReport):
+            return bytes(counterfoil.preview_adjudication(report, signed_at))
         return bytes(counterfoil.preview_verdict(report, signed_at))
 
     def read_verdict(self, path: Path, keys: Sequence[Path], bundle: Path | None) -> VerdictReading:
@@ -242,7 +250,7 @@ class LibraryEngine:
         for key_file in keys:
             key = counterfoil.load_public_key(key_file)
             if key.key_id in key_ids:
-                verdict = counterfoil.verify_verdict(envelope, key)
+                verdict = counterfoil.verify_signed(envelope, key)
                 return VerdictReading(key_ids, verdict, key_file, _speaks_of(verdict, bundle))
         return VerdictReading(key_ids)
 
@@ -273,7 +281,7 @@ def _keeping(request: AuditRequest) -> AuditRequest:
     return replace(request, progress=counterfoil.state_folder())
 
 
-def _speaks_of(verdict: Verdict, bundle: Path | None) -> bool | None:
+def _speaks_of(verdict: Verdict | Adjudication, bundle: Path | None) -> bool | None:
     if bundle is None:
         return None
     try:

@@ -30,7 +30,7 @@ from counterfoil import (
 from counterfoil.sentence import say
 from counterfoil_app.engine.child import Call, Item, Raised, Returned, Steer, serve
 from counterfoil_app.engine.messages import MAX_BYTES, MessageError, loads
-from counterfoil_app.engine.port import DeliveryEvent, HearingEvent, VerdictReading
+from counterfoil_app.engine.port import DeliveryEvent, HearingEvent, Signable, VerdictReading
 from counterfoil_app.engine.sample import SampleKind, SampleProgress
 from counterfoil_app.engine.worker import ReportedError
 
@@ -112,7 +112,7 @@ class ProcessEngine:
         """Compare delivered weights with a run that a verdict, or a replay here, is about; raises CounterfoilError."""
         return self._iterate("verify_weights", weights, run, verdict, tuple(keys), replay, cancel=cancel)
 
-    def preview(self, report: AuditReport, signed_at: datetime) -> bytes:
+    def preview(self, report: Signable, signed_at: datetime) -> bytes:
         """Return the statement that the signer is to sign, as canonical JSON; raises CounterfoilError."""
         return self._call(bytes, "preview", report, signed_at)
 

@@ -14,7 +14,6 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from counterfoil.sentence import Sentence, Value, fill, joined
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.worker import Failure
-from counterfoil_app.looks.language import is_source
 
 CONTEXT = "engine"
 _FORM = re.compile(r",?(\.(?P<digits>\d+))?(?P<kind>[fg]?)")
@@ -33,9 +32,7 @@ def translated(sentence: str) -> str:
 
     It may quote a stranger's file: the result is one line of visible characters.
     """
-    shown = strangers.sentence(sentence)
-    # English is the very text that is signed: its numbers have no separators.
-    return shown if is_source() else strangers.sentence(_show(shown, ""))
+    return strangers.sentence(_show(strangers.sentence(sentence), ""))
 
 
 def _show(value: Value, form: str) -> str:

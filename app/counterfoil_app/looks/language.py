@@ -26,12 +26,6 @@ def choose_language(wanted: str, system: QLocale | None = None) -> str:
     return SOURCE_LANGUAGE
 
 
-def is_source() -> bool:
-    """Whether the texts of the source are shown: the language of the window is English, or none was installed."""
-    language = QLocale().name().split("_")[0]
-    return language == SOURCE_LANGUAGE or language not in LANGUAGES
-
-
 class Translations:
     """The catalogues that are installed in an application; one language at a time."""
 

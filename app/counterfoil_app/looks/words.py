@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication
 
 from counterfoil import (
+    AdjudicationOutcome,
     Check,
     CheckNumber,
     CheckState,
@@ -51,6 +52,17 @@ def outcome(value: Outcome, sample: Sample | None = None) -> Look:
         Outcome.INCONCLUSIVE: Look("INCONCLUSIVE", "inconclusive", Tone.WARN),
         Outcome.REFUSED: Look("REFUSED", "refused", Tone.WARN),
         Outcome.ERROR: Look("ERROR", "error", Tone.WARN),
+    }[value]
+
+
+def adjudication(value: AdjudicationOutcome) -> Look:
+    """How the outcome of an adjudication is shown."""
+    return {
+        AdjudicationOutcome.CONFIRMED: Look(_tr("CONFIRMED: the auditor is right"), "disputed", Tone.BAD),
+        AdjudicationOutcome.REJECTED: Look(_tr("REJECTED: the trainer is right"), "verified", Tone.OK),
+        AdjudicationOutcome.INCONCLUSIVE: Look("INCONCLUSIVE", "inconclusive", Tone.WARN),
+        AdjudicationOutcome.REFUSED: Look("REFUSED", "refused", Tone.WARN),
+        AdjudicationOutcome.ERROR: Look("ERROR", "error", Tone.WARN),
     }[value]
 
 

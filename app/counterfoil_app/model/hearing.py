@@ -37,6 +37,8 @@ class Hearing(QObject):
         order: The client's order to compare with; None takes it from the capsule.
         checks: Where each check stands.
         report: What was found; None until it is over.
+        found: The same as the engine said it, to be signed.
+        signed: Where the signed adjudication lies, once there is one.
         failure: Why there is none.
         share: How much of its steps is replayed, 0 to 1.
     """
@@ -57,6 +59,8 @@ class Hearing(QObject):
     def _forget(self) -> None:
         self.checks = {number: Check(number, CheckState.PENDING) for number in list(CheckNumber)}
         self.report: AdjudicationReport | None = None
+        self.found: AdjudicationReport | None = None
+        self.signed: Path | None = None
         self.failure: Failure | None = None
         self.share = 0.0
         self._seen: Latest[tuple[tuple[Check, ...], float]] = Latest()
@@ -83,6 +87,12 @@ class Hearing(QObject):
             self._token.cancel()
             self._token = None
             self._timer.stop()
+            self.changed.emit()
+
+    def note_signed(self, report: AdjudicationReport, path: Path) -> None:
+        """Know that a report was signed; one that was found before says nothing of what is shown now."""
+        if report is self.found:
+            self.signed = path
             self.changed.emit()
 
     def _hear(self, engine: Engine, path: Path, order: Path | None, token: CancelToken) -> AdjudicationReport | None:
@@ -115,6 +125,6 @@ class Hearing(QObject):
         self._timer.stop()
         self.failure = result.failure
         if isinstance(result.value, AdjudicationReport):
-            self.report = plain(result.value)
+            self.found, self.report = result.value, plain(result.value)
             self.checks.update({check.number: check for check in self.report.checks})
         self.changed.emit()

@@ -10,6 +10,7 @@ from counterfoil import __version__
 from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.shell.versions import versions, versions_text
+from counterfoil_app.views.frame import Body
 from counterfoil_app.views.parts import Field, FieldGrid, label
 
 LOGO_PIXELS = 64
@@ -46,14 +47,11 @@ class AboutDialog(QDialog):
         head.setSpacing(16)
         head.addWidget(logo)
         head.addLayout(words, 1)
-        column = QVBoxLayout(self)
+        column = Body(self, self.buttons)
         column.setSpacing(14)
         column.addLayout(head)
         column.addWidget(self.versions)
         column.addStretch(1)
-        column.addWidget(self.buttons)
         self.buttons.rejected.connect(self.reject)
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(versions_text()))
-        width = self.fontMetrics().averageCharWidth() * 70
-        # A window does not ask its layout how high wrapped text is in this width.
-        self.setMinimumSize(width, column.totalHeightForWidth(width))
+        column.fit(self.fontMetrics().averageCharWidth() * 70)

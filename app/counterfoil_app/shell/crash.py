@@ -11,7 +11,7 @@ import threading
 import traceback
 from types import TracebackType
 
-from PySide6.QtCore import QMessageLogContext, QObject, Qt, QtMsgType, Signal, qInstallMessageHandler
+from PySide6.QtCore import QMessageLogContext, QObject, QSize, Qt, QtMsgType, Signal, qInstallMessageHandler
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
@@ -29,6 +29,7 @@ from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import tokens_in_use
 from counterfoil_app.shell.versions import versions_text
+from counterfoil_app.views.frame import fit_to_screen
 from counterfoil_app.views.parts import label
 
 ICON_PIXELS = 32
@@ -141,7 +142,7 @@ class ExceptionDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.details.toPlainText()))
         metrics = self.fontMetrics()
-        self.resize(metrics.averageCharWidth() * 110, metrics.height() * 28)
+        fit_to_screen(self, QSize(int(metrics.averageCharWidth() * 110), metrics.height() * 28))
         self.add(failure)
 
     def add(self, failure: Failure) -> None:

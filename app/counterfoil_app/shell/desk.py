@@ -6,20 +6,19 @@ from collections.abc import Mapping
 from enum import Enum
 from itertools import pairwise
 
-from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
-    QFrame,
     QMainWindow,
-    QScrollArea,
     QTabBar,
     QTabWidget,
     QWidget,
 )
 
 from counterfoil_app.looks.fonts import scaled
+from counterfoil_app.views.frame import Frame
 
 LAYOUT_VERSION = 4
 """Number of the set of views: a layout that was kept with another set is not restored."""
@@ -28,8 +27,8 @@ LARGEST_OVERVIEW_SHARE = 0.42
 """Width of the overview at first, and the share of the window's width that it has at most."""
 BESIDE_PIXELS, ABOVE_PIXELS = 1900, 1280
 """Width of a window from which the plots lie beside the steps at first, and height from which they lie above them."""
-SMALLEST = QSize(160, 90)
-"""Room for a dock below which it does not shrink; its view scrolls."""
+NARROW_PIXELS = 1000
+"""Width of a window below which the overview lies behind the other views too, each of which then has all of it."""
 
 
 def make_dock(name: str, title: str, view: QWidget) -> QDockWidget:
@@ -47,57 +46,6 @@ class Plots(Enum):
     BEHIND = "behind"
     ABOVE = "above"
     BESIDE = "beside"
-
-
-class Holder(QWidget):
-    """Gives a view all its own room.
-
-    A scroll area asks a view with wrapped text for the height that it likes best; of this one it learns the least.
-    """
-
-    def __init__(self, view: QWidget) -> None:
-        super().__init__()
-        self._view = view
-        view.setParent(self)
-
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """What the view needs."""
-        return self._view.minimumSizeHint()
-
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """What the view wants."""
-        return self._view.sizeHint()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
-        """Hand the room on."""
-        super().resizeEvent(event)
-        self._view.setGeometry(self.rect())
-
-    def event(self, event: QEvent) -> bool:
-        """Tell when the view needs more or less."""
-        if event.type() is QEvent.Type.LayoutRequest:
-            self.updateGeometry()
-        return super().event(event)
-
-
-class Frame(QScrollArea):
-    """What is around a view in its dock: a window too small for the view scrolls it, and is not held open by it."""
-
-    def __init__(self, view: QWidget) -> None:
-        super().__init__()
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._holder = Holder(view)
-        self.setWidget(self._holder)
-
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Little."""
-        return SMALLEST
-
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """What the view wants."""
-        return self._holder.sizeHint()
 
 
 class Desk(QMainWindow):
@@ -146,6 +94,9 @@ class Desk(QMainWindow):
         """Arrange the docks for the size of the window."""
         self._arrange()
         docks, width = self.docks, self._window.width()
+        if self._narrow:
+            docks["overview"].raise_()
+            return
         overview = min(scaled(OVERVIEW_PIXELS), int(LARGEST_OVERVIEW_SHARE * width))
         rest = width - overview
         if self._plots is Plots.BESIDE:
@@ -171,6 +122,10 @@ class Desk(QMainWindow):
             return Plots.BESIDE
         return Plots.ABOVE if self._window.height() >= scaled(ABOVE_PIXELS) else Plots.BEHIND
 
+    @property
+    def _narrow(self) -> bool:
+        return self._window.width() < scaled(NARROW_PIXELS)
+
     def _arrange(self) -> None:
         """The overview beside all other views: behind each other, or where there is room, the plots beside the rest."""
         left, right = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
@@ -179,15 +134,15 @@ class Desk(QMainWindow):
         assert layout is not None
         layout.setEnabled(False)
         for name, dock in self.docks.items():
-            self.addDockWidget(left if name == "overview" else right, dock)
-        others = [dock for name, dock in self.docks.items() if name != "overview"]
+            self.addDockWidget(left if name == "overview" and not self._narrow else right, dock)
+        others = [dock for name, dock in self.docks.items() if name != "overview" or self._narrow]
         divergence = self.docks["divergence"]
         if self._plots is not Plots.BEHIND:
             others.remove(divergence)
         if self._plots is Plots.BESIDE:
-            self.splitDockWidget(others[0], divergence, Qt.Orientation.Horizontal)
+            self.splitDockWidget(self.docks["steps"], divergence, Qt.Orientation.Horizontal)
         elif self._plots is Plots.ABOVE:
-            self.splitDockWidget(divergence, others[0], Qt.Orientation.Vertical)
+            self.splitDockWidget(divergence, self.docks["steps"], Qt.Orientation.Vertical)
         for one, other in pairwise(others):
             self.tabifyDockWidget(one, other)
         layout.setEnabled(True)

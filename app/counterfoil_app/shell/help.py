@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QImage, QKeyEvent, QKeySequence, QShortcut, QTextDocument
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from counterfoil_app.looks.language import SOURCE_LANGUAGE
+from counterfoil_app.views.frame import fit_to_screen
 
 PAGE_MARGIN = 20
 """Pixels around the text of a page."""
@@ -127,7 +128,7 @@ class HelpWindow(QWidget):
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
         find.activated.connect(self.search.setFocus)
         metrics = self.fontMetrics()
-        self.resize(metrics.averageCharWidth() * 160, metrics.height() * 44)
+        fit_to_screen(self, QSize(int(metrics.averageCharWidth() * 160), metrics.height() * 44))
         self.splitter.setSizes([metrics.averageCharWidth() * 34, metrics.averageCharWidth() * 126])
         self.list.setCurrentRow(0)
 

@@ -17,13 +17,13 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
 from counterfoil_app.looks.language import LANGUAGES
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import MAX_THREADS, TEXT_PERCENTS, Settings, ThemeChoice
+from counterfoil_app.views.frame import Body
 from counterfoil_app.views.parts import caption, label
 
 
@@ -95,19 +95,18 @@ class PreferencesDialog(QDialog):
         self._section(self.tr("Files"))
         self._row(self.tr("&Private key"), self.key, self.browse_key)
         self._row(self.tr("&Folder for bundles"), self.folder, self.browse_folder)
-        column = QVBoxLayout(self)
+        column = Body(self, self.buttons)
         column.setSpacing(10)
         column.addLayout(self._grid)
         column.addWidget(self.hint)
         column.addStretch(1)
-        column.addWidget(self.buttons)
-        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 84)
         self.buttons.accepted.connect(self._store)
         self.buttons.rejected.connect(self.reject)
         self.browse_key.clicked.connect(self._choose_key)
         self.browse_folder.clicked.connect(self._choose_folder)
         for line in (self.key, self.folder):
             line.textChanged.connect(self._refresh)
+        column.fit(self.fontMetrics().averageCharWidth() * 84)
         self._refresh()
 
     def _choices(self, choices: Sequence[tuple[str, object]], chosen: object) -> QComboBox:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QMenuBar, QVBoxLayout, QWidget
 
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.views.frame import fit_to_screen
 from counterfoil_app.views.tables import Column, RecordTable, table_view
 
 
@@ -84,7 +85,7 @@ class ShortcutSheet(QDialog):
         self._show("")
         self.filter.setFocus()
         metrics = self.fontMetrics()
-        self.resize(metrics.averageCharWidth() * 100, metrics.height() * 30)
+        fit_to_screen(self, QSize(int(metrics.averageCharWidth() * 100), metrics.height() * 30))
 
     def _show(self, wanted: str) -> None:
         word = wanted.casefold()

@@ -23,6 +23,7 @@ from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import icons
+from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.address_book import open_address_book
 from counterfoil_app.model.bundle_queue import BundleQueue
@@ -49,6 +50,7 @@ from counterfoil_app.views.dispute import DisputeView
 from counterfoil_app.views.divergence import DivergenceView
 from counterfoil_app.views.drop_hint import DropHint
 from counterfoil_app.views.dropped import dropped_files
+from counterfoil_app.views.frame import WINDOW_FRAME, Frame
 from counterfoil_app.views.header import HeaderActions, HeaderView
 from counterfoil_app.views.merkle import MerkleView
 from counterfoil_app.views.overview import OverviewView
@@ -62,9 +64,9 @@ from counterfoil_app.views.welcome import WelcomeView
 
 LEAST_FIRST_SIZE = QSize(1366, 768)
 SHARE_OF_SCREEN = 0.8
-FRAME = QSize(16, 40)
-"""Room for the frame and the title that a desktop puts around a window, before it is known."""
 QUEUE_WIDTH = 270
+LEAST_VIEW_PIXELS = 190
+"""Height of the page below the header and the strip; where there is less, all three scroll."""
 MESSAGE_MILLISECONDS = 15_000
 
 
@@ -75,7 +77,7 @@ def first_size(room: QSize) -> QSize:
         room: The screen without task bars.
     """
     wanted = (room * SHARE_OF_SCREEN).expandedTo(LEAST_FIRST_SIZE)
-    return wanted.boundedTo(room - FRAME)
+    return wanted.boundedTo(room - WINDOW_FRAME)
 
 
 class MainWindow(QMainWindow):
@@ -190,6 +192,7 @@ class MainWindow(QMainWindow):
 
     def _show_view(self, name: str) -> None:
         self.desk.show_view(name)
+        self._frame.ensureWidgetVisible(self.stack, 0, 0)
 
     def _show_queue(self) -> None:
         self.queue_dock.show()
@@ -245,7 +248,9 @@ class MainWindow(QMainWindow):
         column.addWidget(self.header)
         column.addWidget(self.strip)
         column.addWidget(self.stack, 1)
-        self.setCentralWidget(centre)
+        self.stack.setMinimumHeight(scaled(LEAST_VIEW_PIXELS))
+        self._frame = Frame(centre)
+        self.setCentralWidget(self._frame)
         # A dock of the window and not of the desk: it stays while bundles are opened and closed.
         self.queue_dock = make_dock("queue", self.tr("Queue"), self.queue_view)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.queue_dock)
@@ -305,6 +310,7 @@ class MainWindow(QMainWindow):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         hearing.setParent(dialog)
         dialog.order_wanted.connect(partial(self.files.choose_order_of, dialog.use_order))
+        dialog.signature_wanted.connect(partial(self.verdicts.sign_hearing, hearing))
         dialog.open()
 
     def open_weights(self, weights: Path, run: Path, verdict: Path | None, replay: AuditReport | None) -> None:

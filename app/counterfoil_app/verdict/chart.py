@@ -26,6 +26,8 @@ GRID_ALPHA = 0.15
 MOST_GAPS = 100
 LEAST_PLACES = 100
 """At how many places at least a curve as wide as the picture is drawn."""
+FEW = 6
+"""Up to this many of a thing the axis would have fractions between the whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,14 @@ class Series:
 
 
 def draw(
-    series: Sequence[Series], width: float, height: float, mark: float | None, x_title: str, y_title: str = ""
+    series: Sequence[Series],
+    width: float,
+    height: float,
+    mark: float | None,
+    x_title: str,
+    y_title: str = "",
+    *,
+    counts: bool = False,
 ) -> QImage:
     """Draw curves over a common x axis; in the main thread, and with a QApplication.
 
@@ -59,6 +68,7 @@ def draw(
         mark: Where to draw a dashed vertical line; None for none.
         x_title: What the x axis counts.
         y_title: What the y axis shows.
+        counts: Whether the values are numbers of things, of which there are no fractions.
 
     Returns:
         The picture, :data:`SCALE` pixels for each of them.
@@ -73,7 +83,7 @@ def draw(
     canvas.setBackground(PAPER)
     canvas.setAntialiasing(True)
     plot = _make_plot(canvas, x_title, y_title)
-    _set_range(plot, shown)
+    _set_range(plot, shown, counts)
     canvas.resize(image.size())
     canvas.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     canvas.show()  # lays it out
@@ -168,11 +178,15 @@ def _make_plot(canvas: pg.GraphicsLayoutWidget, x_title: str, y_title: str) -> p
     return plot
 
 
-def _set_range(plot: pg.PlotItem, shown: Sequence[tuple[Series, npt.NDArray[np.bool_]]]) -> None:
+def _set_range(plot: pg.PlotItem, shown: Sequence[tuple[Series, npt.NDArray[np.bool_]]], counts: bool) -> None:
     """Show all curves, with some room above and below them; where they stand on 0, as counts do, less."""
     xs = [value for one, _ in shown for value in (float(one.x.min()), float(one.x.max()))]
     ys = [value for one, ok in shown for value in (float(one.y[ok].min()), float(one.y[ok].max()))]
     low, high = min(ys), max(ys)
+    if counts:
+        low, high = min(0.0, low), max(1.0, high)
+        if high < FEW:
+            plot.getAxis("left").setTickSpacing(1.0, 1.0)
     room = 0.06 * (high - low) or max(abs(high), 1.0) * 0.5
     low -= 0.3 * room if low == 0 else room
     plot.setXRange(min(xs), max(max(xs), min(xs) + 1.0), padding=0)

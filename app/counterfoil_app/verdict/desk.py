@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDialog, QWidget
+from shiboken6 import isValid
 
-from counterfoil import AuditReport
-from counterfoil_app.engine.port import Engine, VerdictReading
+from counterfoil import AdjudicationReport, AuditReport
+from counterfoil_app.engine.port import Engine, Signable, VerdictReading
 from counterfoil_app.engine.strangers import beside, plain
 from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.model.hearing import Hearing
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.verdict import passphrases
-from counterfoil_app.verdict.export import export_verdict, now
+from counterfoil_app.verdict.export import SigningRequest, export_adjudication, export_verdict, now
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.verdict.viewer import VerdictViewer
 
@@ -65,8 +68,47 @@ class VerdictDesk(QObject):
         dialog.case.auditor.setText(self._settings.auditor_name)
         self._show(dialog)
         dialog.wanted.connect(partial(self._sign, dialog, report))
+        self._prepare(dialog, report, signed_at)
+
+    def sign_hearing(self, hearing: Hearing) -> None:
+        """Ask how to sign what an adjudication found, then sign it."""
+        report = hearing.found
+        if report is None:
+            return
+        key, signed_at = self._settings.key_file, now()
+        target = beside(hearing.path, ".adjudication.json")
+        dialog = SigningDialog(report, signed_at, key, self._settings.config_folder, target, self._theme, self._window)
+        self._show(dialog)
+        dialog.wanted.connect(partial(self._sign_hearing, dialog, hearing, report))
+        self._prepare(dialog, report, signed_at)
+
+    def _prepare(self, dialog: SigningDialog, report: Signable, signed_at: datetime) -> None:
+        """Fetch what a dialog shows: the statement, and what the key ring has."""
         self._ask(dialog, lambda engine: engine.preview(report, signed_at), partial(self._previewed, dialog))
+        key = self._settings.key_file
         self._ask(dialog, lambda _engine: _look_up(key), partial(self._looked_up, dialog))
+
+    def _sign_hearing(self, dialog: SigningDialog, hearing: Hearing, report: AdjudicationReport) -> None:
+        request = dialog.request()
+        self._session.ask(
+            lambda engine: export_adjudication(engine, report, request),
+            partial(self._hearing_signed, dialog, hearing, report, request),
+        )
+
+    def _hearing_signed(
+        self,
+        dialog: SigningDialog,
+        hearing: Hearing,
+        report: AdjudicationReport,
+        request: SigningRequest,
+        result: JobResult,
+    ) -> None:
+        if result.failure is None:
+            self._settings.key_file = request.private_key
+            if isValid(hearing):  # its window may be closed by now
+                hearing.note_signed(report, request.target)
+            self._session.exports.finished.emit(request.target)
+        self._signed(dialog, result.failure)
 
     def _previewed(self, dialog: SigningDialog, result: JobResult) -> None:
         if result.failure is not None:

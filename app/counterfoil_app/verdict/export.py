@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from counterfoil import Digest, Passphrase, start_signer, write_whole
+from counterfoil import AdjudicationReport, Digest, Passphrase, start_signer, write_whole
 from counterfoil.errors import KeyFileError, TargetExistsError
 from counterfoil.sentence import joined, say
-from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.port import Engine, Signable
 from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.model.finished import VerdictMaterial
 from counterfoil_app.verdict import passphrases
 from counterfoil_app.verdict.case import NO_CASE, Case
+from counterfoil_app.verdict.matter import name_of_judged
 from counterfoil_app.verdict.report_document import Contents, Curves
 from counterfoil_app.verdict.report_process import print_report
 
@@ -26,14 +27,14 @@ def now() -> datetime:
 
 @dataclass(frozen=True)
 class SigningRequest:
-    """How to sign a verdict, and what else to write.
+    """How to sign a verdict or an adjudication, and what else to write.
 
     Attributes:
         private_key: The auditor's private key file.
         passphrase: Its passphrase; None when it has none.
         create: Create the key first.
-        target: Where the signed verdict goes.
-        signed_at: The time that the verdict states.
+        target: Where the signed file goes.
+        signed_at: The time that it states.
         report: Where the report to print goes (PDF); None for none.
         table: Where the table of steps goes (CSV); None for none.
         remember: Remember the passphrase in the system's key ring.
@@ -73,27 +74,44 @@ def export_verdict(engine: Engine, material: VerdictMaterial, request: SigningRe
         TargetExistsError: A file lies there already that may not be replaced.
         CounterfoilError: The key cannot be used or made, or a file cannot be written. What was written before stays.
     """
-    if request.in_the_way and not request.replace:  # before the key is asked for
-        raise TargetExistsError(
-            say("{0} exists already.", joined(*map(str, request.in_the_way), between=", ")),
-            remedy=say("Choose another name, or agree that it is replaced."),
-        )
-    statement = request.statement or engine.preview(material.report, request.signed_at)
-    if request.create:
-        _make_folder(request.private_key.parent)
-    about = material.report.bundle_name
-    passphrase = Passphrase.given(request.passphrase)
-    with start_signer(request.private_key, "audit", passphrase, about=about, create=request.create) as signer:
-        envelope = signer.sign(statement)
-    write_whole(request.target, envelope, what=say("the verdict"), replace=request.replace)
+    envelope = _sign(engine, material.report, request)
     if request.report is not None:
         page = _page(material, envelope, request)
         write_whole(request.report, print_report(page), what=say("the report"), replace=request.replace)
     if request.table is not None:
         engine.write_steps(material.steps, request.table)
+    _remember(request)
+    return request.target
+
+
+def export_adjudication(engine: Engine, report: AdjudicationReport, request: SigningRequest) -> Path:
+    """Sign what the adjudication of a capsule found, and write it; as :func:`export_verdict`."""
+    _sign(engine, report, request)
+    _remember(request)
+    return request.target
+
+
+def _sign(engine: Engine, report: Signable, request: SigningRequest) -> bytes:
+    """Write the signed statement, and return it."""
+    if request.in_the_way and not request.replace:  # before the key is asked for
+        raise TargetExistsError(
+            say("{0} exists already.", joined(*map(str, request.in_the_way), between=", ")),
+            remedy=say("Choose another name, or agree that it is replaced."),
+        )
+    statement = request.statement or engine.preview(report, request.signed_at)
+    if request.create:
+        _make_folder(request.private_key.parent)
+    passphrase = Passphrase.given(request.passphrase)
+    about = name_of_judged(report)
+    with start_signer(request.private_key, "audit", passphrase, about=about, create=request.create) as signer:
+        envelope = signer.sign(statement)
+    write_whole(request.target, envelope, what=say("the verdict"), replace=request.replace)
+    return envelope
+
+
+def _remember(request: SigningRequest) -> None:
     if request.remember and request.passphrase is not None:
         passphrases.remember(request.private_key, request.passphrase)
-    return request.target
 
 
 def _page(material: VerdictMaterial, envelope: bytes, request: SigningRequest) -> Contents:

@@ -138,7 +138,7 @@ def charts(contents: Contents, width: float, height: float) -> list[tuple[str, Q
         ),
         (
             _tr("Corrections: logged roundings in which this machine took the trainer's direction.") + dashed,
-            chart.draw(corrections, width, height, mark, step, _tr("corrections")),
+            chart.draw(corrections, width, height, mark, step, _tr("corrections"), counts=True),
         ),
     ]
 

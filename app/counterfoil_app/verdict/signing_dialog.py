@@ -1,4 +1,4 @@
-"""Asks with which key a verdict is signed and what is written, and shows exactly what will be signed."""
+"""Asks with which key a verdict or an adjudication is signed and what is written, and shows exactly what is signed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -22,35 +22,37 @@ from PySide6.QtWidgets import (
     QPushButton,
     QRadioButton,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
-from counterfoil import AuditReport
-from counterfoil_app.engine.strangers import plain
+from counterfoil_app.engine.port import Signable
 from counterfoil_app.engine.worker import Failure
-from counterfoil_app.looks import icons, text, words
-from counterfoil_app.looks.engine_words import failure_text, translated
+from counterfoil_app.looks import icons
+from counterfoil_app.looks.engine_words import failure_text
 from counterfoil_app.looks.fonts import fixed_font, scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.verdict.case import CaseFields
 from counterfoil_app.verdict.export import SigningRequest
+from counterfoil_app.verdict.matter import matter_of
 from counterfoil_app.views.dialogs import ask_to_replace
-from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle
+from counterfoil_app.views.frame import Body, fit_to_screen
+from counterfoil_app.views.parts import FieldGrid, Page, label, restyle
 
 ICON_PIXELS = 32
 SIZE = (860, 680)
+LEAST_PREVIEW = 150
+"""Height of what is signed; where there is less, the dialog scrolls."""
 
 
 class SigningDialog(QDialog):
-    """Asks with which key a verdict is signed, and where it goes; stays open until that is done.
+    """Asks with which key a report is signed, and where that goes; stays open until it is done.
 
     Args:
         report: What will be signed.
-        signed_at: The time that the verdict will state.
+        signed_at: The time that the signed file will state.
         key: A private key file to offer; None offers to create one.
         folder: Folder for a new key; not that of the bundle, which others see.
-        target: Where the verdict goes unless the user says otherwise.
+        target: Where the signed file goes unless the user says otherwise.
         theme: The theme of the application.
     """
 
@@ -59,7 +61,7 @@ class SigningDialog(QDialog):
 
     def __init__(
         self,
-        report: AuditReport,
+        report: Signable,
         signed_at: datetime,
         key: Path | None,
         folder: Path,
@@ -68,9 +70,8 @@ class SigningDialog(QDialog):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.setWindowTitle(self.tr("Sign the verdict"))
-        self.resize(*SIZE)
-        self._report = plain(report)
+        self._matter = matter_of(report, signed_at)
+        self.setWindowTitle(self._matter.title)
         self._signed_at = signed_at
         self._theme = theme
         self._bundle_folder = target.absolute().parent
@@ -90,10 +91,10 @@ class SigningDialog(QDialog):
         self.remember = QCheckBox(self.tr("Remember the passphrase in the key &ring of the system"))
         self.remember.setEnabled(False)
         self._ring_note = label("", "muted")
-        self.target = self._line(str(target), self.tr("Verdict file"))
-        self.browse_target = self._browse(self.tr("Choose the verdict file"))
+        self.target = self._line(str(target), self._matter.file)
+        self.browse_target = self._browse(self.tr("Choose the file to be signed"))
         self.report = QCheckBox(self.tr("A report to &print (PDF)"))
-        self.report.setChecked(True)
+        self.report.setChecked(self._matter.printable)
         self.table = QCheckBox(self.tr("The &table of steps (CSV)"))
         self._beside = label("", "muted")
         self.hint = label("", "hint")
@@ -103,13 +104,12 @@ class SigningDialog(QDialog):
         self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.ok.setText(self.tr("Sign and save"))
         self.ok.setProperty("primary", True)
-        column = QVBoxLayout(self)
+        column = Body(self, self.hint, self.buttons)
         column.setSpacing(12)
         column.addLayout(self._headline())
         column.addWidget(self._preview(), 1)
         column.addLayout(self._questions())
-        column.addWidget(self.hint)
-        column.addWidget(self.buttons)
+        fit_to_screen(self, QSize(*SIZE))
         self._connect()
         (self.create_new if key is None else self.use_existing).setChecked(True)
         self._refresh()
@@ -118,16 +118,12 @@ class SigningDialog(QDialog):
     # Making
 
     def _headline(self) -> QHBoxLayout:
-        look = words.outcome(self._report.outcome, self._report.sample)
+        look = self._matter.look
         icon = QLabel()
         colour = self._theme.tokens.tone(look.tone)
         icon.setPixmap(icons.pixmap(look.icon, colour, scaled(ICON_PIXELS), self.devicePixelRatioF()))
         icon.setAccessibleName(look.word)
-        self.what = label(
-            self.tr("You sign that you replayed {0} and found: {1}. {2}").format(
-                self._report.bundle_name, look.word, translated(self._report.reason)
-            )
-        )
+        self.what = label(self._matter.sentence)
         row = QHBoxLayout()
         row.setSpacing(12)
         row.addWidget(icon)
@@ -137,7 +133,7 @@ class SigningDialog(QDialog):
     def _preview(self) -> QTabWidget:
         readable = Page(self.tr("The statement in words"))
         grid = FieldGrid()
-        grid.show_fields(self._fields())
+        grid.show_fields(self._matter.fields)
         readable.column.addWidget(grid)
         readable.column.addStretch(1)
         self.statement.setReadOnly(True)
@@ -145,45 +141,12 @@ class SigningDialog(QDialog):
         self.statement.setFont(fixed_font())
         self.statement.setPlaceholderText(self.tr("The statement is being prepared."))
         tabs = QTabWidget()
+        tabs.setMinimumHeight(scaled(LEAST_PREVIEW))
         tabs.addTab(readable, self.tr("What is signed, in &words"))
         tabs.addTab(self.statement, self.tr("The same as &JSON"))
         tabs.addTab(self.case, self.tr("C&ase and parties"))
+        tabs.setTabVisible(tabs.indexOf(self.case), self._matter.printable)
         return tabs
-
-    def _fields(self) -> list[Field]:
-        report = self._report
-        source = (
-            self.tr("compared with the client's own file")
-            if report.order_source == "client"
-            else self.tr("taken from the bundle; not compared with the client's own file")
-        )
-        unread = self.tr("could not be read")
-        steps = self.tr("{0} ordered, {1} judged, {2} different").format(
-            text.count(report.steps_ordered),
-            text.count(report.steps_replayed),
-            text.count(len(report.mismatched_steps)),
-        )
-        fields = [
-            Field(self.tr("Outcome"), report.headline),
-            Field(self.tr("Reason"), translated(report.reason)),
-            Field(self.tr("Time"), self._signed_at.strftime("%Y-%m-%d %H:%M:%S UTC")),
-            Field(self.tr("Bundle"), report.bundle_name),
-            digest_field(self.tr("SHA-256"), report.bundle_digest, unread),
-            Field(self.tr("Order"), source),
-            digest_field(self.tr("Order digest"), report.order_digest, unread),
-            digest_field(self.tr("Run root"), report.run_root, unread),
-            Field(self.tr("Trainer's key"), report.trainer_key or unread, exact=bool(report.trainer_key)),
-            Field(self.tr("Steps"), steps),
-        ]
-        if report.sample is not None and not report.sample.whole:
-            fields.append(Field(self.tr("Sample"), translated(report.sample.describe())))
-        if report.dispute is not None:
-            fields.append(Field(self.tr("Disputed step"), text.count(report.dispute.step)))
-        for check in report.checks:
-            state = words.check(check).word
-            fields.append(Field(words.check_title(check.number), f"{state}. {translated(check.detail)}".strip()))
-        fields += [Field(words.environment(name), value) for name, value in report.environment]
-        return fields
 
     def _questions(self) -> QGridLayout:
         choice = QHBoxLayout()
@@ -199,7 +162,7 @@ class SigningDialog(QDialog):
         also.setSpacing(24)
         also.addWidget(self.report)
         also.addWidget(self.table)
-        also.addWidget(self._beside, 1)
+        also.addStretch(1)
         grid = QGridLayout()
         grid.setColumnStretch(1, 1)
         grid.setVerticalSpacing(7)
@@ -212,11 +175,15 @@ class SigningDialog(QDialog):
         grid.addWidget(self._repeat_label, 3, 0)
         grid.addWidget(self.repeat, 3, 1, 1, 2)
         grid.addLayout(ring, 4, 1, 1, 2)
-        grid.addWidget(label(self.tr("Verdict"), wrap=False), 5, 0)
+        grid.addWidget(label(self._matter.file, wrap=False), 5, 0)
         grid.addWidget(self.target, 5, 1)
         grid.addWidget(self.browse_target, 5, 2)
-        grid.addWidget(label(self.tr("Also write"), wrap=False), 6, 0)
+        companions = label(self.tr("Also write"), wrap=False)
+        grid.addWidget(companions, 6, 0)
         grid.addLayout(also, 6, 1, 1, 2)
+        grid.addWidget(self._beside, 7, 1, 1, 2)
+        for part in (companions, self.report, self.table, self._beside):
+            part.setVisible(self._matter.printable)
         return grid
 
     def _line(self, content: str, name: str, *, secret: bool = False) -> QLineEdit:
@@ -354,7 +321,7 @@ class SigningDialog(QDialog):
             return self._preview_problem
         key = Path(self.key.text()).expanduser()
         if not self.key.text() or not self.target.text():
-            return self.tr("Say where the key is and where the verdict goes.")
+            return self.tr("Say where the key is and where the signed file goes.")
         if self.create_new.isChecked():
             if key.absolute().parent == self._bundle_folder:
                 return self.tr("A private key does not belong beside the trainer's file: choose another folder.")
@@ -372,7 +339,7 @@ class SigningDialog(QDialog):
             return self.tr(
                 "The public key is written beside it as {0}. Give it to those who check your verdicts."
             ).format(f"{key.stem}.pub.pem")
-        return self.tr("Whoever checks the verdict needs the public key that belongs to this private key.")
+        return self.tr("Whoever checks what you sign needs the public key that belongs to this private key.")
 
     def _choose_key(self) -> None:
         if self.create_new.isChecked():
@@ -384,7 +351,7 @@ class SigningDialog(QDialog):
 
     def _choose_target(self) -> None:
         name, _ = QFileDialog.getSaveFileName(
-            self, self.tr("Verdict"), self.target.text(), "*.json", options=QFileDialog.Option.DontConfirmOverwrite
+            self, self._matter.file, self.target.text(), "*.json", options=QFileDialog.Option.DontConfirmOverwrite
         )
         if name:
             self.target.setText(name)

@@ -1,13 +1,13 @@
-"""Shows a verdict file: whether its signature holds, with which key, for which bundle, and what it says."""
+"""Shows what an auditor signed: whether its signature holds, with which key, for which bundle, and what it says."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from counterfoil import Verdict
+from counterfoil import Adjudication, Verdict
 from counterfoil_app.engine.port import VerdictReading
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure
@@ -17,6 +17,7 @@ from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.views.dropped import DropDialog
+from counterfoil_app.views.frame import fit_to_screen
 from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle
 
 ICON_PIXELS = 36
@@ -24,7 +25,7 @@ SIZE = (760, 620)
 
 
 class VerdictViewer(DropDialog):
-    """One verdict file.
+    """One file with a verdict or an adjudication.
 
     Args:
         path: The verdict.
@@ -43,7 +44,7 @@ class VerdictViewer(DropDialog):
     def __init__(self, path: Path, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Verdict: {0}").format(name_of(path)))
-        self.resize(*SIZE)
+        fit_to_screen(self, QSize(*SIZE))
         self.path = path
         self.checked = False
         self.bundle: Path | None = None
@@ -104,7 +105,7 @@ class VerdictViewer(DropDialog):
             )
         else:
             self._show(
-                Look(self.tr("The signature holds: {0}").format(verdict.headline), look.icon, look.tone),
+                Look(self.tr("The signature holds: {0}").format(look.word), look.icon, look.tone),
                 self.tr(
                     "{0} The key is that of the file {1}; that it is the auditor's you must know from elsewhere."
                 ).format(translated(verdict.reason), reading.key_file),
@@ -162,7 +163,7 @@ class VerdictViewer(DropDialog):
         self.headline.setText(look.word)
         self.sentence.setText(sentence)
 
-    def _show_bundle(self, verdict: Verdict, matches: bool | None) -> None:
+    def _show_bundle(self, verdict: Verdict | Adjudication, matches: bool | None) -> None:
         name = name_of(self.bundle)
         self.about_bundle.show()
         if matches is None:
@@ -181,7 +182,7 @@ class VerdictViewer(DropDialog):
             )
             restyle(self.about_bundle, "tone", Tone.BAD.value)
 
-    def _fields(self, verdict: Verdict) -> list[Field]:
+    def _fields(self, verdict: Verdict | Adjudication) -> list[Field]:
         unread = self.tr("the audit could not read it")
         source = (
             self.tr("compared with the client's own file")
@@ -192,17 +193,12 @@ class VerdictViewer(DropDialog):
             Field(self.tr("Job"), verdict.title or unread),
             Field(self.tr("Signed at"), self.tr("{0}, as the auditor says").format(text.moment(verdict.signed_at))),
             Field(self.tr("Auditor's key"), verdict.key_id, exact=True),
-            Field(self.tr("Bundle"), verdict.bundle_name),
+            Field(self.tr("Bundle") if isinstance(verdict, Verdict) else self.tr("Capsule"), verdict.bundle_name),
             digest_field(self.tr("SHA-256"), verdict.bundle_digest, unread),
             digest_field(self.tr("Run root"), verdict.run_root, unread),
             Field(self.tr("Order"), source),
             digest_field(self.tr("Order digest"), verdict.order_digest, unread),
-            Field(
-                self.tr("Steps"),
-                self.tr("{0} ordered, {1} judged").format(
-                    text.count(verdict.steps_ordered), text.count(verdict.steps_replayed)
-                ),
-            ),
+            Field(self.tr("Steps"), self._steps(verdict)),
         ]
         if verdict.disputed_step is not None:
             fields.append(Field(self.tr("Disputed step"), text.count(verdict.disputed_step)))
@@ -210,6 +206,15 @@ class VerdictViewer(DropDialog):
             state = words.check(check).word
             fields.append(Field(words.check_title(check.number), f"{state}. {translated(check.detail)}".strip()))
         return fields
+
+    def _steps(self, verdict: Verdict | Adjudication) -> str:
+        if isinstance(verdict, Verdict):
+            return self.tr("{0} ordered, {1} judged").format(
+                text.count(verdict.steps_ordered), text.count(verdict.steps_replayed)
+            )
+        return self.tr("step {0} of {1}, replayed from the state after step {2}").format(
+            text.count(verdict.step), text.count(verdict.steps_ordered), text.count(verdict.agreed_step)
+        )
 
     def _make_primary(self, button: QPushButton) -> None:
         for one in (self.choose_key, self.choose_bundle, self.close_button):
@@ -230,7 +235,8 @@ class VerdictViewer(DropDialog):
             self.bundle_chosen.emit(Path(name))
 
 
-def _look(verdict: Verdict) -> Look:
-    look = words.outcome(verdict.outcome)
+def _look(verdict: Verdict | Adjudication) -> Look:
+    if isinstance(verdict, Adjudication):
+        return words.adjudication(verdict.outcome)
     # A verdict on a sample says so in its headline; it must not look like one on the whole run.
-    return Look(look.word, "verified-part", Tone.INFO) if verdict.headline not in ("VERIFIED", look.word) else look
+    return words.outcome(verdict.outcome, verdict.sample)

@@ -15,6 +15,8 @@ from counterfoil_app.model.thinning import RowGroup
 NAME_CHARACTERS = 33
 SHARE_OF_NAMES = 0.3
 """Share of the plots' width that names have at most."""
+LEAST_TICKS = 2
+_ROUND_DIGITS = ((1,), (2, 5), (3, 4, 6, 7, 8, 9))
 
 
 def name_width(font: QFont, room: int) -> int:
@@ -121,6 +123,21 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     def __init__(self) -> None:
         super().__init__("left")
         self.enableAutoSIPrefix(False)
+
+    def tickValues(self, low: float, high: float, size: float) -> object:  # noqa: N802 - pyqtgraph's name
+        """On a logarithmic axis the round numbers that have room: powers of ten first, then what lies between them."""
+        if not self.logMode:
+            return super().tickValues(low, high, size)
+        apart = least_row(self.style["tickFont"] or self.font()) * (high - low) / max(1.0, size)
+        shown: list[float] = []
+        for digits in _ROUND_DIGITS:
+            for power in range(math.floor(low), math.ceil(high) + 1):
+                for value in (power + math.log10(digit) for digit in digits):
+                    if low <= value <= high and all(abs(value - other) >= apart for other in shown):
+                        shown.append(value)
+        if len(shown) < LEAST_TICKS:  # no round number lies there
+            shown = [math.log10(float(f"{10 ** (low + share * (high - low)):.3g}")) for share in (0.25, 0.75)]
+        return [(1.0, sorted(shown))]
 
     def tickStrings(self, values: Sequence[float], _scale: float, spacing: float) -> list[str]:  # noqa: N802
         """The numbers; what is next to nothing between two ticks is 0."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from counterfoil import AdjudicationOutcome, CheckNumber
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
@@ -24,8 +23,9 @@ from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.hearing import Hearing
-from counterfoil_app.views.checks import GAP_PIXELS, CheckRow
+from counterfoil_app.views.checks import ChecksList
 from counterfoil_app.views.finding import FindingView
+from counterfoil_app.views.frame import fit_to_screen
 from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, label, restyle
 
 ICON_PIXELS = 36
@@ -42,11 +42,13 @@ class CapsuleDialog(QDialog):
 
     order_wanted = Signal()
     """The user wants to choose the client's order."""
+    signature_wanted = Signal()
+    """The user wants to sign what was found."""
 
     def __init__(self, hearing: Hearing, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Dispute capsule: {0}").format(name_of(hearing.path)))
-        self.resize(*SIZE)
+        fit_to_screen(self, QSize(*SIZE))
         self.hearing = hearing
         self._theme = theme
         self.icon = QLabel()
@@ -60,15 +62,14 @@ class CapsuleDialog(QDialog):
         self.finding = FindingView(theme)
         page.column.addWidget(self.finding)
         page.column.addWidget(caption(self.tr("Checks"), "section"))
-        self.check_rows = {number: CheckRow(number) for number in list(CheckNumber)}
-        for row in self.check_rows.values():
-            page.column.addWidget(row)
-            page.column.addSpacing(GAP_PIXELS)
+        self.checks = ChecksList(hearing, hearing.changed, theme)
+        page.column.addWidget(self.checks)
         self.facts = FieldGrid()
         page.column.addWidget(self.facts)
         page.column.addStretch(1)
         self.choose_order = QPushButton(self.tr("Compare with the client's &order\u2026"))
-        self.start = QPushButton(self.tr("&Adjudicate"))
+        self.start = QPushButton()
+        self.sign = QPushButton(self.tr("S&ign\u2026"))
         self.stop = QPushButton(self.tr("&Stop"))
         self.close_button = QPushButton(self.tr("&Close"))
         top, column_of_words = QHBoxLayout(), QVBoxLayout()
@@ -80,7 +81,7 @@ class CapsuleDialog(QDialog):
         buttons = QHBoxLayout()
         buttons.addWidget(self.choose_order)
         buttons.addStretch(1)
-        for button in (self.start, self.stop, self.close_button):
+        for button in (self.start, self.stop, self.sign, self.close_button):
             buttons.addWidget(button)
         column = QVBoxLayout(self)
         column.setSpacing(12)
@@ -91,6 +92,7 @@ class CapsuleDialog(QDialog):
         column.addLayout(buttons)
         self.choose_order.clicked.connect(self.order_wanted)
         self.start.clicked.connect(hearing.start)
+        self.sign.clicked.connect(self.signature_wanted)
         self.stop.clicked.connect(hearing.stop)
         self.close_button.clicked.connect(self.close)
         hearing.changed.connect(self.refresh)
@@ -132,16 +134,22 @@ class CapsuleDialog(QDialog):
         restyle(self.order, "tone", (Tone.WARN if hearing.order is None else Tone.INFO).value)
         self.progress.setVisible(hearing.working)
         self.progress.setValue(int(1000 * hearing.share))
-        for number, row in self.check_rows.items():
-            row.show_check(hearing.checks[number], self._theme)
         dispute = report.dispute if report is not None else None
         self.finding.show_finding(dispute.finding if dispute is not None else None)
         self.facts.show_fields(self._fields())
         self.stop.setVisible(hearing.working)
         self.start.setVisible(not hearing.working)
         self.choose_order.setEnabled(not hearing.working)
-        restyle(self.start, "primary", report is None)
-        restyle(self.close_button, "primary", report is not None)
+        self.start.setText(self.tr("&Adjudicate") if report is None else self.tr("&Adjudicate again"))
+        self.sign.setVisible(report is not None)
+        self.sign.setEnabled(report is not None and report.capsule_digest is not None)
+        done = hearing.signed is not None or not self.sign.isEnabled()
+        for button, first in (
+            (self.start, report is None),
+            (self.sign, report is not None and not done),
+            (self.close_button, report is not None and done),
+        ):
+            restyle(button, "primary", first)
 
     def _headline(self) -> tuple[Look, str]:
         hearing, report = self.hearing, self.hearing.report
@@ -154,17 +162,13 @@ class CapsuleDialog(QDialog):
                 "An auditor says that a step of this run is not what was ordered. Replay the step here, and see who is "
                 "right; neither side is trusted."
             )
-        looks = {
-            AdjudicationOutcome.CONFIRMED: Look(self.tr("CONFIRMED: the auditor is right"), "disputed", Tone.BAD),
-            AdjudicationOutcome.REJECTED: Look(self.tr("REJECTED: the trainer is right"), "verified", Tone.OK),
-            AdjudicationOutcome.INCONCLUSIVE: Look("INCONCLUSIVE", "inconclusive", Tone.WARN),
-            AdjudicationOutcome.REFUSED: Look("REFUSED", "refused", Tone.WARN),
-            AdjudicationOutcome.ERROR: Look("ERROR", "error", Tone.WARN),
-        }
         account = ""
         if report.dispute is not None:
             account = words.dispute_account(report.dispute, (), None, before=False) + " "
-        return looks[report.outcome], account + translated(report.reason)
+        said = account + translated(report.reason)
+        if hearing.signed is not None:
+            said += " " + self.tr("The signed adjudication is in {0}.").format(hearing.signed)
+        return words.adjudication(report.outcome), said
 
     def _fields(self) -> list[Field]:
         report = self.hearing.report

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, SignalInstance
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from counterfoil import Check, CheckNumber, CheckState
@@ -10,6 +10,7 @@ from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.model.hearing import Hearing
 from counterfoil_app.model.session import Session
 from counterfoil_app.views.parts import caption, label
 
@@ -50,11 +51,19 @@ class CheckRow(QWidget):
 
 
 class ChecksList(QWidget):
-    """The checks of the session; a button says how many passed, and unfolds them."""
+    """The checks of an audit or an adjudication; a button says how many passed, and unfolds them.
 
-    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+    Args:
+        held: Knows where each check stands.
+        changed: Tells when it knows more.
+        theme: The theme of the application.
+    """
+
+    def __init__(
+        self, held: Session | Hearing, changed: SignalInstance, theme: Theme, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self._session = session
+        self._held = held
         self._theme = theme
         self.passed = QPushButton()
         self.passed.setProperty("fold", True)
@@ -68,13 +77,13 @@ class ChecksList(QWidget):
         for row in self.rows.values():
             column.addWidget(row)
         self.passed.toggled.connect(self.refresh)
-        session.checks_changed.connect(self.refresh)
+        changed.connect(self.refresh)
         theme.changed.connect(self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
         """Show where every check stands."""
-        checks, unfolded = self._session.checks, self.passed.isChecked()
+        checks, unfolded = self._held.checks, self.passed.isChecked()
         passed = sum(check.state is CheckState.PASSED for check in checks.values())
         for number, row in self.rows.items():
             row.show_check(checks[number], self._theme)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
@@ -18,6 +18,7 @@ from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.delivery import Delivery
+from counterfoil_app.views.frame import fit_to_screen
 from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, label, restyle
 from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
 
@@ -50,7 +51,7 @@ class DeliveryDialog(QDialog):
     def __init__(self, delivery: Delivery, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Delivered weights: {0}").format(name_of(delivery.weights)))
-        self.resize(*SIZE)
+        fit_to_screen(self, QSize(*SIZE))
         self.delivery = delivery
         self._theme = theme
         self.icon = QLabel()

@@ -43,6 +43,8 @@ LEAST_HEIGHT = 54
 CURVE_PIXELS = 1.5
 BEHIND = -10.0
 """Where the markers lie: behind the curves, so that none hides a spike; but above the heat map, which is a ground."""
+LOW, HIGH = 0.12, 0.92
+"""Heights of the word at the disputed step."""
 SMOOTHED_STEPS = (1, 5, 25, 100)
 FAINT = 90
 """Opacity, of 255, of a curve under its smoothed one."""
@@ -58,7 +60,7 @@ class Markers:
     """The selected step, the disputed step and the crosshair in one plot."""
 
     def __init__(self, plot: pg.PlotItem, *, labelled: bool) -> None:
-        options = {"position": 0.92, "movable": False}
+        options = {"position": HIGH, "movable": False}
         self.disputed = pg.InfiniteLine(angle=90, label=_tr("disputed") if labelled else None, labelOpts=options)
         self.selected = pg.InfiniteLine(angle=90)
         self.crosshair = pg.InfiniteLine(angle=90)
@@ -72,6 +74,11 @@ class Markers:
         line.setVisible(step is not None)
         if step is not None:
             line.setValue(step)
+
+    def write_at(self, height: float) -> None:
+        """Write "disputed" at a height of the plot, from 0 to 1."""
+        if hasattr(self.disputed, "label"):
+            self.disputed.label.setPosition(height)
 
     def colour(self, theme: Theme) -> None:
         """Take the theme's colours."""
@@ -437,10 +444,14 @@ class DivergenceView(QWidget):
         self.suspicious.setBrush(tokens.bad)
         for markers in self.markers:
             markers.colour(self._theme)
+            # Where the curves are not: a difference is 0 but in few steps.
+            markers.write_at(LOW if self.difference.isChecked() and not self.logarithmic.isChecked() else HIGH)
         solid, dashed, sign = "\u2501", "\u254d\u254d", "\u25bc"
         self._name_heat()
         if self.difference.isChecked():
-            self._title(1, _tr("Loss"), (tokens.replay, solid, _tr("replay minus trainer")))
+            sized = self.logarithmic.isChecked()
+            said = _tr("size of replay minus trainer") if sized else _tr("replay minus trainer")
+            self._title(1, _tr("Loss"), (tokens.replay, solid, said))
         else:
             self._title(1, _tr("Loss"), (tokens.trainer, solid, _tr("trainer")), (tokens.replay, dashed, _tr("replay")))
         self._title(
@@ -454,7 +465,7 @@ class DivergenceView(QWidget):
 
     def _name_heat(self) -> None:
         title = _tr("Largest difference of each state tensor at the stored states")
-        self._title(0, title, (self._theme.tokens.muted, "\u2013", self._differing()))
+        self._title(0, title, (self._theme.tokens.muted, "\u00b7", self._differing()))
 
     def _differing(self) -> str:
         table = self._session.divergence

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from counterfoil import SegmentRequest
-from counterfoil_app.engine.strangers import name_of
+from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import failure_text, translated
 from counterfoil_app.looks.fonts import scaled
@@ -201,7 +201,11 @@ class HeaderView(QFrame):
     def _sentence(self) -> str:
         session = self._session
         if session.phase is Phase.CONCLUDED and session.report is not None:
-            reason = translated(session.report.reason)
+            dispute = session.report.dispute
+            if dispute is not None and dispute.accuses:  # what it comes to stands first; the rest is in the dispute
+                reason = words.dispute_account(plain(dispute), session.report.mismatched_steps, session.report.sample)
+            else:
+                reason = translated(session.report.reason)
             if session.kept is not None:
                 reason += " " + words.kept(session.kept)
             if session.verdict_file is not None:

@@ -108,7 +108,7 @@ class OverviewView(Page):
         restyle(self.sentence, "tone", Tone.INFO.value)
         self.column.addWidget(self.sentence)
         self.column.addWidget(caption(self.tr("Checks"), "section"))
-        self.checks = ChecksList(session, theme)
+        self.checks = ChecksList(session, session.checks_changed, theme)
         self.column.addWidget(self.checks)
         self.column.addWidget(caption(self.tr("Ordered against run"), "section"))
         self.comparison = ComparisonGrid(theme)
@@ -155,11 +155,11 @@ class OverviewView(Page):
         self.compare.show_action(self._compare_action if unsure else None, primary=False)
 
     def _show_sentence(self) -> None:
-        """Say how far the file can be trusted; once that or the replay decides the outcome, the header says it."""
+        """Say how far the file can be trusted; from the replay on the header says it."""
         session = self._session
-        decided = session.report is not None or session.failure is not None or session.refused_so_far
+        begun = session.running or session.report is not None or session.failure is not None
         self.sentence.setText(translated(session.summary.sentence) if session.summary is not None else "")
-        self.sentence.setVisible(session.summary is not None and not decided)
+        self.sentence.setVisible(session.summary is not None and not begun and not session.refused_so_far)
 
     def _margins(self, summary: BundleSummary) -> str:
         order = summary.order

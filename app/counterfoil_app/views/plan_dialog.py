@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QRadioButton,
     QTableWidget,
     QTableWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,10 +26,12 @@ from counterfoil import CounterfoilError, Plan, PlanProgress, PlanRow, SegmentRe
 from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import translated
 from counterfoil_app.model.session import Session
+from counterfoil_app.views.frame import Body
 from counterfoil_app.views.parts import label, restyle
 
 CONFIDENCES = (0.5, 0.9, 0.95, 0.99, 0.999)
 DEFAULT_CONFIDENCE = 0.99
+WIDTH = 780
 TEXT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 NUMBER = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -45,7 +46,6 @@ class PlanDialog(QDialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Plan the replay"))
-        self.setMinimumWidth(780)
         self._session = session
         self._plans: dict[str, Plan] = {}
         assert session.summary is not None
@@ -100,19 +100,18 @@ class PlanDialog(QDialog):
         self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.ok.setText(self.tr("Use this plan"))
         self.ok.setProperty("primary", True)
-        column = QVBoxLayout(self)
+        column = self._column = Body(self, self.meaning, self.buttons)
         column.setSpacing(12)
         column.addWidget(intro)
         column.addLayout(self._choices())
         column.addLayout(self._devices())
         column.addWidget(self.invitation)
         column.addWidget(self._prepared_table(), 1)
-        column.addWidget(self.meaning)
-        column.addWidget(self.buttons)
         self._connect()
         self._start_from(session.segments)
         self._show_plan()
         self._refresh()
+        column.fit(WIDTH)
 
     # Making
 
@@ -256,8 +255,11 @@ class PlanDialog(QDialog):
     def _plan_changed(self) -> None:
         plan = self._session.planner.plan
         if isinstance(plan, Plan) and plan.bad_fraction == self._bad_fraction():
+            first = not self._plans
             self._plans[plan.device] = plan
             self._show_plan()
+            if first:  # there is a table now
+                self._column.fit(self.width())
         self._refresh()
 
     # Showing

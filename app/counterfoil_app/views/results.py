@@ -22,6 +22,7 @@ from counterfoil_app.looks.fonts import scaled
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.history import History, Past
 from counterfoil_app.views.dialogs import ask_to_remove
+from counterfoil_app.views.frame import fit_to_screen
 from counterfoil_app.views.parts import label, restyle
 
 ICON_PIXELS = 18
@@ -41,7 +42,7 @@ class ResultsDialog(QDialog):
     def __init__(self, history: History, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Results"))
-        self.resize(*SIZE)
+        fit_to_screen(self, QSize(*SIZE))
         self._history = history
         self._theme = theme
         self.sentence = label("", "muted")

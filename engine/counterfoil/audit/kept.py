@@ -23,6 +23,7 @@ from counterfoil.audit.values.dispute import Dispute, TensorDivergence
 from counterfoil.audit.values.report import Kept
 from counterfoil.audit.values.sampling import Sample, SegmentRequest
 from counterfoil.audit.values.steptable import packed_steps
+from counterfoil.audit.values.workers import ReplayedAt
 from counterfoil.bundle.capsule import CapsuleContents, CapsuleReader
 from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.bundle.steady import SteadyFile
@@ -157,6 +158,7 @@ class KeptAudit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         steering_sums: ``[sites, 6]``: the account.
         seconds: Wall-clock time of the replay so far.
         capsule: SHA-256 of the dispute capsule beside the file; None when there is none.
+        replayed_at: Where the segments were replayed, if not all of them here.
     """
 
     basis: Basis
@@ -170,6 +172,7 @@ class KeptAudit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     steering_sums: tuple[tuple[int, ...], ...]
     seconds: float
     capsule: bytes | None
+    replayed_at: tuple[ReplayedAt, ...] = ()
 
     def __post_init__(self) -> None:
         packed_steps(self.steps)

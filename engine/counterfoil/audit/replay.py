@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import secrets
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 
@@ -30,6 +32,11 @@ from counterfoil.audit.kept import (
     misfit,
     place_of,
 )
+from counterfoil.audit.parts.check import parted, unfit
+from counterfoil.audit.parts.crew import Found
+from counterfoil.audit.parts.helpers import Helpers, open_helpers
+from counterfoil.audit.parts.result import Identity, SegmentResult
+from counterfoil.audit.parts.work import Opened, here, replay_segment
 from counterfoil.audit.step.compare import compare_states, detail_difference
 from counterfoil.audit.step.judgement import Omissions, SecondLook, dispute_of, second_look, unreadable
 from counterfoil.audit.step.replayer import (
@@ -61,6 +68,7 @@ from counterfoil.audit.values.report import AuditReport, Kept, Steering
 from counterfoil.audit.values.request import AuditRequest
 from counterfoil.audit.values.sampling import Sample, Segment, planned_steps, segment
 from counterfoil.audit.values.steptable import StepMatch, StepRow, StepTable, unpack
+from counterfoil.audit.values.workers import Place, ReplayedAt, by_place, segment_places
 from counterfoil.bundle.capsule import CapsuleContents
 from counterfoil.bundle.datafile import a_slip_of_the_giver, open_data_file
 from counterfoil.bundle.precision import ExactPrecision, Precision
@@ -80,6 +88,7 @@ from counterfoil.errors import (
     NonFiniteError,
     ProgressError,
     RefusedError,
+    WorkerError,
 )
 from counterfoil.execution.devices import environment, open_device
 from counterfoil.execution.perturbed import perturbed
@@ -94,6 +103,7 @@ from counterfoil.training.order import LoadedOrder
 
 _LONG_BYTES = 2**28
 """Hashing a file of more than this takes so long that it is shown."""
+Result = TypeVar("Result")
 Chain = Agreed[State] | Drifting[State] | Ended
 DETAILED = 32
 """Differing tensors of a dispute that are described down to single elements."""
@@ -200,6 +210,8 @@ class _Progress:
     keeper: Keeper | None = None
     basis: Basis | None = None
     imitation: str | None = None
+    places: dict[int, Place] = field(default_factory=dict)
+    """Where each segment was replayed, by number; empty while all of them were replayed here."""
 
     @property
     def interrupted(self) -> bool:
@@ -284,7 +296,13 @@ class _Progress:
             steering=self._steering(),
             without_bound=self._without_bound(),
             exact_bits=self._exact_bits(manifest),
+            replayed_at=self.replayed_at,
         )
+
+    @property
+    def replayed_at(self) -> tuple[ReplayedAt, ...]:
+        """Where the segments were replayed; empty when this machine replayed them all."""
+        return by_place(self.places) if set(self.places.values()) - {here(self.environment)} else ()
 
     @staticmethod
     def _exact_bits(manifest: OrderManifest | None) -> int | None:
@@ -453,7 +471,11 @@ def _judge(
             replay = _Replay(request, inspection, order, progress, progress.account, steps)
             if kept is not None:
                 yield from replay.restore(kept)
-            yield from replay.run()
+            assert progress.bundle_digest is not None
+            assert inspection.claim is not None
+            identity = Identity(progress.bundle_digest, order.manifest.digest, inspection.claim.run_root)
+            with open_helpers(request, replay.left, identity, cancel) as helpers:
+                yield from replay.run(helpers)
     finally:
         progress.seconds += time.perf_counter() - begun
 
@@ -490,6 +512,9 @@ class _Replay:
         self._divergences: list[KeptDivergence] = []
         self._segments = 0
         """How many of the chosen segments are judged."""
+        self._not_replayed = ""
+        """Why a segment was replayed by nobody, as a sentence."""
+        self._here = here(progress.environment)
 
     def _chosen(self, first: int, end: int | None) -> Iterator[Segment]:
         """Yield the chosen segments, counted from 0, from one on to before another."""
@@ -512,7 +537,7 @@ class _Replay:
             raise misfit(str(error)) from error
         if [row.step for row in rows] != judged or not 0 < kept.segments <= kept.sample.count:
             raise misfit("its steps are not those of its segments")
-        shapes = {name: tuple(tensor.shape) for name, tensor in sorted(self._order.initial.items())}
+        shapes = self._shapes
         for row in rows:
             yield self._judged(row)
         for divergence in kept.divergences:
@@ -524,18 +549,104 @@ class _Replay:
         self._progress.seconds = kept.seconds
         self._omissions = Omissions(kept.omissions)
         self._segments = kept.segments
+        self._progress.places = segment_places(kept.replayed_at)
         assert self._progress.keeper is not None
         assert self._progress.keeper.kept is not None
         yield ProgressRestored(self._progress.keeper.kept, len(rows))
 
-    def run(self) -> Iterator[Event]:
-        """Replay and judge the chosen segments that are not judged yet."""
+    @property
+    def left(self) -> tuple[int, ...]:
+        """The numbers of the chosen segments that are not judged yet."""
+        return tuple(part.number for part in self._chosen(self._segments, None))
+
+    def run(self, helpers: Helpers | None = None) -> Iterator[Event]:
+        """Judge the chosen segments that are not judged yet, ascending.
+
+        Args:
+            helpers: Who replays segments too. What came out right there is taken; all else is replayed here.
+
+        Raises:
+            WorkerError: No worker is left, one is refuted, or a segment was replayed by nobody.
+        """
+        drawn = () if helpers is None else self._drawn(self.left)
         for part in self._chosen(self._segments, None):
             if self._progress.steps.mismatches and not self._request.continue_after_dispute:
                 return
-            yield from self._segment(part)
+            if helpers is None:
+                yield from self._segment(part)
+            else:
+                yield from self._helped(part, helpers, part.number in drawn)
             self._segments += 1
-            self._keep(part.last)
+            if not self._not_replayed:  # what is kept ends before it
+                self._keep(part.last)
+        if helpers is not None:
+            yield from helpers.report()
+        if self._not_replayed:
+            raise WorkerError(
+                self._not_replayed,
+                remedy=say("Go on with --resume without workers, or on machines with more memory."),
+            )
+
+    def _drawn(self, numbers: Sequence[int]) -> frozenset[int]:
+        """Draw the segments that are replayed here too; whoever replays them does not know it."""
+        return frozenset(secrets.SystemRandom().sample(numbers, min(self._request.recheck, len(numbers))))
+
+    def _helped(self, part: Segment, helpers: Helpers, again: bool) -> Iterator[Event]:
+        """Judge a segment that somebody else has replayed; ``again`` says that it is replayed here too."""
+        found = yield from helpers.result(part.number)
+        if not isinstance(found, Found):
+            self._not_replayed = self._not_replayed or found
+            for step in range(part.first, part.last + 1):
+                yield self._judged(self._row(step, StepMatch.UNJUDGED, None, time.perf_counter()))
+            return
+        sites = None if self._account is None else self._account.sites
+        if unfit(found.result, part, sites, self._tree.leaf):
+            yield from _attended(self._segment(part), helpers)
+            self._progress.places[part.number] = self._here
+            return
+        if again:
+            yield from self._again(part, found, helpers)
+        yield from self._take(part, found.result)
+        self._progress.places[part.number] = found.place
+
+    def _again(self, part: Segment, found: Found, helpers: Helpers) -> Iterator[Event]:
+        """Replay a segment that came out right elsewhere; raises WorkerError when it does not come out so here."""
+        progress, machine = self._progress, found.place.machine
+        doing = say("Replaying segment {0} here too, as a check of {1}.", part.number, machine)
+        yield progress.note(CheckNumber.REPLAY, CheckState.RUNNING, doing)
+        opened = Opened(self._reader, self._records, self._tree, self._order, self._steps)
+        own = yield from _attended(relay(replay_segment(opened, part), lambda _: None), helpers)
+        where = own.trouble or parted(own, found.result)
+        yield progress.note(CheckNumber.REPLAY, CheckState.RUNNING, "")
+        if where:
+            # What this machine finds counts, a dispute too.
+            yield from self._segment(part)
+            progress.places[part.number] = self._here
+            raise WorkerError(
+                say(
+                    "Segment {0} came out right on the machine {1}, it said, and here it does not: {2}. What the "
+                    "workers say cannot be relied on.",
+                    part.number,
+                    machine,
+                    where.rstrip("."),
+                ),
+                remedy=say("Audit the run again without workers, and look what is wrong with that machine."),
+            )
+
+    def _take(self, part: Segment, result: SegmentResult) -> Iterator[Event]:
+        """Take a segment that came out right elsewhere: leaves, and so states, are the trainer's."""
+        for step in result.steps:
+            leaf, counts = Digest(step.leaf), step.counted
+            yield self._judged(self._row_of(step.step, StepMatch.MATCH, leaf, step.loss, counts, step.seconds))
+        if self._account is not None:
+            self._account.take(range(part.first, part.last + 1), result.sums)
+        divergence = KeptDivergence(part.last, ())
+        self._divergences.append(divergence)
+        yield DivergenceMeasured(part.last, all_tensors(divergence, self._shapes))
+
+    @property
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        return {name: tuple(tensor.shape) for name, tensor in sorted(self._order.initial.items())}
 
     def _keep(self, step: int) -> None:
         """Note what is known between two segments; the next one can start from a state that the trainer signed."""
@@ -550,6 +661,7 @@ class _Replay:
             ((), ()) if self._account is None else self._account.sums,
         )
         seconds = progress.seconds + time.perf_counter() - self._begun
+        replayed_at = progress.replayed_at
 
         def data(capsule: Digest | None) -> bytes:
             return encode(
@@ -565,12 +677,13 @@ class _Replay:
                     steering_sums=sums[1],
                     seconds=seconds,
                     capsule=None if capsule is None else capsule.value,
+                    replayed_at=replayed_at,
                 )
             )
 
         keeper.keep(segments, sample.count, step, data, progress.evidence)
 
-    def _segment(self, part: Segment) -> Iterator[Event]:
+    def _segment(self, part: Segment) -> Generator[Event, None, None]:
         """Replay a segment from the agreed state before it, and compare what it comes to with the stored state."""
         state = yield from self._state_before(part)
         chain: Chain = Agreed(state, state)
@@ -657,22 +770,28 @@ class _Replay:
             ) from error
 
     def _row(self, step: int, match: StepMatch, outcome: ReplayedStep | None, begun: float) -> StepRow:
+        leaf, loss = (None, float("nan")) if outcome is None else (outcome.leaf, outcome.result.loss)
         counts = outcome.total if outcome is not None else Counts()
+        return self._row_of(step, match, leaf, loss, counts, time.perf_counter() - begun)
+
+    def _row_of(
+        self, step: int, match: StepMatch, leaf: Digest | None, loss: float, counts: Counts, seconds: float
+    ) -> StepRow:
         trainer_loss = self._records[step].loss
         return StepRow(
             step=step,
             match=match,
             trainer_leaf=self._tree.leaf(step),
-            replay_leaf=outcome.leaf if outcome is not None else None,
+            replay_leaf=leaf,
             trainer_loss=float("nan") if trainer_loss is None else trainer_loss,
-            replay_loss=outcome.result.loss if outcome is not None else float("nan"),
+            replay_loss=loss,
             log_entries=counts.entries,
             log_bytes=self._reader.log_size(step),
             corrections=counts.corrections,
             contradictions=counts.contradictions,
             omissions=counts.omissions,
-            rounded_values=self._rounded_values.of(step) if outcome is not None else 0,
-            seconds=time.perf_counter() - begun,
+            rounded_values=self._rounded_values.of(step) if leaf is not None else 0,
+            seconds=seconds,
             steerable=counts.steerable,
             steered=counts.steered,
         )
@@ -742,6 +861,18 @@ class _Replay:
         leaves = [self._tree.leaf(index) for index in range(self._tree.size)]
         leaves[step] = leaf
         return first_difference(self._tree, MerkleTree(leaves))[1]
+
+
+def _attended(work: Generator[Event, None, Result], helpers: Helpers) -> Generator[Event, None, Result]:
+    """Do work here, while helpers are kept busy."""
+    while True:
+        try:
+            event = next(work)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        yield event
+        yield from helpers.pump()
 
 
 def _differing(tensors: tuple[TensorDivergence, ...], trainer: Arrays, replay: Arrays) -> tuple[TensorDivergence, ...]:

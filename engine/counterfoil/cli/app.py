@@ -16,7 +16,7 @@ import typer.main
 
 from counterfoil import __version__, terminal
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.cli.auditing import audit
+from counterfoil.cli.auditing import audit, merge
 from counterfoil.cli.delivery import verify_weights
 from counterfoil.cli.developer import bench_app, vectors
 from counterfoil.cli.disputes import adjudicate, panel, referee
@@ -44,6 +44,7 @@ _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "inspect": inspect,
     "plan": plan,
     "audit": audit,
+    "merge": merge,
     "adjudicate": adjudicate,
     "referee": referee,
     "panel": panel,
@@ -57,7 +58,7 @@ _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "bench": bench_app,
     "vectors": vectors,
 }
-_WITH_KEY = ("train", "audit", "adjudicate", "sign", "keygen")
+_WITH_KEY = ("train", "audit", "merge", "adjudicate", "sign", "keygen")
 """Commands that may need a passphrase."""
 
 

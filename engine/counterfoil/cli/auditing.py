@@ -1,89 +1,62 @@
-"""The command that replays a run and gives a verdict."""
+"""The commands that replay a run and give a verdict, or a part of one."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from counterfoil import terminal
-from counterfoil.audit.values.outcome import CheckState
+from counterfoil.audit.values.outcome import Outcome
 from counterfoil.cli.exits import Done
 from counterfoil.cli.interrupt import cancel_on_interrupt
-from counterfoil.cli.keys import open_verdict_key, sign_verdict
+from counterfoil.cli.judging import Wanted, judge
+from counterfoil.cli.keys import open_verdict_key
 from counterfoil.cli.options import (
     AllowLargeOption,
     BadFractionOption,
+    CapsuleOption,
     ClientOrderOption,
+    ConfidenceOption,
+    CsvOption,
     DataOption,
     DeviceOption,
     ForceOption,
     HeadsOption,
     JsonOption,
+    NonceOption,
     OptionalKeyOption,
+    RecheckOption,
     RunArgument,
+    SegmentsOption,
     ThreadsOption,
     TrainerKeyOption,
+    VerdictOption,
 )
 from counterfoil.cli.targets import check_target
 from counterfoil.signing import load_public_key
 from counterfoil.terminal import shown
 
 if TYPE_CHECKING:
-    from counterfoil.audit.values.events import AuditFinished
-    from counterfoil.audit.values.report import Kept
+    from counterfoil.audit.values.request import AuditRequest
+    from counterfoil.audit.values.workers import Workers
 
 
 def audit(
     run: RunArgument,
     order: ClientOrderOption = None,
-    verdict: Annotated[
-        Path | None, typer.Option(help="Write the signed verdict to this file; needs --key.", show_default=False)
-    ] = None,
+    verdict: VerdictOption = None,
     key: OptionalKeyOption = None,
     data: DataOption = None,
     trainer_key: TrainerKeyOption = None,
     heads: HeadsOption = None,
-    csv: Annotated[
-        Path | None, typer.Option(help="Write the table of replayed steps to this file.", show_default=False)
-    ] = None,
-    capsule: Annotated[
-        Path | None,
-        typer.Option(
-            help="On a confirmed dispute, write a capsule (.cfoil) of the disputed step to this file, for 'counterfoil "
-            "adjudicate' on any machine.",
-            show_default=False,
-        ),
-    ] = None,
-    segments: Annotated[
-        str | None,
-        typer.Option(
-            help="Which segments to replay, from one checkpoint to the next: all, a number of them drawn at random "
-            "(5), or a list (3,7-9; a single one as 7-7). 'counterfoil plan' shows what each costs.",
-            show_default="all",
-        ),
-    ] = None,
-    confidence: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="Draw as many segments at random as it takes to catch a run with --bad-fraction of bad ones with this "
-            "probability, for instance 0.99.",
-            show_default=False,
-        ),
-    ] = None,
+    csv: CsvOption = None,
+    capsule: CapsuleOption = None,
+    segments: SegmentsOption = None,
+    confidence: ConfidenceOption = None,
     bad_fraction: BadFractionOption = 0.01,
-    nonce: Annotated[
-        str | None,
-        typer.Option(
-            help="The randomness of the sample, 64 hexadecimal digits, to draw one again. It must not be known to the "
-            "trainer before the run is signed.",
-            show_default="a fresh one",
-        ),
-    ] = None,
+    nonce: NonceOption = None,
     resume: Annotated[
         bool,
         typer.Option(
@@ -97,6 +70,32 @@ def audit(
         typer.Option(
             help="Keep the progress of the audit in this file while it runs, and look for it there.",
             show_default="a file of its own in your state folder",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Let so many processes replay segments side by side; --device takes several devices then, with "
+            "commas, and --threads is for each.",
+            show_default="none, or one for each of several devices",
+        ),
+    ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Let workers on a Ray cluster replay segments: auto, or its address. They find the run under the same "
+            "path. Needs counterfoil[cluster].",
+            show_default=False,
+        ),
+    ] = None,
+    recheck: RecheckOption = 1,
+    partial: Annotated[
+        Path | None,
+        typer.Option(
+            help="Give no verdict: write what came out of --segments into this file, for 'counterfoil merge'.",
+            show_default=False,
         ),
     ] = None,
     device: DeviceOption = "cpu",
@@ -113,101 +112,151 @@ def audit(
     Example: counterfoil audit run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
     """
     # Whatever could fail is tried before the replay, which may take hours.
-    for target in (csv, capsule):
+    for target in (csv, capsule, partial):
         if target is not None:
             check_target(target, force)
+    devices = tuple(device.split(","))
+    crew = _workers(workers, ray, devices)
+    if partial is not None:
+        _check_partial(crew, verdict, csv, capsule, resume)
     signing_key = open_verdict_key(verdict, key, run, force)
     public = load_public_key(trainer_key) if trainer_key else None
     from counterfoil.audit.values.sampling import SegmentRequest
 
     chosen = SegmentRequest.parse(segments, confidence, bad_fraction, nonce)
+    from counterfoil.audit import kept
+    from counterfoil.audit.values.request import AuditRequest
+    from counterfoil.program.limits import limits_for
 
-    console = terminal.console(stderr=json)
-    done = 0
-    finished: AuditFinished | None = None
-    restoring = resume
+    request = AuditRequest(
+        run=run,
+        order=order,
+        device=devices[0],
+        threads=threads,
+        trainer_key=public,
+        data=data,
+        segments=chosen,
+        heads=heads,
+        limits=limits_for(allow_large),
+        progress=progress if progress is not None else kept.state_folder(),
+        resume=resume,
+        workers=crew,
+        recheck=recheck,
+    )
+    if partial is not None:
+        raise Done(_replay_part(request, partial).exit_code)
+    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key)).exit_code)
+
+
+def merge(
+    parts: Annotated[
+        list[Path],
+        typer.Argument(help="The parts, from 'counterfoil audit --partial'.", show_default=False),
+    ],
+    run: Annotated[Path, typer.Option("--run", help="The trainer's run, a .cfoil file.", show_default=False)],
+    order: ClientOrderOption = None,
+    verdict: VerdictOption = None,
+    key: OptionalKeyOption = None,
+    data: DataOption = None,
+    trainer_key: TrainerKeyOption = None,
+    heads: HeadsOption = None,
+    csv: CsvOption = None,
+    capsule: CapsuleOption = None,
+    segments: SegmentsOption = None,
+    confidence: ConfidenceOption = None,
+    bad_fraction: BadFractionOption = 0.01,
+    nonce: NonceOption = None,
+    recheck: RecheckOption = 1,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+    allow_large: AllowLargeOption = False,
+    json: JsonOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Auditor: give a verdict on a run that was replayed in parts on your own machines.
+
+    The makers of the parts are trusted where they say that a segment came out right: --recheck N replays N segments,
+    drawn at random, here too. A segment in which they say anything else is replayed here, so that a part accuses
+    nobody. Exit codes as those of audit.
+
+    Example: counterfoil merge *.part --run run.cfoil --order job.cfoil --verdict verdict.json --key auditor.pem
+    """
+    for target in (csv, capsule):
+        if target is not None:
+            check_target(target, force)
+    signing_key = open_verdict_key(verdict, key, run, force)
+    public = load_public_key(trainer_key) if trainer_key else None
+    from counterfoil.audit.values.request import AuditRequest
+    from counterfoil.audit.values.sampling import SegmentRequest
+    from counterfoil.audit.values.workers import PartFiles
+    from counterfoil.program.limits import limits_for
+
+    request = AuditRequest(
+        run=run,
+        order=order,
+        device=device,
+        threads=threads,
+        trainer_key=public,
+        data=data,
+        segments=SegmentRequest.parse(segments, confidence, bad_fraction, nonce),
+        heads=heads,
+        limits=limits_for(allow_large),
+        workers=PartFiles(tuple(parts)),
+        recheck=recheck,
+    )
+    out = terminal.console(stderr=True)
+    out.print(
+        f"{len(parts)} part{'s' * (len(parts) > 1)}: the machines that made them are trusted to have replayed what "
+        f"they say. Replayed here too: {recheck} of their segments."
+    )
+    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key)).exit_code)
+
+
+def _workers(count: int | None, ray: str | None, devices: tuple[str, ...]) -> Workers | None:
+    """Return who replays segments; None for nobody but the audit itself."""
+    from counterfoil.audit.values.workers import LocalWorkers, RayWorkers
+
+    if ray is not None:
+        if len(devices) > 1:
+            raise typer.BadParameter("With --ray there is one --device, which every worker has: cpu or cuda:0.")
+        return RayWorkers(ray, count)
+    if count is None and len(devices) == 1:
+        return None
+    return LocalWorkers(count or len(devices), devices)
+
+
+def _check_partial(
+    crew: Workers | None, verdict: Path | None, csv: Path | None, capsule: Path | None, resume: bool
+) -> None:
+    if crew is not None:
+        raise typer.BadParameter("--partial is one worker's: start the command once for each device.")
+    if resume or any(target is not None for target in (verdict, csv, capsule)):
+        raise typer.BadParameter("--partial gives no verdict, no table and no capsule: 'counterfoil merge' does.")
+
+
+def _replay_part(request: AuditRequest, path: Path) -> Outcome:
+    """Replay segments for another audit, and say what came out."""
+    console = terminal.console()
     with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
         with cancel.at_once():
-            from counterfoil.audit import kept, replay
-            from counterfoil.audit.values import events
-            from counterfoil.audit.values.request import AuditRequest
-            from counterfoil.program.limits import limits_for
+            from counterfoil.audit.parts.partial import replay_part
 
-        request = AuditRequest(
-            run=run,
-            order=order,
-            device=device,
-            threads=threads,
-            trainer_key=public,
-            data=data,
-            segments=chosen,
-            heads=heads,
-            limits=limits_for(allow_large),
-            progress=progress if progress is not None else kept.state_folder(),
-            resume=resume,
-        )
-        for event in replay.run_audit(request, cancel):
-            match event:
-                case events.AuditStarted():
-                    bar.start(event.planned_steps)
-                    if event.kept is not None and not resume:
-                        console.print(
-                            f"An earlier audit of this run judged {_judged(event.kept)}. Stop this one with Ctrl-C and "
-                            "give --resume to go on from there."
-                        )
-                    if event.sample is not None and event.sample.nonce:
-                        console.print(f"Sample drawn with the nonce {event.sample.nonce}")
-                case events.CheckChanged() if event.check.state is CheckState.RUNNING:
-                    bar.update(0, event.check.detail)
-                case events.OperatorDone():
-                    bar.update(done + event.done / event.total)
-                case events.StepReplayed():
-                    done += 1
-                    if not restoring:
-                        bar.update(done, event.row.match.value)
-                case events.ProgressRestored():
-                    restoring = False
-                    bar.go_on_from(done)
-                    console.print(f"Goes on from an earlier audit, which judged {_judged(event.kept)}.")
-                case events.AuditFinished():
-                    finished = event
-    assert finished is not None, "an audit ends in a report"
-    report, evidence = finished.report, finished.evidence
-
-    from counterfoil.cli import jsonform, reports
-
-    if json:
-        jsonform.print_json(report)
-    else:
-        reports.show_report(console, report)
-    if finished.kept is not None:
-        console.print(f"Kept: {_judged(finished.kept)}. The same command with --resume goes on from there.")
-    if finished.problem:
-        console.print(shown(finished.problem))
-    if csv is not None:
-        from counterfoil.audit.table import write_steps_csv
-
-        assert finished.steps is not None, "the engine of this process keeps its table"
-        write_steps_csv(finished.steps, csv)
-        console.print(f"Wrote {shown(str(csv))}.")
-    if capsule is not None:
-        if evidence is None:
-            console.print("No capsule was written: there is no single step that accuses the trainer.")
-        else:
-            from counterfoil.bundle.capsulewriter import write_capsule
-
-            write_capsule(evidence, capsule)
-            console.print(f"Wrote {shown(str(capsule))}. Anybody can check it with 'counterfoil adjudicate'.")
-    if verdict is not None and signing_key is not None:
-        if report.bundle_digest is None:
-            # There is nothing that a verdict could be about; the exit code says the rest.
-            console.print("No verdict was written: the file could not be read as a bundle, or changed meanwhile.")
-        else:
-            from counterfoil.audit.statement.verdict import preview_verdict
-
-            sign_verdict(preview_verdict(report, datetime.now(UTC)), signing_key, verdict, console)
-    raise Done(report.outcome.exit_code)
-
-
-def _judged(kept: Kept) -> str:
-    return f"{kept.segments} of {kept.chosen} segments, up to step {kept.step}"
+        replaying = replay_part(request, path, cancel)
+        while True:
+            try:
+                event = next(replaying)
+            except StopIteration as end:
+                part = end.value
+                break
+            if event.done == 0:
+                bar.start(event.total)
+            bar.update(event.done, "replayed")
+    troubled = [result for result in part.segments if result.trouble]
+    count = len(part.segments)
+    console.print(
+        f"Wrote {shown(str(path))}: a part of an audit, {count} segment{'s' * (count != 1)}. It is no verdict: "
+        "'counterfoil merge' makes one of all parts."
+    )
+    for result in troubled:
+        console.print(shown(f"Segment {result.number}: {result.trouble} Whoever merges the parts replays it."))
+    return Outcome.INCONCLUSIVE if troubled or cancel.cancelled else Outcome.VERIFIED

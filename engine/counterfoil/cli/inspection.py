@@ -78,13 +78,20 @@ def plan(
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
     allow_large: AllowLargeOption = False,
+    slurm: Annotated[
+        bool,
+        typer.Option(
+            "--slurm", help="Print a batch script instead, an array of jobs that replay the whole run in parts."
+        ),
+    ] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="With --slurm: how many jobs.")] = 16,
     json: JsonOption = False,
 ) -> None:
     """Auditor: measure a few steps here, and show what each confidence costs in segments and in time.
 
     Example: counterfoil plan run.cfoil --bad-fraction 0.05
     """
-    console = terminal.console(stderr=json)
+    console = terminal.console(stderr=json or slurm)
     with cancel_on_interrupt() as cancel, terminal.progress("Measuring", console) as bar:
         from counterfoil.audit.timing import plan_audit
         from counterfoil.audit.values.plan import Plan, PlanProgress
@@ -106,6 +113,17 @@ def plan(
                     bar.update(event.done)
                 case Plan():
                     found = event
+    if slurm:
+        from counterfoil.audit.parts.slurm import array_job
+
+        seconds = found.load_seconds + found.step_seconds * found.steps / found.segments
+        options = [*([] if data is None else ["--data", str(data.resolve())]), *(["--allow-large"] * allow_large)]
+        options += [] if device == "cpu" else ["--device", device]
+        script = array_job(
+            str(run.resolve()), found.segments, jobs, seconds, options=options, gpu=device.startswith("cuda")
+        )
+        print(script, end="")
+        return
     from counterfoil.cli import jsonform, reports
 
     if json:

@@ -69,3 +69,50 @@ AllowLargeOption = Annotated[
 BadFractionOption = Annotated[
     float, typer.Option(min=0.0, max=1.0, help="Share of bad segments that a sample must not let pass.")
 ]
+SegmentsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Which segments to replay, from one checkpoint to the next: all, a number of them drawn at random "
+        "(5), or a list (3,7-9; a single one as 7-7). 'counterfoil plan' shows what each costs.",
+        show_default="all",
+    ),
+]
+ConfidenceOption = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        max=1.0,
+        help="Draw as many segments at random as it takes to catch a run with --bad-fraction of bad ones with this "
+        "probability, for instance 0.99.",
+        show_default=False,
+    ),
+]
+NonceOption = Annotated[
+    str | None,
+    typer.Option(
+        help="The randomness of the sample, 64 hexadecimal digits, to draw one again. It must not be known to the "
+        "trainer before the run is signed.",
+        show_default="a fresh one",
+    ),
+]
+VerdictOption = Annotated[
+    Path | None, typer.Option(help="Write the signed verdict to this file; needs --key.", show_default=False)
+]
+CsvOption = Annotated[
+    Path | None, typer.Option(help="Write the table of replayed steps to this file.", show_default=False)
+]
+CapsuleOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="On a confirmed dispute, write a capsule (.cfoil) of the disputed step to this file, for 'counterfoil "
+        "adjudicate' on any machine.",
+        show_default=False,
+    ),
+]
+RecheckOption = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="How many of the segments that others replayed, drawn at random, are replayed here too.",
+    ),
+]

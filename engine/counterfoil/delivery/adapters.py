@@ -7,7 +7,7 @@ could answer to his own advantage. What a merge may come to is bounded here, for
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,32 +93,57 @@ def merged_name(name: str, state: Collection[str]) -> str:
     return name.removeprefix(_WRAPPER) if all(other.startswith(_WRAPPER) for other in state) else name
 
 
-def find_adapters(program: Program, named: Mapping[str, tuple[str, str]]) -> dict[str, Adapter]:
-    """Find in a program how each pair of :func:`adapter_names` is used.
+def find_adapters(programs: Sequence[Program], named: Mapping[str, tuple[str, str]]) -> dict[str, Adapter]:
+    """Find in the programs of an order how each pair of :func:`adapter_names` is used.
 
     Raises:
-        WeightsError: It cannot be told.
+        WeightsError: It cannot be told, or not everywhere in the same way.
     """
-    numbers = {item.name: number for number, item in enumerate(program.inputs) if item.kind == "state"}
+    found = {}
+    for base, (a, b) in named.items():
+        uses = {_use(program, (base, a, b)) for program in programs if _reads(program, b)}
+        use = uses.pop() if len(uses) == 1 else None
+        if use is None:
+            raise WeightsError(
+                say("How the step applies the adapter of {0} cannot be told from the order's program.", repr(base)),
+                remedy=say("Ask for the weights as they were trained: base, A and B each by itself."),
+            )
+        found[base] = Adapter(base, a, b, *use)
+    return found
+
+
+def _state_numbers(program: Program) -> dict[str, int]:
+    return {item.name: number for number, item in enumerate(program.inputs) if item.kind == "state"}
+
+
+def _forward_users(program: Program) -> dict[int, list[Node]]:
     users: dict[int, list[Node]] = {}
     for node in program.nodes:
         if node.phase == "forward":
             for argument in node.args:
                 if isinstance(argument, Value):
                     users.setdefault(argument.number, []).append(node)
-    found = {}
-    for base, (a, b) in named.items():
-        uses = [_right_factor(numbers[name], users) for name in (base, a, b)]
-        turned = [{turn for _, turn in use} for use in uses]
-        scales = {_scale(node.first_value, users) for node, _ in uses[2]}
-        if any(len(each) != 1 for each in turned) or len(scales) != 1 or None in scales:
-            raise WeightsError(
-                say("How the step applies the adapter of {0} cannot be told from the order's program.", repr(base)),
-                remedy=say("Ask for the weights as they were trained: base, A and B each by itself."),
-            )
-        (scale,) = scales
-        found[base] = Adapter(base, a, b, float(scale or 0.0), (turned[0].pop(), turned[1].pop(), turned[2].pop()))
-    return found
+    return users
+
+
+def _reads(program: Program, name: str) -> bool:
+    """Whether the forward pass of a program uses a state tensor; another one may train it, or none of it."""
+    return _state_numbers(program).get(name, -1) in _forward_users(program)
+
+
+def _use(program: Program, names: tuple[str, str, str]) -> tuple[float, tuple[bool, bool, bool]] | None:
+    """The factor of B A, and which of W, A and B are read as they lie; None where a program does not show it."""
+    numbers, users = _state_numbers(program), _forward_users(program)
+    if not numbers.keys() >= set(names):
+        return None
+    factors = [_right_factor(numbers[name], users) for name in names]
+    turned = [{turn for _, turn in uses} for uses in factors]
+    scales = {_scale(node.first_value, users) for node, _ in factors[2]}
+    if any(len(each) != 1 for each in turned) or len(scales) != 1:
+        return None
+    scale = scales.pop()
+    first, second, third = (each.pop() for each in turned)
+    return None if scale is None else (scale, (first, second, third))
 
 
 def _right_factor(number: int, users: Mapping[int, list[Node]]) -> list[tuple[Node, bool]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from counterfoil.audit.inspection import check_claim
@@ -33,7 +33,7 @@ from counterfoil.delivery.adapters import Adapter, adapter_names, find_adapters,
 from counterfoil.delivery.comparison import compare, compare_merge, misfit
 from counterfoil.delivery.module import saved_names, tied_names
 from counterfoil.delivery.weights import Weights
-from counterfoil.errors import CommitmentError, DataError, GivenFileError, SignatureError, WeightsError
+from counterfoil.errors import CommitmentError, DataError, GivenFileError, SignatureError
 from counterfoil.execution.trouble import obstacles_noticed
 from counterfoil.program.graph import Program
 from counterfoil.sentence import joined, say
@@ -207,11 +207,7 @@ def _merged(delivered: Weights, state: _State, saved: Mapping[str, str]) -> dict
     if not named or any(".lora_" in name for name in delivered.tensors):
         return {}
     programs = [Program.from_bytes(state.reader.program(name)) for name in state.reader.manifest.programs.parts]
-    *others, last = programs
-    for program in others:  # where several take turns, one may not use what another trains
-        with suppress(WeightsError):
-            return find_adapters(program, named)
-    return find_adapters(last, named)
+    return find_adapters(programs, named)
 
 
 def _compare_all(

@@ -103,24 +103,94 @@ Taps = Callable[[int, int, float | None], list[_Tap]]
 """The taps along an axis, by its length before and after, and the factor that the caller gave."""
 
 
+def _ratio(length: int, count: int, factor: float | None, align_corners: bool) -> Fraction:
+    """How many elements of the argument there are to one of the result."""
+    if align_corners:
+        return Fraction(length - 1, count - 1) if count > 1 else Fraction(0)
+    return 1 / Fraction(factor) if factor else Fraction(length, count)
+
+
+def _places(length: int, count: int, factor: float | None, align_corners: bool) -> list[Fraction]:
+    """Where each element of the result lies among those of the argument."""
+    ratio = _ratio(length, count, factor, align_corners)
+    if align_corners:
+        return [ratio * i for i in range(count)]
+    return [ratio * (i + Fraction(1, 2)) - Fraction(1, 2) for i in range(count)]
+
+
 def _linear(align_corners: bool) -> Taps:
     """Linear interpolation: the two neighbours of each place, whose position is a rational number."""
 
     def taps(length: int, count: int, factor: float | None) -> list[_Tap]:
         if length == count:
             return [_Tap(range(count), None)]
-        if align_corners:
-            ratio = Fraction(length - 1, count - 1) if count > 1 else Fraction(0)
-            places = [ratio * i for i in range(count)]
-        else:
-            ratio = 1 / Fraction(factor) if factor else Fraction(length, count)
-            places = [max(ratio * (i + Fraction(1, 2)) - Fraction(1, 2), Fraction(0)) for i in range(count)]
+        places = [max(place, Fraction(0)) for place in _places(length, count, factor, align_corners)]
         low = [min(math.floor(place), length - 1) for place in places]
         high = [min(i + 1, length - 1) for i in low]
         parts = [place - i for place, i in zip(places, low, strict=True)]
         return [_Tap(low, [float(1 - part) for part in parts]), _Tap(high, [float(part) for part in parts])]
 
     return taps
+
+
+_CUBIC, _CUBIC_ANTIALIASED = Fraction(-3, 4), Fraction(-1, 2)
+"""The slope of cubic weights one element away, as torch has it."""
+
+
+def _linear_weight(distance: Fraction) -> Fraction:
+    """The weight of an element at a distance."""
+    return max(1 - distance, Fraction(0))
+
+
+def _cubic_weight(distance: Fraction, slope: Fraction = _CUBIC_ANTIALIASED) -> Fraction:
+    """The weight of an element at a distance (Keys 1981)."""
+    a, d = slope, distance
+    if d <= 1:
+        return ((a + 2) * d - (a + 3)) * d * d + 1
+    return a * (((d - 5) * d + 8) * d - 4) if d < 2 else Fraction(0)
+
+
+def _cubic(align_corners: bool) -> Taps:
+    """Cubic interpolation: four neighbours of each place; those beyond an end are the element at the end."""
+
+    def taps(length: int, count: int, factor: float | None) -> list[_Tap]:
+        if length == count:
+            return [_Tap(range(count), None)]
+        places = _places(length, count, factor, align_corners)
+        found = []
+        for offset in (-1, 0, 1, 2):
+            elements = [math.floor(place) + offset for place in places]
+            weights = [
+                float(_cubic_weight(abs(place - at), _CUBIC)) for place, at in zip(places, elements, strict=True)
+            ]
+            found.append(_Tap([min(max(at, 0), length - 1) for at in elements], weights))
+        return found
+
+    return taps
+
+
+def _antialiased(reach: int, weigh: Callable[[Fraction], Fraction]) -> Callable[[bool], Taps]:
+    """Interpolation whose weights, where it shrinks, reach over as many more elements as it shrinks by."""
+
+    def kind(align_corners: bool) -> Taps:
+        def taps(length: int, count: int, factor: float | None) -> list[_Tap]:
+            ratio = _ratio(length, count, factor, align_corners)
+            wide = max(ratio, Fraction(1))
+            rows = []
+            for i in range(count):
+                center = ratio * (i + Fraction(1, 2))
+                first = max(math.floor(center - reach * wide + Fraction(1, 2)), 0)
+                last = min(math.floor(center + reach * wide + Fraction(1, 2)), length)
+                weights = {at: weigh(abs(at - center + Fraction(1, 2)) / wide) for at in range(first, last)}
+                total = sum(weights.values())
+                rows.append([(at, float(weight / total)) for at, weight in weights.items()])
+            most = max(map(len, rows))
+            filled = [row + [(0, 0.0)] * (most - len(row)) for row in rows]
+            return [_Tap(*map(list, zip(*(row[k] for row in filled), strict=True))) for k in range(most)]
+
+        return taps
+
+    return kind
 
 
 def _nearest(shift: float) -> Taps:
@@ -140,7 +210,7 @@ def _interpolate(x: Tensor, size: Sequence[int], taps: Taps, factors: Sequence[f
     for offset, (count, factor) in enumerate(zip(size, factors, strict=True)):
         axis = x.dim() - len(size) + offset
         parts = [tap.weigh(x.index_select(axis, tap.index()), axis) for tap in taps(x.shape[axis], count, factor)]
-        x = parts[0] + parts[1] if len(parts) > 1 else parts[0]
+        x = sum(parts[1:], parts[0])
     return x
 
 
@@ -157,7 +227,7 @@ def _interpolate_backward(g: Tensor, lengths: Sequence[int], taps: Taps, factors
 
 
 def _interpolations() -> dict[Any, Callable[..., Any]]:
-    """Both directions of every interpolation with one or two taps, by operator."""
+    """Both directions of every interpolation by operator."""
 
     def padded(factors: Sequence[float | None], axes: int) -> list[float | None]:
         return [*factors, *[None] * (axes - len(factors))]
@@ -173,11 +243,11 @@ def _interpolations() -> dict[Any, Callable[..., Any]]:
 
         return forward, backward
 
-    def linear(axes: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def smooth(kind: Callable[[bool], Taps], axes: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         def forward(
             x: Tensor, size: Sequence[int], align_corners: bool, *factors: float | None, **named: float | None
         ) -> Tensor:
-            return _interpolate(x, size, _linear(align_corners), padded([*factors, *named.values()], axes))
+            return _interpolate(x, size, kind(align_corners), padded([*factors, *named.values()], axes))
 
         def backward(
             g: Tensor,
@@ -187,16 +257,17 @@ def _interpolations() -> dict[Any, Callable[..., Any]]:
             *factors: float | None,
             **named: float | None,
         ) -> Tensor:
-            return _interpolate_backward(
-                g, lengths[2:], _linear(align_corners), padded([*factors, *named.values()], axes)
-            )
+            return _interpolate_backward(g, lengths[2:], kind(align_corners), padded([*factors, *named.values()], axes))
 
         return forward, backward
 
     pairs = {
-        "upsample_linear1d": linear(1),
-        "upsample_bilinear2d": linear(2),
-        "upsample_trilinear3d": linear(3),
+        "upsample_linear1d": smooth(_linear, 1),
+        "upsample_bilinear2d": smooth(_linear, 2),
+        "upsample_trilinear3d": smooth(_linear, 3),
+        "upsample_bicubic2d": smooth(_cubic, 2),
+        "_upsample_bilinear2d_aa": smooth(_antialiased(1, _linear_weight), 2),
+        "_upsample_bicubic2d_aa": smooth(_antialiased(2, _cubic_weight), 2),
         **{f"upsample_nearest{axes}d": nearest(axes, 0.0) for axes in (1, 2, 3)},
         **{f"_upsample_nearest_exact{axes}d": nearest(axes, 0.5) for axes in (1, 2, 3)},
     }

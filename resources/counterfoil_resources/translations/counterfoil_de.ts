@@ -42,6 +42,10 @@
             <translation>&amp;Entscheiden</translation>
         </message>
         <message>
+            <source>&amp;Adjudicate again</source>
+            <translation>&amp;Erneut entscheiden</translation>
+        </message>
+        <message>
             <source>&amp;Close</source>
             <translation>&amp;Schließen</translation>
         </message>
@@ -60,10 +64,6 @@
         <message>
             <source>Being adjudicated</source>
             <translation>Wird entschieden</translation>
-        </message>
-        <message>
-            <source>CONFIRMED: the auditor is right</source>
-            <translation>CONFIRMED: Der Prüfer hat recht</translation>
         </message>
         <message>
             <source>Checks</source>
@@ -110,12 +110,12 @@
             <translation>Fortschritt der Nachrechnung</translation>
         </message>
         <message>
-            <source>REJECTED: the trainer is right</source>
-            <translation>REJECTED: Der Trainer hat recht</translation>
-        </message>
-        <message>
             <source>Run root</source>
             <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>S&amp;ign…</source>
+            <translation>Unters&amp;chreiben…</translation>
         </message>
         <message>
             <source>SHA-256</source>
@@ -124,6 +124,10 @@
         <message>
             <source>The disputed step is replayed.</source>
             <translation>Der strittige Schritt wird nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>The signed adjudication is in {0}.</source>
+            <translation>Die unterschriebene Entscheidung liegt in {0}.</translation>
         </message>
         <message>
             <source>Trainer's key</source>
@@ -2410,20 +2414,16 @@ Lauf zu finden</translation>
             <translation>Auch schreiben</translation>
         </message>
         <message>
-            <source>Bundle</source>
-            <translation>Bündel</translation>
-        </message>
-        <message>
             <source>C&amp;ase and parties</source>
             <translation>&amp;Akte und Parteien</translation>
         </message>
         <message>
-            <source>Choose the private key file</source>
-            <translation>Datei des privaten Schlüssels wählen</translation>
+            <source>Choose the file to be signed</source>
+            <translation>Die zu unterschreibende Datei wählen</translation>
         </message>
         <message>
-            <source>Choose the verdict file</source>
-            <translation>Datei des Urteils wählen</translation>
+            <source>Choose the private key file</source>
+            <translation>Datei des privaten Schlüssels wählen</translation>
         </message>
         <message>
             <source>Choose…</source>
@@ -2434,28 +2434,12 @@ Lauf zu finden</translation>
             <translation>&amp;Neuen Schlüssel erzeugen</translation>
         </message>
         <message>
-            <source>Disputed step</source>
-            <translation>Strittiger Schritt</translation>
-        </message>
-        <message>
             <source>Looking for the key ring of the system.</source>
             <translation>Der Schlüsselbund des Systems wird gesucht.</translation>
         </message>
         <message>
             <source>New private key</source>
             <translation>Neuer privater Schlüssel</translation>
-        </message>
-        <message>
-            <source>Order</source>
-            <translation>Auftrag</translation>
-        </message>
-        <message>
-            <source>Order digest</source>
-            <translation>Digest des Auftrags</translation>
-        </message>
-        <message>
-            <source>Outcome</source>
-            <translation>Ergebnis</translation>
         </message>
         <message>
             <source>Passphrase</source>
@@ -2474,36 +2458,16 @@ Lauf zu finden</translation>
             <translation>Datei des privaten Schlüssels</translation>
         </message>
         <message>
-            <source>Reason</source>
-            <translation>Begründung</translation>
-        </message>
-        <message>
             <source>Remember the passphrase in the key &amp;ring of the system</source>
             <translation>Das Passwort im Schlüssel&amp;bund des Systems merken</translation>
         </message>
         <message>
-            <source>Run root</source>
-            <translation>Laufwurzel</translation>
-        </message>
-        <message>
-            <source>SHA-256</source>
-            <translation>SHA-256</translation>
-        </message>
-        <message>
-            <source>Sample</source>
-            <translation>Stichprobe</translation>
-        </message>
-        <message>
-            <source>Say where the key is and where the verdict goes.</source>
-            <translation>Geben Sie an, wo der Schlüssel liegt und wohin das Urteil soll.</translation>
+            <source>Say where the key is and where the signed file goes.</source>
+            <translation>Sagen Sie, wo der Schlüssel liegt und wohin die unterschriebene Datei soll.</translation>
         </message>
         <message>
             <source>Sign and save</source>
             <translation>Unterschreiben und speichern</translation>
-        </message>
-        <message>
-            <source>Sign the verdict</source>
-            <translation>Urteil unterschreiben</translation>
         </message>
         <message>
             <source>Sign with my &amp;key</source>
@@ -2512,10 +2476,6 @@ Lauf zu finden</translation>
         <message>
             <source>Signing…</source>
             <translation>Wird unterschrieben…</translation>
-        </message>
-        <message>
-            <source>Steps</source>
-            <translation>Schritte</translation>
         </message>
         <message>
             <source>The &amp;table of steps (CSV)</source>
@@ -2554,44 +2514,16 @@ Lauf zu finden</translation>
             <translation>Diese Schlüsseldatei gibt es nicht.</translation>
         </message>
         <message>
-            <source>Time</source>
-            <translation>Zeit</translation>
-        </message>
-        <message>
-            <source>Trainer's key</source>
-            <translation>Schlüssel des Trainers</translation>
-        </message>
-        <message>
-            <source>Verdict</source>
-            <translation>Urteil</translation>
-        </message>
-        <message>
-            <source>Verdict file</source>
-            <translation>Datei des Urteils</translation>
-        </message>
-        <message>
             <source>What is signed, in &amp;words</source>
             <translation>Was unterschrieben wird, in &amp;Worten</translation>
         </message>
         <message>
-            <source>Whoever checks the verdict needs the public key that belongs to this private key.</source>
-            <translation>Wer das Urteil prüft, braucht den öffentlichen Schlüssel, der zu diesem privaten gehört.</translation>
-        </message>
-        <message>
-            <source>You sign that you replayed {0} and found: {1}. {2}</source>
-            <translation>Sie unterschreiben, dass Sie {0} nachgerechnet haben, mit dem Ergebnis: {1}. {2}</translation>
+            <source>Whoever checks what you sign needs the public key that belongs to this private key.</source>
+            <translation>Wer prüft, was Sie unterschreiben, braucht den öffentlichen Schlüssel zu diesem privaten.</translation>
         </message>
         <message>
             <source>beside it: {0}</source>
             <translation>daneben: {0}</translation>
-        </message>
-        <message>
-            <source>compared with the client's own file</source>
-            <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
-        </message>
-        <message>
-            <source>could not be read</source>
-            <translation>konnte nicht gelesen werden</translation>
         </message>
         <message>
             <source>empty if the key has none</source>
@@ -2600,14 +2532,6 @@ Lauf zu finden</translation>
         <message>
             <source>recommended; protects the key file</source>
             <translation>empfohlen; schützt die Schlüsseldatei</translation>
-        </message>
-        <message>
-            <source>taken from the bundle; not compared with the client's own file</source>
-            <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
-        </message>
-        <message>
-            <source>{0} ordered, {1} judged, {2} different</source>
-            <translation>{0} bestellt, {1} beurteilt, {2} abweichend</translation>
         </message>
     </context>
     <context>
@@ -2802,6 +2726,10 @@ Lauf zu finden</translation>
             <translation>Bündel</translation>
         </message>
         <message>
+            <source>Capsule</source>
+            <translation>Kapsel</translation>
+        </message>
+        <message>
             <source>Choose the auditor's public &amp;key…</source>
             <translation>Öffentlichen Schlüssel des Prüfers &amp;wählen…</translation>
         </message>
@@ -2916,6 +2844,10 @@ Lauf zu finden</translation>
         <message>
             <source>compared with the client's own file</source>
             <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
+        </message>
+        <message>
+            <source>step {0} of {1}, replayed from the state after step {2}</source>
+            <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
         </message>
         <message>
             <source>taken from the bundle; not compared with the client's own file</source>
@@ -3128,6 +3060,10 @@ Lauf zu finden</translation>
         <message>
             <source>replay minus trainer</source>
             <translation>Nachrechnung minus Trainer</translation>
+        </message>
+        <message>
+            <source>size of replay minus trainer</source>
+            <translation>Größe von Nachrechnung minus Trainer</translation>
         </message>
         <message>
             <source>trainer</source>
@@ -3361,6 +3297,10 @@ Lauf zu finden</translation>
             <translation>Ein Operator {0} des Programms hat keine richtige Herkunft.</translation>
         </message>
         <message>
+            <source>Ask for fewer workers.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Ask for fewer, or all.</source>
             <translation>Verlangen Sie weniger oder alle.</translation>
         </message>
@@ -3443,6 +3383,10 @@ Lauf zu finden</translation>
         <message>
             <source>Audit it without imitated hardware.</source>
             <translation>Prüfen Sie ihn auf der Hardware, die da ist.</translation>
+        </message>
+        <message>
+            <source>Audit the run again without workers, and look what is wrong with that machine.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Check that you have permission to read it.</source>
@@ -3633,6 +3577,14 @@ Lauf zu finden</translation>
             <translation>Geben Sie den ganzen Lauf dem, der ihn beurteilen soll.</translation>
         </message>
         <message>
+            <source>Go on with --resume without workers, or on machines with more memory.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Go on with --resume, with other workers or without.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Hashing the file: {0} %.</source>
             <translation>Prüfsumme der Datei: {0} %.</translation>
         </message>
@@ -3677,8 +3629,28 @@ Lauf zu finden</translation>
             <translation>Installieren Sie eine Version von torch, die Counterfoil unterstützt (2.11 bis 2.13).</translation>
         </message>
         <message>
+            <source>Install it here and on the machines: pip install counterfoil[cluster]</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Install it; on Debian and Ubuntu: apt-get install libxcb-cursor0</source>
             <translation>Installieren Sie sie; unter Debian und Ubuntu: apt-get install libxcb-cursor0</translation>
+        </message>
+        <message>
+            <source>It answered what it was not asked.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It ended by itself: {0}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It gave no reason.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It has something else. What differs: {0}.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>It is not proven that a sound machine cannot give the trainer's result, so nobody is accused.</source>
@@ -3717,6 +3689,10 @@ Lauf zu finden</translation>
             <translation>Lassen Sie sie weg, damit eine gezogen wird.</translation>
         </message>
         <message>
+            <source>Leave it out, or give the run that it was made of.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Line {0} of {1} is not a tree head of this trainer. {2}</source>
             <translation>Zeile {0} von {1} ist kein Baumkopf dieses Trainers. {2}</translation>
         </message>
@@ -3727,6 +3703,10 @@ Lauf zu finden</translation>
         <message>
             <source>Look at the reason that the audit gave.</source>
             <translation>Sehen Sie nach, welchen Grund die Prüfung nannte.</translation>
+        </message>
+        <message>
+            <source>Make it again: counterfoil audit run.cfoil --segments ... --partial FILE</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Make one with 'counterfoil keygen'.</source>
@@ -3789,6 +3769,10 @@ Lauf zu finden</translation>
             <translation>Meist ging dem Rechner der Speicher aus. Schließen Sie andere Programme, und versuchen Sie es noch einmal.</translation>
         </message>
         <message>
+            <source>Name another device, or start machines for it.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>New passphrase: </source>
             <translation>Neues Passwort: </translation>
         </message>
@@ -3813,12 +3797,20 @@ Lauf zu finden</translation>
             <translation>Es wurde kein Passwort angegeben.</translation>
         </message>
         <message>
+            <source>No process can be started for worker {0}: {1}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>No progress of an audit of this run was kept.</source>
             <translation>Von einer Prüfung dieses Laufs wurde kein Fortschritt aufbewahrt.</translation>
         </message>
         <message>
             <source>No published tree head covers a step of the run: all that were given are about its initial state.</source>
             <translation>Kein veröffentlichter Baumkopf erfasst einen Schritt des Laufs: Alle, die angegeben wurden, gelten seinem Anfangszustand.</translation>
+        </message>
+        <message>
+            <source>No worker is left. {0}</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Nothing follows for the model until the run has been replayed on another machine.</source>
@@ -3889,6 +3881,10 @@ Lauf zu finden</translation>
             <translation>Bewiesene Toleranzen folgen aus dem Programm; für einzelne Operatoren darf keine gesetzt werden.</translation>
         </message>
         <message>
+            <source>Ray is not installed.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Reading {0} failed: the file is damaged.</source>
             <translation>{0} konnte nicht gelesen werden: Die Datei ist beschädigt.</translation>
         </message>
@@ -3913,6 +3909,14 @@ Lauf zu finden</translation>
             <translation>Rechnen Sie den Lauf auf einem anderen Rechner nach; endet er auch dort, so fragen Sie den Trainer, wie es weiterging.</translation>
         </message>
         <message>
+            <source>Replay them: counterfoil audit ... --segments {0} --partial FILE</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Replaying segment {0} here too, as a check of {1}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Rounding decisions that lie within the error bound of a midpoint were left out of the log in {0} steps ({1}), which no conforming recorder does.</source>
             <translation>Rundungsentscheidungen, die innerhalb der Fehlerschranke einer Mitte liegen, fehlen im Protokoll von {0} Schritten ({1}), was bei keiner normgerechten Aufzeichnung vorkommt.</translation>
         </message>
@@ -3933,12 +3937,24 @@ Lauf zu finden</translation>
             <translation>Speichern Sie das Modell noch einmal in einen leeren Ordner.</translation>
         </message>
         <message>
+            <source>Segment {0} came out right on the machine {1}, it said, and here it does not: {2}. What the workers say cannot be relied on.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Segment {0} ended {1} workers, each in the middle of its replay, so it was not replayed.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Segments are chosen by --segments or by --confidence, not by both.</source>
             <translation>Segmente werden mit --segments oder mit --confidence gewählt, nicht mit beiden.</translation>
         </message>
         <message>
             <source>Segments are chosen by number, by count, or by confidence; only one of them.</source>
             <translation>Segmente werden nach Nummer, nach Anzahl oder nach Sicherheit gewählt; nur nach einem davon.</translation>
+        </message>
+        <message>
+            <source>Segments that are in none of the parts: {0}.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Sign the verdict before you close the window.</source>
@@ -3969,6 +3985,10 @@ Lauf zu finden</translation>
             <translation>Starten Sie es in einer grafischen Sitzung, oder benutzen Sie hier 'counterfoil audit'.</translation>
         </message>
         <message>
+            <source>Start one with: ray start --head, or give the address of another.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Start the audit anew, or give the file or folder of its progress.</source>
             <translation>Beginnen Sie die Prüfung neu, oder geben Sie an, wo er liegt.</translation>
         </message>
@@ -3995,6 +4015,10 @@ Lauf zu finden</translation>
         <message>
             <source>Step {0} came out different from the trainer's, but this machine does not give its own result again when reductions run in another order: its arithmetic lies outside the margin. Nobody is accused; replay the run on another machine.</source>
             <translation>Schritt {0} kam anders heraus als beim Trainer, aber dieser Rechner liefert sein eigenes Ergebnis nicht wieder, wenn in anderer Reihenfolge summiert wird: Seine Arithmetik liegt außerhalb der Toleranz. Niemandem wird etwas vorgeworfen; rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+        </message>
+        <message>
+            <source>Step {0} came out different from the trainer's.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Step {0} came out different from the trainer's. {1}</source>
@@ -4071,6 +4095,10 @@ Lauf zu finden</translation>
         <message>
             <source>The HDF5 superblock has settings that no bundle has.</source>
             <translation>Der HDF5-Superblock hat Einstellungen, die kein Bündel hat.</translation>
+        </message>
+        <message>
+            <source>The Ray cluster {0} cannot be reached.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The adapter of {0} has shapes that do not fit it.</source>
@@ -4155,6 +4183,10 @@ Lauf zu finden</translation>
         <message>
             <source>The chunks of tensor {0} are not those that hold the rows that are asked for.</source>
             <translation>Die Stücke des Tensors {0} sind nicht die mit den verlangten Zeilen.</translation>
+        </message>
+        <message>
+            <source>The cluster has no {0} for a worker.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The compute dtype {0} is not supported; float64 and float32 are.</source>
@@ -5521,6 +5553,10 @@ Lauf zu finden</translation>
             <translation>einem Schlüssel, den die Datei selbst nennt; vergleichen Sie ihn mit dem des Trainers</translation>
         </message>
         <message>
+            <source>a part of an audit</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>a part of it</source>
             <translation>ein Teil von ihr</translation>
         </message>
@@ -5531,6 +5567,14 @@ Lauf zu finden</translation>
         <message>
             <source>a rounded training step</source>
             <translation>einen gerundeten Trainingsschritt</translation>
+        </message>
+        <message>
+            <source>a segment was replayed on two machines</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>a segment was replayed that was not chosen</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>a socket</source>
@@ -5961,6 +6005,10 @@ Lauf zu finden</translation>
             <translation>sie sagt VERIFIED, aber nicht jeder gewählte Schritt wurde nachgerechnet</translation>
         </message>
         <message>
+            <source>it says VERIFIED, but not where every segment was replayed</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>it says VERIFIED, but the log is at fault</source>
             <translation>sie sagt VERIFIED, aber das Protokoll ist fehlerhaft</translation>
         </message>
@@ -6161,6 +6209,10 @@ Lauf zu finden</translation>
             <translation>Erklärung des Laufs</translation>
         </message>
         <message>
+            <source>segments of a machine</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>source of the order</source>
             <translation>Quelle des Auftrags</translation>
         </message>
@@ -6291,6 +6343,10 @@ Lauf zu finden</translation>
         <message>
             <source>the order</source>
             <translation>der Auftrag</translation>
+        </message>
+        <message>
+            <source>the part of an audit</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>the per-step scalars</source>
@@ -6721,6 +6777,10 @@ Lauf zu finden</translation>
             <translation>{0} ist eine Zahl; eine Bedingung vergleicht sie, zum Beispiel {1}.</translation>
         </message>
         <message>
+            <source>{0} is a part of another audit. What differs: {1}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>{0} is a pickle, which can run code when it is loaded and hold other weights than the files beside it.</source>
             <translation>{0} ist ein Pickle: Es kann beim Laden Code ausführen und andere Gewichte enthalten als die Dateien daneben.</translation>
         </message>
@@ -6735,6 +6795,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is an order that nobody has run.</source>
             <translation>{0} ist ein Auftrag, den niemand ausgeführt hat.</translation>
+        </message>
+        <message>
+            <source>{0} is damaged.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>{0} is larger than {1}, too large for {2}.</source>
@@ -6763,6 +6827,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is no order of a client's. {1}</source>
             <translation>{0} ist kein Auftrag eines Auftraggebers. {1}</translation>
+        </message>
+        <message>
+            <source>{0} is no part of an audit.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>{0} is no result of a replay, or one of another version.</source>
@@ -6885,6 +6953,10 @@ Lauf zu finden</translation>
             <translation>{0} wurde als Auftrag des Auftraggebers für sich selbst angegeben.</translation>
         </message>
         <message>
+            <source>{0} was written by another version of Counterfoil.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>{0} with it, from step {1} on ({2}).</source>
             <translation>{0} damit überein, von Schritt {1} an ({2}).</translation>
         </message>
@@ -6899,6 +6971,109 @@ Lauf zu finden</translation>
         <message>
             <source>{0}, proven margins</source>
             <translation>{0}, bewiesene Toleranzen</translation>
+        </message>
+    </context>
+    <context>
+        <name>matter</name>
+        <message>
+            <source>Adjudication</source>
+            <translation>Entscheidung</translation>
+        </message>
+        <message>
+            <source>Bundle</source>
+            <translation>Bündel</translation>
+        </message>
+        <message>
+            <source>Capsule</source>
+            <translation>Kapsel</translation>
+        </message>
+        <message>
+            <source>Disputed</source>
+            <translation>Strittig</translation>
+        </message>
+        <message>
+            <source>Disputed step</source>
+            <translation>Strittiger Schritt</translation>
+        </message>
+        <message>
+            <source>Order</source>
+            <translation>Auftrag</translation>
+        </message>
+        <message>
+            <source>Order digest</source>
+            <translation>Digest des Auftrags</translation>
+        </message>
+        <message>
+            <source>Outcome</source>
+            <translation>Ergebnis</translation>
+        </message>
+        <message>
+            <source>Reason</source>
+            <translation>Begründung</translation>
+        </message>
+        <message>
+            <source>Run root</source>
+            <translation>Laufwurzel</translation>
+        </message>
+        <message>
+            <source>SHA-256</source>
+            <translation>SHA-256</translation>
+        </message>
+        <message>
+            <source>Sample</source>
+            <translation>Stichprobe</translation>
+        </message>
+        <message>
+            <source>Sign the adjudication</source>
+            <translation>Die Entscheidung unterschreiben</translation>
+        </message>
+        <message>
+            <source>Sign the verdict</source>
+            <translation>Urteil unterschreiben</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>Time</source>
+            <translation>Zeit</translation>
+        </message>
+        <message>
+            <source>Trainer's key</source>
+            <translation>Schlüssel des Trainers</translation>
+        </message>
+        <message>
+            <source>Verdict</source>
+            <translation>Urteil</translation>
+        </message>
+        <message>
+            <source>You sign that you replayed the disputed step in {0} and found: {1}. {2}</source>
+            <translation>Sie unterschreiben, dass Sie den strittigen Schritt in {0} nachgerechnet und gefunden haben: {1}. {2}</translation>
+        </message>
+        <message>
+            <source>You sign that you replayed {0} and found: {1}. {2}</source>
+            <translation>Sie unterschreiben, dass Sie {0} nachgerechnet haben, mit dem Ergebnis: {1}. {2}</translation>
+        </message>
+        <message>
+            <source>compared with the client's own file</source>
+            <translation>mit der eigenen Datei des Auftraggebers verglichen</translation>
+        </message>
+        <message>
+            <source>could not be read</source>
+            <translation>konnte nicht gelesen werden</translation>
+        </message>
+        <message>
+            <source>step {0} of {1}, replayed from the state after step {2}</source>
+            <translation>Schritt {0} von {1}, nachgerechnet vom Zustand nach Schritt {2} aus</translation>
+        </message>
+        <message>
+            <source>taken from the bundle; not compared with the client's own file</source>
+            <translation>aus dem Bündel genommen; mit der eigenen Datei des Auftraggebers nicht verglichen</translation>
+        </message>
+        <message>
+            <source>{0} ordered, {1} judged, {2} different</source>
+            <translation>{0} bestellt, {1} beurteilt, {2} abweichend</translation>
         </message>
     </context>
     <context>
@@ -7195,7 +7370,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Trainer</source>
-            <translation>Beim Trainer</translation>
+            <translation>Trainer</translation>
         </message>
         <message>
             <source>Trainer's key</source>
@@ -7483,8 +7658,16 @@ Lauf zu finden</translation>
     <context>
         <name>words</name>
         <message>
+            <source>CONFIRMED: the auditor is right</source>
+            <translation>CONFIRMED: Der Prüfer hat recht</translation>
+        </message>
+        <message>
             <source>CPU capability</source>
             <translation>CPU-Befehlssatz</translation>
+        </message>
+        <message>
+            <source>REJECTED: the trainer is right</source>
+            <translation>REJECTED: Der Trainer hat recht</translation>
         </message>
         <message>
             <source>The trainer is not accused. A second replay gave the same result as the first, but nothing proves that the trainer's is one that no sound machine gives.</source>

@@ -9,10 +9,8 @@ import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -21,12 +19,9 @@ from counterfoil import machine
 from counterfoil.audit import kept as keeping
 from counterfoil.audit.kept import Keeper, decode, encode, load
 from counterfoil.audit.replay import find_progress
-from counterfoil.audit.statement.write import verdict_statement
-from counterfoil.audit.values.events import AuditStarted, DivergenceMeasured, Event, ProgressRestored
+from counterfoil.audit.values.events import AuditStarted, Event, ProgressRestored
 from counterfoil.audit.values.outcome import Outcome
-from counterfoil.audit.values.report import AuditReport
 from counterfoil.audit.values.sampling import SegmentRequest
-from counterfoil.bundle.capsulewriter import write_capsule
 from counterfoil.cancel import CancelToken
 from counterfoil.errors import ProgressError
 from counterfoil.execution.interpreter import native
@@ -35,7 +30,7 @@ from counterfoil.training.tamper import LabelFlip
 from support.exact_jobs import CLASSES, plain_order
 from support.job_fixtures import digits_job, trainer_key
 from support.jobs import Job, digits_order, record_job, record_run, sign_again
-from support.resuming import ended, progress_of, request_of, rows_of, stopped_after, whole
+from support.resuming import ended, progress_of, request_of, rows_of, same_end, stopped_after, whole
 
 __all__ = ["digits_job", "trainer_key"]
 
@@ -63,24 +58,6 @@ def sparse(trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) ->
 def at_every_segment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Progress is written wherever a segment ends."""
     monkeypatch.setattr(keeping, "LEAST_SECONDS", -1e9)
-
-
-def timeless(report: AuditReport) -> dict[str, Any]:
-    """The statement that would be signed, without times."""
-    return verdict_statement(replace(report, seconds=0.0), datetime(2026, 1, 31, tzinfo=UTC))
-
-
-def same_end(resumed: list[Event], expected: list[Event], tmp_path: Path) -> None:
-    one, other = ended(resumed), ended(expected)
-    assert timeless(one.report) == timeless(other.report)
-    assert repr(rows_of(resumed)) == repr(rows_of(expected))  # nan is not equal to itself
-    measured = [[event for event in events if isinstance(event, DivergenceMeasured)] for events in (resumed, expected)]
-    assert measured[0] == measured[1]
-    assert (one.evidence is None) == (other.evidence is None)
-    if one.evidence is not None and other.evidence is not None:
-        write_capsule(one.evidence, tmp_path / "one.cfoil")
-        write_capsule(other.evidence, tmp_path / "other.cfoil")
-        assert (tmp_path / "one.cfoil").read_bytes() == (tmp_path / "other.cfoil").read_bytes()
 
 
 def files_in(folder: Path) -> list[str]:

@@ -23,6 +23,7 @@ from counterfoil.audit.statement.write import adjudication_statement, verdict_st
 from counterfoil.audit.values.adjudication import AdjudicationOutcome, AdjudicationReport
 from counterfoil.audit.values.outcome import CheckState
 from counterfoil.audit.values.sampling import Sample, Selection, draw_segments, ranges
+from counterfoil.audit.values.workers import Place, ReplayedAt
 from counterfoil.cli.jsonform import as_json
 from counterfoil.errors import SignatureError
 from counterfoil.signing import SigningKey, sign_statement
@@ -69,9 +70,23 @@ def sampled_statement() -> dict[str, Any]:
     return verdict_statement(report, TIME)
 
 
+def shared_statement() -> dict[str, Any]:
+    """A verdict on a run of twelve segments that two machines replayed."""
+    one, other = (Place(name, (("device", "cpu"),)) for name in ("one", "other"))
+    replayed_at = (ReplayedAt(one, ((1, 4), (9, 12))), ReplayedAt(other, ((5, 8),)))
+    return verdict_statement(replace(verified_report(), replayed_at=replayed_at), TIME)
+
+
+def segments_of(statement: dict[str, Any], number: int) -> list[list[int]]:
+    """The segments of one of the machines, to be changed."""
+    spans: list[list[int]] = statement["predicate"]["replayedAt"][number]["segments"]
+    return spans
+
+
 STATEMENTS: dict[str, Callable[[], dict[str, Any]]] = {
     "verified": lambda: verdict_statement(verified_report(), TIME),
     "sampled": sampled_statement,
+    "shared": shared_statement,
     "exact": lambda: verdict_statement(exact_report(), TIME),
     "disputed": lambda: verdict_statement(disputed_report(), TIME),
     "confirmed": lambda: adjudication_statement(adjudication_report(AdjudicationOutcome.CONFIRMED), TIME),
@@ -136,6 +151,10 @@ BROKEN: list[tuple[int, str, Change, str]] = [
     (15, "confirmed", lambda s: s["predicate"].update(result="INCONCLUSIVE"), "not what its dispute says"),
     (15, "confirmed", lambda s: s["predicate"]["steps"].update(replayed=1), "was not replayed"),
     (16, "rejected", lambda s: s["predicate"]["steps"].update(replayed=1), "did not replay every step"),
+    (17, "shared", lambda s: segments_of(s, 1)[0].__setitem__(0, 4), "two machines"),
+    (17, "shared", lambda s: segments_of(s, 0)[1].__setitem__(1, 13), "not ranges of 1 to 12"),
+    (17, "shared", lambda s: segments_of(s, 0).reverse(), "not in order"),
+    (17, "shared", lambda s: s["predicate"]["replayedAt"].pop(), "not where every segment was replayed"),
 ]
 
 
@@ -242,7 +261,7 @@ def test_what_is_signed_is_byte_for_byte_what_it_was_before_the_models() -> None
         ).hexdigest()
         for name in STATEMENTS
     }
-    del found["exact"]
+    del found["exact"], found["shared"]
     assert found == WRITTEN
 
 

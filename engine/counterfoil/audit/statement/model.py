@@ -10,7 +10,7 @@ import re
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import Right
@@ -304,6 +304,14 @@ class SteeringFields(Strict, frozen=True):
     operators: Annotated[tuple[SteeringRowFields, ...], Meta(max_length=MAX_OPERATORS)]
 
 
+class PlaceFields(Strict, frozen=True):
+    """A machine that replayed segments: its name, its device, library versions and switches, and which segments."""
+
+    machine: str
+    environment: dict[str, str]
+    segments: Annotated[tuple[Span, ...], Meta(min_length=1)]
+
+
 class VerdictFields(PredicateFields, frozen=True):
     """The predicate of a verdict."""
 
@@ -313,6 +321,7 @@ class VerdictFields(PredicateFields, frozen=True):
     steering: SteeringFields | None
     without_bound: tuple[str, ...] | None
     exact_bits: Annotated[int, Meta(ge=EXACT_BITS[0], le=EXACT_BITS[1])] | None
+    replayed_at: Annotated[tuple[PlaceFields, ...], Meta(min_length=1)] | UnsetType = UNSET
 
 
 class StepsFields(Strict, frozen=True):

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from msgspec import UNSET
+
 from counterfoil.audit.statement.model import VERIFIER_ID, DisputeFields, FindingFields, SteeringFields
 from counterfoil.audit.statement.signed import Adjudication, Signed, Verdict
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
@@ -335,6 +337,23 @@ def verified(verdict: Verdict) -> Broken:
         yield _contradiction(verdict, say("it says VERIFIED, but directions of the log look chosen"))
 
 
+def places(verdict: Verdict) -> Broken:
+    """Rule 17: no segment was replayed at two places, and none that was not chosen."""
+    said, chosen = verdict.statement.predicate.replayed_at, verdict.sample
+    if said is UNSET:
+        return
+    spans = [span for place in said for span in place.segments]
+    for place in said:
+        yield from _not_spans(place.segments, 0 if chosen is None else chosen.total, say("segments of a machine"))
+    if any(later[0] <= earlier[1] for earlier, later in pairwise(sorted(spans))):
+        yield _contradiction(verdict, say("a segment was replayed on two machines"))
+    within = () if chosen is None else chosen.spans
+    if any(not any(low <= first and last <= high for low, high in within) for first, last in spans):
+        yield _contradiction(verdict, say("a segment was replayed that was not chosen"))
+    if verdict.outcome is Outcome.VERIFIED and chosen is not None and _length(spans) != chosen.count:
+        yield _contradiction(verdict, say("it says VERIFIED, but not where every segment was replayed"))
+
+
 def adjudicated(said: Adjudication) -> Broken:
     """Rule 15: what was found in a capsule was found in the steps that were replayed, and ended the replay."""
     first, last = said.agreed_step + 1, said.agreed_step + said.steps_replayed
@@ -386,6 +405,7 @@ RULES = (
     Rule(14, "It says VERIFIED only where nothing is missing", (Verdict,), verified),
     Rule(15, "Its dispute bears out its result", (Adjudication,), adjudicated),
     Rule(16, "It says REJECTED only where nothing is missing", (Adjudication,), rejected),
+    Rule(17, "It says where each segment was replayed, if not in one place", (Verdict,), places),
 )
 """In the order in which they are judged."""
 

@@ -9,12 +9,15 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from msgspec import UNSET
+
 from counterfoil.audit.statement.model import AdjudicationStatement, VerdictStatement, json_of
 from counterfoil.audit.values.adjudication import AdjudicationOutcome
 from counterfoil.audit.values.dispute import accuses
 from counterfoil.audit.values.outcome import Check, CheckNumber, CheckState, Outcome
 from counterfoil.audit.values.report import Steering, SteeringRow
 from counterfoil.audit.values.sampling import Sample, headline
+from counterfoil.audit.values.workers import Place, ReplayedAt
 from counterfoil.commit.digest import Digest
 from counterfoil.sentence import say
 
@@ -132,8 +135,8 @@ class Verdict(Signed):
 
     kind = say("verdict")
     facts = (
-        *_SHARED, "steps_replayed", "sample", "disputed_step", "steering", "without_bound", "exact_bits", "signed_at",
-        "key_id", "predicate",
+        *_SHARED, "steps_replayed", "sample", "disputed_step", "steering", "without_bound", "exact_bits", "replayed_at",
+        "signed_at", "key_id", "predicate",
     )  # fmt: skip
 
     @property
@@ -180,6 +183,15 @@ class Verdict(Signed):
     def exact_bits(self) -> int | None:
         """S of an exact profile; None of another one, and when the order was not read."""
         return self.statement.predicate.exact_bits
+
+    @property
+    def replayed_at(self) -> tuple[ReplayedAt, ...]:
+        """Where the segments were replayed; empty when one machine replayed them all."""
+        places = self.statement.predicate.replayed_at
+        return tuple(
+            ReplayedAt(Place(place.machine, tuple(sorted(place.environment.items()))), place.segments)
+            for place in (() if places is UNSET else places)
+        )
 
     @property
     def without_bound(self) -> tuple[str, ...] | None:

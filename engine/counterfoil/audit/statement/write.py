@@ -12,6 +12,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
+from msgspec import UNSET
+
 from counterfoil import __version__
 from counterfoil.audit.statement.model import (
     VERIFIER_ID,
@@ -32,6 +34,7 @@ from counterfoil.audit.statement.model import (
     Number,
     OperatorFields,
     OrderDigestFields,
+    PlaceFields,
     PolicyFields,
     SampleFields,
     SteeringFields,
@@ -50,6 +53,7 @@ from counterfoil.audit.values.events import IMITATION
 from counterfoil.audit.values.outcome import Check
 from counterfoil.audit.values.report import AuditReport, Report, Steering
 from counterfoil.audit.values.sampling import Sample, ranges
+from counterfoil.audit.values.workers import ReplayedAt
 from counterfoil.commit.digest import Digest
 from counterfoil.errors import SignatureError
 from counterfoil.intoto import ADJUDICATION_PREDICATE, RUN_PREDICATE, STATEMENT_TYPE, VERDICT_PREDICATE
@@ -95,6 +99,7 @@ def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any
                 steering=None if report.steering is None else _steering(report.steering),
                 without_bound=report.without_bound,
                 exact_bits=report.exact_bits,
+                replayed_at=_places(report.replayed_at) or UNSET,
             ),
         )
     )
@@ -173,6 +178,13 @@ def _sample(sample: Sample) -> SampleFields:
         nonce=sample.nonce,
         bad_segments=sample.bad,
         passing_probability=Number.of(sample.passing),
+    )
+
+
+def _places(replayed_at: tuple[ReplayedAt, ...]) -> tuple[PlaceFields, ...]:
+    return tuple(
+        PlaceFields(machine=at.place.machine, environment=dict(at.place.environment), segments=at.segments)
+        for at in replayed_at
     )
 
 

@@ -85,6 +85,24 @@ class SteeringAccount:
         self._steps[name] += 1
 
     @property
+    def sites(self) -> int:
+        """Number of rounding sites, of all programs."""
+        return len(self._sums)
+
+    def take(self, steps: Iterable[int], sums: Sequence[Sequence[int]]) -> None:
+        """Add what another account of the same programs has of some steps: the second of its :attr:`sums`.
+
+        Raises:
+            ValueError: They are those of other programs.
+        """
+        added = np.array(sums, np.int64).reshape(-1, len(_COLUMNS))
+        if added.shape != self._sums.shape:
+            raise ValueError("the account has other rounding sites")
+        self._sums += added
+        for step in steps:
+            self._steps[self._turns.name(step)] += 1
+
+    @property
     def sums(self) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
         """What was added so far: the number of steps of each program, and the columns of each site."""
         return tuple(self._steps.values()), tuple(map(tuple, self._sums.tolist()))

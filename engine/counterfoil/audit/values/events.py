@@ -10,6 +10,7 @@ from counterfoil.audit.values.outcome import Check
 from counterfoil.audit.values.report import AuditReport, Kept
 from counterfoil.audit.values.sampling import Sample
 from counterfoil.audit.values.steptable import StepRow, StepTable
+from counterfoil.audit.values.workers import WorkerState
 
 if TYPE_CHECKING:
     from counterfoil.bundle.capsule import CapsuleContents
@@ -107,6 +108,22 @@ class ResumedFromCheckpoint:
     step: int
 
 
+@dataclass(frozen=True)
+class WorkersReported:
+    """What the workers of an audit do at this moment.
+
+    Attributes:
+        workers: One entry for each.
+    """
+
+    workers: tuple[WorkerState, ...]
+
+    @property
+    def steps(self) -> int:
+        """How many steps they have replayed, whether the audit has heard of them or not."""
+        return sum(worker.steps for worker in self.workers)
+
+
 IMITATION = "imitation"
 
 
@@ -139,5 +156,6 @@ Event = (
     | DivergenceMeasured
     | DisputeLocated
     | ResumedFromCheckpoint
+    | WorkersReported
     | AuditFinished
 )

@@ -10,6 +10,7 @@ from typing import Literal
 from counterfoil.audit.values.dispute import Dispute
 from counterfoil.audit.values.outcome import Check, Outcome
 from counterfoil.audit.values.sampling import Sample, headline
+from counterfoil.audit.values.workers import ReplayedAt
 from counterfoil.commit.digest import Digest
 
 NAMED_SITES = 10
@@ -148,6 +149,7 @@ class AuditReport(Report):
         without_bound: Operator kinds with a margin that no error bound proves, sorted; None when the order's program
             was not read.
         exact_bits: S of an exact profile; None of another one, and when the order was not read.
+        replayed_at: Where the segments were replayed, this machine among the places; empty when it replayed them all.
     """
 
     outcome: Outcome
@@ -162,6 +164,7 @@ class AuditReport(Report):
     steering: Steering | None = None
     without_bound: tuple[str, ...] | None = None
     exact_bits: int | None = None
+    replayed_at: tuple[ReplayedAt, ...] = ()
 
     @property
     def headline(self) -> str:

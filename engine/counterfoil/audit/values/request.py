@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from counterfoil.audit.values.sampling import SegmentRequest
+from counterfoil.audit.values.workers import Workers
 from counterfoil.program.limits import Limits
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class AuditRequest:
         progress: Where progress is kept while the audit runs: a file, or a folder in which each audit has one of its
             own. None keeps none.
         resume: Go on from the progress that was kept there.
+        workers: Who replays segments for the audit; None when it replays everything itself.
+        recheck: How many of the segments that were taken from workers, drawn at random, the audit replays too.
     """
 
     run: Path
@@ -45,3 +48,5 @@ class AuditRequest:
     limits: Limits = field(default_factory=Limits)
     progress: Path | None = None
     resume: bool = False
+    workers: Workers | None = None
+    recheck: int = 1

@@ -13,10 +13,30 @@ a ``where`` drops it: a step ends there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import _disable_current_modes
+
 from counterfoil.program.composites import activations, losses, norms, pooling, products, reductions, softmax, terms
+
+
+def _view(x: Tensor, size: Sequence[int]) -> Any:
+    """What a library lays out in C order may lie otherwise when single operations made it: then it is copied first.
+
+    Layout is no part of a value, and a program's ``view`` gives the elements in C order another shape.
+    """
+    with _disable_current_modes():
+        try:
+            torch.empty_strided(tuple(x.shape), x.stride(), device="meta").view(tuple(size))
+        except RuntimeError:
+            laid_out = False
+        else:
+            laid_out = True
+    return NotImplemented if laid_out else x.contiguous().view(tuple(size))
+
 
 COMPOSITES: Mapping[Any, Callable[..., Any]] = {
     **terms.TABLE,
@@ -32,3 +52,5 @@ COMPOSITES: Mapping[Any, Callable[..., Any]] = {
 a single operation itself, or computes integers."""
 MUTATING: Mapping[Any, Callable[..., Any]] = norms.MUTATING
 """Those that change an argument: they belong into a pass before mutations are removed."""
+LAID_OUT: Mapping[Any, Callable[..., Any]] = {torch.ops.aten.view.default: _view}
+"""What reads the elements of a tensor in C order, for those that single operations lay out otherwise."""

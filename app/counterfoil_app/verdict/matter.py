@@ -1,0 +1,130 @@
+"""What is signed, in words: of an audit or of an adjudication."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from PySide6.QtCore import QCoreApplication
+
+from counterfoil import AdjudicationReport, AuditReport
+from counterfoil_app.engine.port import Signable
+from counterfoil_app.engine.strangers import plain
+from counterfoil_app.looks import text, words
+from counterfoil_app.looks.engine_words import translated
+from counterfoil_app.looks.words import Look
+from counterfoil_app.views.parts import Field, digest_field
+
+
+def _tr(source: str) -> str:
+    return QCoreApplication.translate("matter", source)
+
+
+@dataclass(frozen=True)
+class Matter:
+    """What is signed.
+
+    Attributes:
+        title: What the window that asks for the key is called.
+        file: What the signed file is called.
+        look: The outcome.
+        sentence: What is signed, in one sentence.
+        fields: All of it.
+        printable: Whether a report to print and a table of steps can go with it.
+    """
+
+    title: str
+    file: str
+    look: Look
+    sentence: str
+    fields: tuple[Field, ...]
+    printable: bool
+
+
+def matter_of(report: Signable, signed_at: datetime) -> Matter:
+    """Say what is signed with a report at a time."""
+    shown = plain(report)
+    return _adjudication(shown, signed_at) if isinstance(shown, AdjudicationReport) else _audit(shown, signed_at)
+
+
+def name_of_judged(report: Signable) -> str:
+    """Name of the file that the report is about, as the engine has it."""
+    return report.capsule_name if isinstance(report, AdjudicationReport) else report.bundle_name
+
+
+def _audit(report: AuditReport, signed_at: datetime) -> Matter:
+    look = words.outcome(report.outcome, report.sample)
+    steps = _tr("{0} ordered, {1} judged, {2} different").format(
+        text.count(report.steps_ordered), text.count(report.steps_replayed), text.count(len(report.mismatched_steps))
+    )
+    fields = [*_head(report, report.headline, signed_at), Field(_tr("Bundle"), report.bundle_name)]
+    fields += [digest_field(_tr("SHA-256"), report.bundle_digest, _unread()), *_subject(report)]
+    fields.append(Field(_tr("Steps"), steps))
+    if report.sample is not None and not report.sample.whole:
+        fields.append(Field(_tr("Sample"), translated(report.sample.describe())))
+    return Matter(
+        title=_tr("Sign the verdict"),
+        file=_tr("Verdict"),
+        look=look,
+        sentence=_tr("You sign that you replayed {0} and found: {1}. {2}").format(
+            report.bundle_name, look.word, translated(report.reason)
+        ),
+        fields=(*fields, *_foot(report)),
+        printable=True,
+    )
+
+
+def _adjudication(report: AdjudicationReport, signed_at: datetime) -> Matter:
+    look = words.adjudication(report.outcome)
+    steps = _tr("step {0} of {1}, replayed from the state after step {2}").format(
+        text.count(report.step), text.count(report.steps_ordered), text.count(report.agreed_step)
+    )
+    fields = [*_head(report, look.word, signed_at), Field(_tr("Capsule"), report.capsule_name)]
+    fields += [digest_field(_tr("SHA-256"), report.capsule_digest, _unread()), *_subject(report)]
+    fields.append(Field(_tr("Disputed"), steps if report.step else _unread()))
+    return Matter(
+        title=_tr("Sign the adjudication"),
+        file=_tr("Adjudication"),
+        look=look,
+        sentence=_tr("You sign that you replayed the disputed step in {0} and found: {1}. {2}").format(
+            report.capsule_name, look.word, translated(report.reason)
+        ),
+        fields=(*fields, *_foot(report)),
+        printable=False,
+    )
+
+
+def _unread() -> str:
+    return _tr("could not be read")
+
+
+def _head(report: Signable, outcome: str, signed_at: datetime) -> list[Field]:
+    return [
+        Field(_tr("Outcome"), outcome),
+        Field(_tr("Reason"), translated(report.reason)),
+        Field(_tr("Time"), signed_at.strftime("%Y-%m-%d %H:%M:%S UTC")),
+    ]
+
+
+def _subject(report: Signable) -> list[Field]:
+    source = (
+        _tr("compared with the client's own file")
+        if report.order_source == "client"
+        else _tr("taken from the bundle; not compared with the client's own file")
+    )
+    return [
+        Field(_tr("Order"), source),
+        digest_field(_tr("Order digest"), report.order_digest, _unread()),
+        digest_field(_tr("Run root"), report.run_root, _unread()),
+        Field(_tr("Trainer's key"), report.trainer_key or _unread(), exact=bool(report.trainer_key)),
+    ]
+
+
+def _foot(report: Signable) -> list[Field]:
+    fields = []
+    if report.dispute is not None:
+        fields.append(Field(_tr("Disputed step"), text.count(report.dispute.step)))
+    for check in report.checks:
+        state = words.check(check).word
+        fields.append(Field(words.check_title(check.number), f"{state}. {translated(check.detail)}".strip()))
+    return fields + [Field(words.environment(name), value) for name, value in report.environment]

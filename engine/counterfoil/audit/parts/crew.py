@@ -1,0 +1,233 @@
+"""The workers of an audit, as the audit sees them: it asks for a segment, and gets what somebody found in it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from counterfoil.audit.parts.executor import Executor
+from counterfoil.audit.parts.plan import MOST_DEATHS, Schedule
+from counterfoil.audit.parts.result import (
+    Died,
+    Identity,
+    Message,
+    Part,
+    Ready,
+    SegmentDone,
+    SegmentResult,
+    StepDone,
+    Unable,
+    differences,
+)
+from counterfoil.audit.values.events import WorkersReported
+from counterfoil.audit.values.sampling import ranges
+from counterfoil.audit.values.workers import Place, WorkerState
+from counterfoil.cancel import CancelToken
+from counterfoil.errors import PartError, WorkerError
+from counterfoil.sentence import joined, say
+
+LOOK_SECONDS = 0.1
+"""How often an audit that waits for its workers looks whether it is stopped."""
+REPORT_SECONDS = 0.25
+"""How often it says what they do."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What somebody found in a segment.
+
+    Attributes:
+        result: What the replay gave.
+        place: Where it was replayed.
+    """
+
+    result: SegmentResult
+    place: Place
+
+
+class Crew:
+    """Workers that replay the segments of an audit, in whatever order; they are started at once.
+
+    Args:
+        executor: Runs them.
+        numbers: The segments.
+        identity: What they must have opened.
+        cancel: Looked at while the audit waits for them.
+        clock: Monotonic seconds.
+
+    Raises:
+        WorkerError: None can be started.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        numbers: Sequence[int],
+        identity: Identity,
+        cancel: CancelToken | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._executor = executor
+        self._schedule = Schedule(numbers)
+        self._identity = identity
+        self._cancel = cancel
+        self._clock = clock
+        self._found: dict[int, Found] = {}
+        self._places: dict[int, Place] = {}
+        """Workers that are ready, and where."""
+        self._since: dict[int, float] = {}
+        self._states = {worker: WorkerState(worker) for worker in range(1, executor.count + 1)}
+        self._due = float("-inf")
+        for worker in self._states:
+            executor.start(worker)
+
+    def result(self, number: int) -> Generator[WorkersReported, None, Found | str]:
+        """Wait for a segment.
+
+        Yields:
+            What the workers do, now and then.
+
+        Returns:
+            What a worker found, or a sentence that says why nobody could replay it.
+
+        Raises:
+            WorkerError: No worker is left.
+            CancelledError: The token was cancelled.
+        """
+        while number not in self._found:
+            if number in self._schedule.given_up:
+                return say(
+                    "Segment {0} ended {1} workers, each in the middle of its replay, so it was not replayed.",
+                    number,
+                    MOST_DEATHS,
+                )
+            if not self._alive:
+                raise self._nobody()
+            if self._cancel is not None:
+                self._cancel.check()
+            yield from self.pump(LOOK_SECONDS)
+        return self._found.pop(number)
+
+    def pump(self, seconds: float = 0.0) -> Iterator[WorkersReported]:
+        """Hear what the workers say and give them segments; yields what they do, now and then."""
+        for message in self._executor.wait(seconds):
+            self._hear(message)
+        # Whoever is asked to wait lets the workers finish what they have.
+        if self._cancel is None or not self._cancel.paused:
+            for worker in sorted(self._places):
+                number = self._schedule.next(worker)
+                if number is not None:
+                    self._note(worker, segment=number)
+                    self._executor.give(worker, number)
+        if self._clock() >= self._due:
+            self._due = self._clock() + REPORT_SECONDS
+            yield from self.report()
+
+    def report(self) -> Iterator[WorkersReported]:
+        """Say what the workers do."""
+        now = self._clock()
+        for worker, since in self._since.items():
+            if worker in self._places:
+                self._note(worker, seconds=now - since)
+        yield WorkersReported(tuple(self._states.values()))
+
+    @property
+    def _alive(self) -> bool:
+        return any(not state.trouble for state in self._states.values())
+
+    def _hear(self, message: Message) -> None:
+        worker = message.worker
+        match message:
+            case Ready(identity=identity, place=place):
+                if identity != self._identity:
+                    other = differences(identity, self._identity)
+                    self._lose(worker, say("It has something else. What differs: {0}.", other))
+                    return
+                self._places[worker] = place
+                self._since[worker] = self._clock()
+                self._note(worker, machine=place.machine, device=place.device)
+            case StepDone():
+                self._note(worker, steps=self._states[worker].steps + 1)
+            case SegmentDone(result=result) if worker in self._places:
+                if not self._schedule.done(worker, result.number):
+                    self._lose(worker, say("It answered what it was not asked."))
+                    return
+                self._found[result.number] = Found(result, self._places[worker])
+                self._note(worker, segment=None, segments=self._states[worker].segments + 1)
+            case Unable(reason=reason):
+                self._lose(worker, reason)
+            case Died(how=how) if not self._states[worker].trouble:
+                self._places.pop(worker, None)
+                again = self._schedule.died(worker)
+                self._note(worker, segment=None)
+                if again:
+                    self._executor.start(worker)
+                else:
+                    self._note(worker, trouble=say("It ended by itself: {0}.", how))
+
+    def _lose(self, worker: int, why: str) -> None:
+        self._schedule.unable(worker)
+        self._places.pop(worker, None)
+        self._note(worker, segment=None, trouble=why)
+
+    def _note(self, worker: int, **changed: object) -> None:
+        self._states[worker] = replace(self._states[worker], **changed)  # type: ignore[arg-type]
+
+    def _nobody(self) -> WorkerError:
+        reasons = dict.fromkeys(state.trouble for state in self._states.values())
+        return WorkerError(
+            say("No worker is left. {0}", joined(*reasons)),
+            remedy=say("Go on with --resume, with other workers or without."),
+        )
+
+
+class Parts:
+    """What lies in part files, in the place of workers.
+
+    Args:
+        parts: The parts, by the name of their file.
+        numbers: The segments that are needed.
+        identity: What they must be parts of.
+
+    Raises:
+        PartError: One is a part of another audit, or segments are in none.
+    """
+
+    def __init__(self, parts: Sequence[tuple[str, Part]], numbers: Sequence[int], identity: Identity) -> None:
+        self._found: dict[int, Found] = {}
+        for name, part in parts:
+            if part.identity != identity:
+                raise PartError(
+                    say(
+                        "{0} is a part of another audit. What differs: {1}.",
+                        name,
+                        differences(part.identity, identity),
+                    ),
+                    remedy=say("Leave it out, or give the run that it was made of."),
+                )
+            for result in part.segments:
+                known = self._found.get(result.number)
+                # Of two, the one that went through.
+                if known is None or known.result.trouble:
+                    self._found[result.number] = Found(result, part.place)
+        missing = [number for number in numbers if number not in self._found]
+        if missing:
+            listed = ",".join(f"{first}-{last}" for first, last in ranges(missing))
+            raise PartError(
+                say("Segments that are in none of the parts: {0}.", listed),
+                remedy=say("Replay them: counterfoil audit ... --segments {0} --partial FILE", listed),
+            )
+
+    def result(self, number: int) -> Generator[WorkersReported, None, Found | str]:
+        """Return what was found in a segment."""
+        return self._found[number]
+        yield  # a generator, as that of workers is
+
+    def pump(self, seconds: float = 0.0) -> Iterator[WorkersReported]:
+        """Do nothing: nobody is at work."""
+        return iter(())
+
+    def report(self) -> Iterator[WorkersReported]:
+        """Say nothing."""
+        return iter(())

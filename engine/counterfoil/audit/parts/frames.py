@@ -1,0 +1,54 @@
+"""Messages between an audit and a worker process of its own, each with its length before it."""
+
+from __future__ import annotations
+
+import struct
+from typing import BinaryIO, TypeVar
+
+import msgspec
+
+_LENGTH = struct.Struct("<I")
+T = TypeVar("T")
+
+
+class Start(msgspec.Struct, frozen=True, tag=True):
+    """The first message to a worker: who it is, and what it is to open, a :class:`counterfoil.audit.parts.work.Task`.
+
+    Attributes:
+        worker: Its number.
+        task: The task, encoded.
+    """
+
+    worker: int
+    task: bytes
+
+
+class Replay(msgspec.Struct, frozen=True, tag=True):
+    """Replay a segment."""
+
+    number: int
+
+
+def send(stream: BinaryIO, message: msgspec.Struct) -> None:
+    """Write a message; raises OSError or ValueError where nobody reads."""
+    body = msgspec.msgpack.encode(message)
+    stream.write(_LENGTH.pack(len(body)) + body)
+    stream.flush()
+
+
+def receive(stream: BinaryIO, kind: type[T]) -> T | None:
+    """Read a message; None where the stream ends, in the middle of one too.
+
+    Args:
+        stream: A buffered stream.
+        kind: The type of the message, or a union of such.
+
+    Raises:
+        msgspec.MsgspecError: It is another one.
+    """
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    body = stream.read(length)
+    return msgspec.msgpack.decode(body, type=kind) if len(body) == length else None

@@ -1,0 +1,133 @@
+"""Workers in processes of this machine, one for each device or for some of its cores."""
+
+from __future__ import annotations
+
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import BinaryIO, cast
+
+import msgspec
+
+from counterfoil.audit.parts.frames import Replay, Start, receive, send
+from counterfoil.audit.parts.result import Died, Message
+from counterfoil.audit.parts.work import Task
+from counterfoil.errors import WorkerError
+from counterfoil.sentence import say
+from counterfoil.signer.environment import without_passphrase
+
+_COMMAND = (sys.executable, "-P", "-m", "counterfoil.audit.parts.worker")
+
+
+@dataclass
+class _Worker:
+    process: subprocess.Popen[bytes]
+    reader: threading.Thread
+
+
+class Processes:
+    """Workers in processes; each ends with this one.
+
+    Args:
+        tasks: What each worker opens.
+        command: What starts a worker.
+    """
+
+    def __init__(self, tasks: Sequence[Task], command: Sequence[str] = _COMMAND) -> None:
+        self._tasks = tasks
+        self._command = command
+        self._said: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        self._workers: dict[int, _Worker] = {}
+
+    @property
+    def count(self) -> int:
+        """Number of workers."""
+        return len(self._tasks)
+
+    def process_id(self, worker: int) -> int:
+        """The id of a worker's process."""
+        return self._workers[worker].process.pid
+
+    def start(self, worker: int) -> None:
+        """Start a process; raises WorkerError when the system has no room for one."""
+        if worker in self._workers:
+            _end(self._workers.pop(worker))
+        try:
+            process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+                env=without_passphrase(),
+            )
+        except OSError as error:
+            raise WorkerError(
+                say("No process can be started for worker {0}: {1}.", worker, error.strerror or error),
+                remedy=say("Ask for fewer workers."),
+            ) from error
+        reader = threading.Thread(target=self._listen, args=(worker, process), daemon=True)
+        self._workers[worker] = _Worker(process, reader)
+        self._send(worker, Start(worker, msgspec.msgpack.encode(self._tasks[worker - 1])))
+        reader.start()
+
+    def give(self, worker: int, number: int) -> None:
+        """Let a worker replay a segment."""
+        self._send(worker, Replay(number))
+
+    def wait(self, seconds: float) -> list[Message]:
+        """Return what the workers said."""
+        said: list[Message] = []
+        with suppress(queue.Empty):
+            said.append(self._said.get(timeout=seconds))
+            while True:
+                said.append(self._said.get_nowait())
+        return said
+
+    def close(self) -> None:
+        """End the processes at once: they only read."""
+        for one in self._workers.values():
+            one.process.kill()
+        for one in self._workers.values():
+            _end(one)
+        self._workers.clear()
+
+    def _send(self, worker: int, message: Start | Replay) -> None:
+        # Where nobody reads any more, the thread that listens says so.
+        with suppress(OSError, ValueError):
+            send(cast("BinaryIO", self._workers[worker].process.stdin), message)
+
+    def _listen(self, worker: int, process: subprocess.Popen[bytes]) -> None:
+        answers = cast("BinaryIO", process.stdout)
+        try:
+            while (message := receive(answers, Message)) is not None:  # type: ignore[arg-type]
+                if message.worker == worker:
+                    self._said.put(message)
+        except (msgspec.MsgspecError, OSError, ValueError):
+            process.kill()
+        self._said.put(Died(worker, _how(process.wait())))
+
+
+def _end(one: _Worker) -> None:
+    one.process.kill()
+    one.process.wait()
+    one.reader.join()
+    for pipe in (one.process.stdin, one.process.stdout):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()
+
+
+def _how(code: int) -> str:
+    """Say how a process ended, in a few words."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"

@@ -1,0 +1,174 @@
+"""Workers on a Ray cluster: one actor each, which opens the run on its own machine.
+
+Ray comes with ``pip install counterfoil[cluster]``. What goes to an actor and comes back are bytes of the messages that
+worker processes send too, so that no version of a class has to be the same on both sides.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from counterfoil.audit.parts.result import Died, Message, Ready, SegmentDone, Unable
+from counterfoil.audit.parts.work import Task, Workplace, open_workplace
+from counterfoil.errors import CounterfoilError, WorkerError
+from counterfoil.generators import finish
+from counterfoil.sentence import say
+
+KNOCK_SECONDS = 5.0
+"""How long a cluster may take to answer at all."""
+
+
+class Actor:
+    """What runs on a machine of the cluster: a worker.
+
+    Args:
+        worker: Its number.
+        task: What it opens, encoded.
+    """
+
+    def __init__(self, worker: int, task: bytes) -> None:
+        self._worker = worker
+        self._task = msgspec.msgpack.decode(task, type=Task)
+        self._stack = ExitStack()
+        self._workplace: Workplace | None = None
+
+    def open(self) -> bytes:
+        """Open the run; returns Ready or Unable, encoded."""
+        try:
+            workplace = self._workplace = self._stack.enter_context(open_workplace(self._task))
+        except CounterfoilError as error:
+            return msgspec.msgpack.encode(Unable.because(self._worker, error))
+        return msgspec.msgpack.encode(Ready(self._worker, workplace.identity, workplace.place))
+
+    def replay(self, number: int) -> bytes:
+        """Replay a segment; returns SegmentDone or Unable, encoded."""
+        assert self._workplace is not None
+        try:
+            return msgspec.msgpack.encode(SegmentDone(self._worker, finish(self._workplace.replay(number))))
+        except CounterfoilError as error:
+            return msgspec.msgpack.encode(Unable.because(self._worker, error))
+
+
+class RayActors:
+    """Workers that are actors of a Ray cluster.
+
+    Args:
+        address: The cluster's; ``auto`` for the one that this machine belongs to.
+        task: What each worker opens; the paths are those of its machine.
+        count: How many workers; None for one on each free CPU, or on each GPU where the task's device is one.
+        most: Not more than so many.
+
+    Raises:
+        WorkerError: Ray is not installed, the cluster cannot be reached, or it has nothing free.
+    """
+
+    def __init__(self, address: str, task: Task, count: int | None, most: int) -> None:
+        self._ray = _ray()
+        self._began = not self._ray.is_initialized()
+        if self._began:
+            self._connect(address)
+        gpu = task.device.startswith("cuda")
+        # Ray shows an actor its own GPU and no other, under the number 0.
+        self._task = msgspec.msgpack.encode(replace(task, device="cuda:0") if gpu else task)
+        self._needs = {"num_cpus": task.threads or 1, "num_gpus": int(gpu)}
+        free = self._ray.cluster_resources()
+        room = int(free.get("GPU", 0)) if gpu else int(free.get("CPU", 0)) // (task.threads or 1)
+        self.count = min(count or room, most)
+        if self.count < 1:
+            self.close()
+            raise WorkerError(
+                say("The cluster has no {0} for a worker.", "GPU" if gpu else "CPU"),
+                remedy=say("Name another device, or start machines for it."),
+            )
+        self._actors: dict[int, Any] = {}
+        self._asked: dict[Any, int] = {}
+
+    def start(self, worker: int) -> None:
+        """Ask the cluster for an actor; it starts where there is room."""
+        kind = self._ray.remote(**self._needs, max_restarts=0, max_task_retries=0)(Actor)
+        self._actors[worker] = kind.remote(worker, self._task)
+        self._asked[self._actors[worker].open.remote()] = worker
+
+    def give(self, worker: int, number: int) -> None:
+        """Let a worker replay a segment."""
+        self._asked[self._actors[worker].replay.remote(number)] = worker
+
+    def wait(self, seconds: float) -> list[Message]:
+        """Return what the workers said."""
+        if not self._asked:
+            time.sleep(seconds)
+            return []
+        asked = list(self._asked)
+        done, _ = self._ray.wait(asked, num_returns=len(asked), timeout=seconds)
+        return [self._answer(answer, self._asked.pop(answer)) for answer in done]
+
+    def close(self) -> None:
+        """End the actors, and leave the cluster unless somebody else had joined it."""
+        for actor in getattr(self, "_actors", {}).values():
+            with suppress(Exception):  # one that is gone already
+                self._ray.kill(actor)
+        self._actors = {}
+        if self._began:
+            self._ray.shutdown()
+            self._began = False
+
+    def _connect(self, address: str) -> None:
+        try:
+            _knock(address)
+            with _own_signals():
+                self._ray.init(address=address, log_to_driver=False, logging_level="ERROR", configure_logging=False)
+        except (ConnectionError, OSError, RuntimeError, ValueError, AssertionError) as error:
+            raise WorkerError(
+                say("The Ray cluster {0} cannot be reached.", address),
+                remedy=say("Start one with: ray start --head, or give the address of another."),
+                detail=str(error),
+            ) from error
+
+    def _answer(self, answer: Any, worker: int) -> Message:
+        try:
+            data = self._ray.get(answer)
+        except self._ray.exceptions.RayError as error:  # the actor or its machine is gone
+            return Died(worker, type(error).__name__)
+        message: Message = msgspec.msgpack.decode(data, type=Message)
+        return message
+
+
+def _knock(address: str) -> None:
+    """Look whether anybody listens at ``host:port``: Ray itself tries for minutes; raises OSError or ValueError."""
+    _, _, place = address.rpartition("://")
+    host, colon, port = place.rpartition(":")
+    if colon:
+        socket.create_connection((host.strip("[]"), int(port)), KNOCK_SECONDS).close()
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Keep what a request to end does here: Ray would let it end the process in the middle of anything."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _ray() -> Any:
+    try:
+        import ray
+    except ImportError as error:
+        raise WorkerError(
+            say("Ray is not installed."),
+            remedy=say("Install it here and on the machines: pip install counterfoil[cluster]"),
+        ) from error
+    return ray

@@ -1,0 +1,205 @@
+"""What a worker found, as it goes through a pipe and lies in a file."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+
+import counterfoil
+from counterfoil.audit.values.workers import Place
+from counterfoil.commit.digest import DIGEST_BYTES, Digest
+from counterfoil.errors import CounterfoilError, PartError
+from counterfoil.inputs import read_input
+from counterfoil.rounding.counts import Counts
+from counterfoil.sentence import Sentence, joined, packed, say, unpacked
+from counterfoil.wholefiles import write_whole
+
+MARK = b"counterfoil part of an audit 1\n"
+MAX_BYTES = 2**31
+_ANEW = say("Make it again: counterfoil audit run.cfoil --segments ... --partial FILE")
+_NAMED = {
+    "file": say("the file"),
+    "order": say("the order"),
+    "run_root": say("the run"),
+    "counterfoil": say("the version of Counterfoil"),
+}
+_COUNTED = tuple(item.name for item in fields(Counts))
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What is replayed, and by which rules.
+
+    Attributes:
+        file: SHA-256 of the run's file.
+        order: Digest of the order.
+        run_root: The signed run root.
+        counterfoil: Version of Counterfoil.
+    """
+
+    file: Digest
+    order: Digest
+    run_root: Digest
+    counterfoil: str = counterfoil.__version__
+
+
+def differences(one: Identity, other: Identity) -> Sentence:
+    """Say in words what two identities do not have in common; empty when they are equal."""
+    return joined(*(_NAMED[name] for name in _NAMED if getattr(one, name) != getattr(other, name)), between=", ")
+
+
+class StepResult(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """What the replay of a step gave.
+
+    Attributes:
+        step: Its number.
+        leaf: The Merkle leaf hash.
+        loss: The loss.
+        counts: What following the log showed: :class:`Counts`, column by column.
+        seconds: Wall-clock time.
+    """
+
+    step: int
+    leaf: bytes
+    loss: float
+    counts: tuple[int, ...]
+    seconds: float
+
+    @classmethod
+    def of(cls, step: int, leaf: Digest, loss: float, counts: Counts, seconds: float) -> Self:
+        """Write down what a step gave."""
+        return cls(step, leaf.value, loss, tuple(getattr(counts, name) for name in _COUNTED), seconds)
+
+    @property
+    def counted(self) -> Counts:
+        """What following the log showed."""
+        return Counts(*self.counts)
+
+
+class SegmentResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the replay of a segment gave, up to the first step that did not come out as the trainer signed it.
+
+    Attributes:
+        number: The segment.
+        steps: Its steps, ascending; a step whose leaf differs is the last.
+        sums: ``[sites, 6]``: the account of steering (:mod:`counterfoil.audit.step.steering`); empty under an exact
+            profile.
+        trouble: Why there are no more steps, as a sentence; empty when there is no trouble.
+    """
+
+    number: int
+    steps: tuple[StepResult, ...]
+    sums: tuple[tuple[int, ...], ...]
+    trouble: str = ""
+
+
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of an audit: some segments, replayed somewhere.
+
+    Attributes:
+        identity: What was replayed.
+        place: Where.
+        segments: What came out.
+    """
+
+    identity: Identity
+    place: Place
+    segments: tuple[SegmentResult, ...]
+
+
+def write_part(part: Part, path: Path) -> None:
+    """Write a part into a file, whole; raises FileWriteError."""
+    body = msgspec.msgpack.encode(part)
+    write_whole(path, MARK + hashlib.sha256(body).digest() + body, what=say("the part of an audit"))
+
+
+def read_part(path: Path) -> Part:
+    """Read what :func:`write_part` wrote.
+
+    Raises:
+        PartError: It is no part of an audit, torn or altered, or of another version.
+    """
+    data = read_input(path, say("a part of an audit"), PartError, most=MAX_BYTES)
+    start = len(MARK) + DIGEST_BYTES
+    if not data.startswith(MARK):
+        raise PartError(say("{0} is no part of an audit.", path.name), remedy=_ANEW)
+    if hashlib.sha256(data[start:]).digest() != data[len(MARK) : start]:
+        raise PartError(say("{0} is damaged.", path.name), remedy=_ANEW)
+    try:
+        return msgspec.msgpack.decode(data[start:], type=Part)
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, CounterfoilError) as error:
+        raise PartError(
+            say("{0} was written by another version of Counterfoil.", path.name), remedy=_ANEW, detail=str(error)
+        ) from error
+
+
+class Ready(msgspec.Struct, frozen=True, tag=True):
+    """A worker has opened the run, and waits for segments.
+
+    Attributes:
+        worker: Its number, from 1.
+        identity: What it opened.
+        place: Where it is.
+    """
+
+    worker: int
+    identity: Identity
+    place: Place
+
+
+class StepDone(msgspec.Struct, frozen=True, tag=True):
+    """A worker has replayed a step of its segment."""
+
+    worker: int
+    step: int
+
+
+class SegmentDone(msgspec.Struct, frozen=True, tag=True):
+    """A worker has replayed its segment."""
+
+    worker: int
+    result: SegmentResult
+
+
+class Unable(msgspec.Struct, frozen=True, tag=True):
+    """A worker lives and can do no more: its machine has no such file or device, or too little memory.
+
+    Attributes:
+        worker: Its number.
+        sentence: Why, packed (:func:`counterfoil.sentence.packed`).
+    """
+
+    worker: int
+    sentence: Any
+
+    @classmethod
+    def because(cls, worker: int, error: CounterfoilError) -> Self:
+        """Say why."""
+        return cls(worker, packed(error.sentence))
+
+    @property
+    def reason(self) -> str:
+        """Why, as a sentence."""
+        try:
+            return say("{0}", unpacked(self.sentence))
+        except (TypeError, ValueError):
+            return say("It gave no reason.")
+
+
+class Died(msgspec.Struct, frozen=True, tag=True):
+    """A worker is gone.
+
+    Attributes:
+        worker: Its number.
+        how: In a few words, for instance ``signal 9``.
+    """
+
+    worker: int
+    how: str
+
+
+Message = Ready | StepDone | SegmentDone | Unable | Died

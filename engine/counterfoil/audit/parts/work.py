@@ -1,0 +1,189 @@
+"""What a worker does: opens a run, and replays segments of it, each from the stored state before it."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+
+from counterfoil.audit.inspection import Inspection, make_checks
+from counterfoil.audit.parts.result import Identity, SegmentResult, StepResult
+from counterfoil.audit.step.replayer import StepReplayer, read_log, step_replayer
+from counterfoil.audit.step.steering import SteeringAccount
+from counterfoil.audit.values.events import Event
+from counterfoil.audit.values.sampling import Segment, segment
+from counterfoil.audit.values.workers import Place
+from counterfoil.bundle.precision import Precision
+from counterfoil.bundle.reader import BundleReader
+from counterfoil.bundle.schema import StepRecord
+from counterfoil.bundle.steady import SteadyFile
+from counterfoil.cancel import CancelToken
+from counterfoil.commit.merkle import MerkleTree
+from counterfoil.errors import LogError, NonFiniteError, ProgramError, RefusedError
+from counterfoil.execution.trouble import obstacles_noticed
+from counterfoil.generators import finish
+from counterfoil.machine import open_machine
+from counterfoil.program.limits import Limits
+from counterfoil.selftest import run_selftest
+from counterfoil.sentence import say
+from counterfoil.training.order import LoadedOrder, with_data_file
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker is to open.
+
+    Attributes:
+        run: The run's file, as the worker's machine names it.
+        data: The data file, for an order that keeps data outside.
+        device: ``cpu`` or ``cuda:0``.
+        threads: Threads on the CPU; None for torch's choice.
+        limits: How large the program may be that is replayed.
+    """
+
+    run: str
+    data: str | None = None
+    device: str = "cpu"
+    threads: int | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+def here(environment: tuple[tuple[str, str], ...]) -> Place:
+    """Return the place that this machine is, set up to compute."""
+    # The number of threads changes nothing of what comes out.
+    return Place(platform.node(), tuple(pair for pair in environment if pair[0] != "threads"))
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A run that is open for the replay of its segments: checks 1 to 7 have passed.
+
+    Attributes:
+        reader: The open file.
+        records: The trainer's records of steps 0 to the last.
+        tree: The Merkle tree over their leaves.
+        order: The order with all data.
+        steps: Replays single steps.
+    """
+
+    reader: BundleReader
+    records: Sequence[StepRecord]
+    tree: MerkleTree
+    order: LoadedOrder
+    steps: StepReplayer
+
+
+def replay_segment(opened: Opened, part: Segment) -> Generator[Event | int, None, SegmentResult]:
+    """Replay a segment from the stored state before it, up to the first step that does not come out right.
+
+    Nobody is accused: there is no second look, and a step that differs ends it.
+
+    Yields:
+        What the replay of a step yields, and the number of each step that is done.
+
+    Raises:
+        CancelledError: The replayer's token was cancelled.
+        ObstacleError: This machine failed, or the file changed.
+    """
+    reader, order, records = opened.reader, opened.order, opened.records
+    precision = order.manifest.precision
+    account = SteeringAccount(order.programs, precision.significand_bits) if isinstance(precision, Precision) else None
+    done: list[StepResult] = []
+    trouble = ""
+    try:
+        state = order.initial if part.first == 1 else _stored(reader, part.first - 1)
+        for step in range(part.first, part.last + 1):
+            begun = time.perf_counter()
+            logs = read_log(order, records[step], reader.log(step))
+            outcome = yield from opened.steps.replay(records[step], state, logs)
+            seconds = time.perf_counter() - begun
+            done.append(StepResult.of(step, outcome.leaf, outcome.result.loss, outcome.total, seconds))
+            yield step
+            if outcome.leaf != opened.tree.leaf(step):
+                trouble = say("Step {0} came out different from the trainer's.", step)
+                break
+            if account is not None:
+                account.add(step, outcome.counts)
+            state = outcome.result.state
+        else:
+            # What is stored after the segment belongs to it: another one starts from there.
+            _stored(reader, part.last)
+    except (LogError, NonFiniteError, ProgramError, RefusedError) as error:
+        trouble = error.sentence
+    return SegmentResult(part.number, tuple(done), () if account is None else account.sums[1], str(trouble))
+
+
+def _stored(reader: BundleReader, step: int) -> dict[str, torch.Tensor]:
+    """Return the stored state after a step, which has the state root of its record; raises CommitmentError."""
+    arrays = reader.checkpoint(step)
+    reader.check_checkpoint(step, arrays)
+    return {name: torch.from_numpy(array) for name, array in arrays.items()}
+
+
+class Workplace:
+    """A run, opened by a worker; made by :func:`open_workplace`.
+
+    Attributes:
+        identity: What it opened.
+        place: Where it is.
+    """
+
+    def __init__(self, opened: Opened, identity: Identity, place: Place) -> None:
+        self._opened = opened
+        self.identity = identity
+        self.place = place
+
+    @property
+    def opened(self) -> Opened:
+        """The run."""
+        return self._opened
+
+    def replay(self, number: int) -> Generator[int, None, SegmentResult]:
+        """Replay a segment, as :func:`replay_segment`; yields the number of each step that is done."""
+        with obstacles_noticed():
+            replaying = replay_segment(self._opened, segment(self._opened.order.manifest, number))
+            while True:
+                try:
+                    event = next(replaying)
+                except StopIteration as end:
+                    result: SegmentResult = end.value
+                    return result
+                if isinstance(event, int):
+                    yield event
+
+
+@contextmanager
+def open_workplace(task: Task, cancel: CancelToken | None = None) -> Iterator[Workplace]:
+    """Open a run for the replay of its segments: hash the file, make checks 1 to 7.
+
+    Raises:
+        RefusedError: The run cannot be audited, as the audit itself will find.
+        GivenFileError: This machine has no such file, or another data file.
+        DeviceError: It has no such device, or does not compute as it should.
+        ObstacleError: It has too little memory, its disk fails, or the program is larger than the limits.
+        CancelledError: ``cancel`` was set.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(obstacles_noticed())
+        file = stack.enter_context(SteadyFile.open(Path(task.run)))
+        digest = finish(file.settle(cancel))
+        inspection = Inspection(BundleReader(file))
+        make_checks(inspection, cancel=cancel, limits=task.limits)
+        if inspection.failure is not None:
+            raise inspection.failure
+        if inspection.order is None or inspection.claim is None or inspection.tree is None:
+            raise RefusedError(say("The file is an order that nobody has run."))
+        machine = open_machine(task.device, task.threads)
+        precision = inspection.order.manifest.precision
+        machine.check_memory(inspection.order.programs.all, precision)
+        order = with_data_file(inspection.order, task.data, stack, cancel)
+        run_selftest(machine, precision)
+        steps = stack.enter_context(step_replayer(order, machine, cancel=cancel))
+        opened = Opened(inspection.reader, inspection.records, inspection.tree, order, steps)
+        identity = Identity(digest, order.manifest.digest, inspection.claim.run_root)
+        yield Workplace(opened, identity, here(machine.environment))

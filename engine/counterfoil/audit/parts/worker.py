@@ -1,0 +1,60 @@
+"""A worker in a process of its own: ``python -m counterfoil.audit.parts.worker``, started by an audit."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import sys
+import threading
+from typing import BinaryIO
+
+import msgspec
+
+from counterfoil.audit.parts.frames import Replay, Start, receive, send
+from counterfoil.audit.parts.result import Ready, SegmentDone, StepDone, Unable
+from counterfoil.audit.parts.work import Task, open_workplace
+from counterfoil.errors import CounterfoilError
+
+
+def main() -> None:
+    """Replay what standard input asks for, until it ends; then, or when the audit is gone, end at once."""
+    # Ctrl-C reaches all processes of a terminal; the audit says when a worker is to end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    questions = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
+    # What a library prints must not come between the messages.
+    os.dup2(2, 1)
+    start = receive(questions, Start)
+    if start is not None:
+        _serve(start, questions, answers)
+
+
+def _serve(start: Start, questions: BinaryIO, answers: BinaryIO) -> None:
+    asked: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+    def listen() -> None:
+        while (question := receive(questions, Replay)) is not None:
+            asked.put(question.number)
+        os._exit(0)  # nobody waits for what is being computed
+
+    worker = start.worker
+    threading.Thread(target=listen, daemon=True).start()
+    try:
+        with open_workplace(msgspec.msgpack.decode(start.task, type=Task)) as workplace:
+            send(answers, Ready(worker, workplace.identity, workplace.place))
+            while True:
+                replaying = workplace.replay(asked.get())
+                while True:
+                    try:
+                        send(answers, StepDone(worker, next(replaying)))
+                    except StopIteration as end:
+                        send(answers, SegmentDone(worker, end.value))
+                        break
+    except CounterfoilError as error:
+        send(answers, Unable.because(worker, error))
+
+
+if __name__ == "__main__":
+    main()
+    sys.stdout.flush()

@@ -1,0 +1,127 @@
+"""Workers of an audit: processes, here or elsewhere, that replay some of its segments. Plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from counterfoil.audit.values.sampling import ranges
+
+
+@dataclass(frozen=True)
+class LocalWorkers:
+    """Processes of this machine.
+
+    Attributes:
+        count: How many.
+        devices: Their devices, in turn; those of the audit itself unless given.
+    """
+
+    count: int
+    devices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RayWorkers:
+    """Actors of a Ray cluster.
+
+    Attributes:
+        address: Of the cluster; ``auto`` for the one that this machine belongs to.
+        count: How many; None for one on each free CPU, or on each GPU where the audit's device is one.
+    """
+
+    address: str
+    count: int | None = None
+
+
+@dataclass(frozen=True)
+class PartFiles:
+    """Nobody: what they found lies in files.
+
+    Attributes:
+        paths: The files.
+    """
+
+    paths: tuple[Path, ...]
+
+
+Workers = LocalWorkers | RayWorkers | PartFiles
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """Where segments were replayed.
+
+    Attributes:
+        machine: Name of the machine in its network.
+        environment: Device, library versions and switches, sorted.
+    """
+
+    machine: str
+    environment: tuple[tuple[str, str], ...]
+
+    @property
+    def device(self) -> str:
+        """The device, for instance ``cpu`` or ``cuda:0``."""
+        return dict(self.environment).get("device", "")
+
+
+@dataclass(frozen=True)
+class ReplayedAt:
+    """A place, and what was replayed there.
+
+    Attributes:
+        place: The place.
+        segments: First and last of each run of neighbours, ascending.
+    """
+
+    place: Place
+    segments: tuple[tuple[int, int], ...]
+
+
+def by_place(places: Mapping[int, Place]) -> tuple[ReplayedAt, ...]:
+    """Return who replayed what, ordered by the first segment of each place.
+
+    Args:
+        places: The place of every segment, by number.
+    """
+    found: dict[Place, list[int]] = {}
+    for number in sorted(places):
+        found.setdefault(places[number], []).append(number)
+    return tuple(ReplayedAt(place, tuple(ranges(numbers))) for place, numbers in found.items())
+
+
+def segment_places(replayed: Iterable[ReplayedAt]) -> dict[int, Place]:
+    """Return the place of every segment: what :func:`by_place` was given."""
+    return {number: at.place for at in replayed for first, last in at.segments for number in range(first, last + 1)}
+
+
+@dataclass(frozen=True)
+class WorkerState:
+    """What one worker does.
+
+    Attributes:
+        number: From 1.
+        machine: Name of its machine; empty until it is ready.
+        device: Its device.
+        segment: What it replays; None while it waits.
+        segments: How many segments it has replayed.
+        steps: How many steps it has replayed, those of its segment among them.
+        seconds: For how long it has been ready.
+        trouble: Why it can do no more, as a sentence; else empty.
+    """
+
+    number: int
+    machine: str = ""
+    device: str = ""
+    segment: int | None = None
+    segments: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+    trouble: str = ""
+
+    @property
+    def rate(self) -> float:
+        """Steps a second; 0.0 until there is one."""
+        return self.steps / self.seconds if self.seconds > 0 else 0.0

@@ -1,0 +1,143 @@
+"""An audit as a command shows it: its progress, its report, and the files that are made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from counterfoil import terminal
+from counterfoil.audit.values.outcome import CheckState, Outcome
+from counterfoil.cli.interrupt import cancel_on_interrupt
+from counterfoil.cli.keys import sign_verdict
+from counterfoil.terminal import shown
+
+if TYPE_CHECKING:
+    from counterfoil.audit.values.events import AuditFinished, WorkersReported
+    from counterfoil.audit.values.report import Kept
+    from counterfoil.audit.values.request import AuditRequest
+    from counterfoil.signer.client import SignerProcess
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is made of an audit.
+
+    Attributes:
+        json: Whether the report is printed as JSON.
+        csv: Where the table of steps goes.
+        capsule: Where a dispute capsule goes.
+        verdict: Where the signed verdict goes.
+        key: Who signs it.
+    """
+
+    json: bool = False
+    csv: Path | None = None
+    capsule: Path | None = None
+    verdict: Path | None = None
+    key: SignerProcess | None = None
+
+
+def judge(request: AuditRequest, wanted: Wanted) -> Outcome:
+    """Audit, show what happens and what was found, and write what is wanted."""
+    console = terminal.console(stderr=wanted.json)
+    finished = _run(request, console)
+    report, evidence = finished.report, finished.evidence
+
+    from counterfoil.cli import jsonform, reports
+
+    if wanted.json:
+        jsonform.print_json(report)
+    else:
+        reports.show_report(console, report)
+    if finished.kept is not None:
+        console.print(f"Kept: {_judged(finished.kept)}. The same command with --resume goes on from there.")
+    if finished.problem:
+        console.print(shown(finished.problem))
+    if wanted.csv is not None:
+        from counterfoil.audit.table import write_steps_csv
+
+        assert finished.steps is not None, "the engine of this process keeps its table"
+        write_steps_csv(finished.steps, wanted.csv)
+        console.print(f"Wrote {shown(str(wanted.csv))}.")
+    if wanted.capsule is not None:
+        if evidence is None:
+            console.print("No capsule was written: there is no single step that accuses the trainer.")
+        else:
+            from counterfoil.bundle.capsulewriter import write_capsule
+
+            write_capsule(evidence, wanted.capsule)
+            console.print(f"Wrote {shown(str(wanted.capsule))}. Anybody can check it with 'counterfoil adjudicate'.")
+    if wanted.verdict is not None and wanted.key is not None:
+        if report.bundle_digest is None:
+            # There is nothing that a verdict could be about; the exit code says the rest.
+            console.print("No verdict was written: the file could not be read as a bundle, or changed meanwhile.")
+        else:
+            from counterfoil.audit.statement.verdict import preview_verdict
+
+            sign_verdict(preview_verdict(report, datetime.now(UTC)), wanted.key, wanted.verdict, console)
+    return report.outcome
+
+
+def _run(request: AuditRequest, console: Console) -> AuditFinished:
+    done = 0
+    finished: AuditFinished | None = None
+    restoring = request.resume
+    restored = 0
+    lost: set[int] = set()
+    with cancel_on_interrupt() as cancel, terminal.progress("Replay", console) as bar:
+        with cancel.at_once():
+            from counterfoil.audit import replay
+            from counterfoil.audit.values import events
+
+        for event in replay.run_audit(request, cancel):
+            match event:
+                case events.AuditStarted():
+                    bar.start(event.planned_steps)
+                    if event.kept is not None and not request.resume:
+                        console.print(
+                            f"An earlier audit of this run judged {_judged(event.kept)}. Stop this one with Ctrl-C and "
+                            "give --resume to go on from there."
+                        )
+                    if event.sample is not None and event.sample.nonce:
+                        console.print(f"Sample drawn with the nonce {event.sample.nonce}")
+                case events.CheckChanged() if event.check.state is CheckState.RUNNING:
+                    bar.update(done, event.check.detail)
+                case events.OperatorDone():
+                    bar.update(done + event.done / event.total)
+                case events.StepReplayed():
+                    done += 1
+                    if not restoring:
+                        bar.update(done, event.row.match.value)
+                case events.ProgressRestored():
+                    restoring, restored = False, done
+                    bar.go_on_from(done)
+                    console.print(f"Goes on from an earlier audit, which judged {_judged(event.kept)}.")
+                case events.WorkersReported():
+                    bar.update(max(done, restored + event.steps), _at_work(event))
+                    for worker in event.workers:
+                        if worker.trouble and worker.number not in lost:
+                            lost.add(worker.number)
+                            console.print(shown(f"Worker {worker.number} can do no more. {worker.trouble}"))
+                case events.AuditFinished():
+                    finished = event
+    assert finished is not None, "an audit ends in a report"
+    return finished
+
+
+def _at_work(event: WorkersReported) -> str:
+    """Which segments are replayed by whom, in a few words."""
+    able = [worker for worker in event.workers if not worker.trouble]
+    ready = [worker for worker in able if worker.machine]
+    if len(ready) < len(able):
+        return f"{len(ready)} of {len(able)} workers are ready"
+    return ", ".join(
+        f"{worker.number}: segment {worker.segment}, {worker.rate:.2g}/s" for worker in ready if worker.segment
+    )
+
+
+def _judged(kept: Kept) -> str:
+    return f"{kept.segments} of {kept.chosen} segments, up to step {kept.step}"

@@ -1,0 +1,112 @@
+"""A run that is replayed in parts, on machines that share nothing but the file, and merged into one verdict."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from counterfoil.audit.parts.result import read_part, write_part
+from counterfoil.audit.parts.slurm import array_job, shares
+from counterfoil.audit.values.workers import Place
+from counterfoil.cli import main
+from counterfoil.errors import PartError
+from counterfoil.signing import SigningKey
+from counterfoil.training.tamper import LabelFlip
+from support.job_fixtures import digits_job, trainer_key
+from support.jobs import Job, record_run
+
+__all__ = ["digits_job", "trainer_key"]
+
+
+@pytest.fixture(scope="module")
+def cheat(digits_job: Job, trainer_key: SigningKey, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cheat")
+    return record_run(digits_job.order, folder / "run.cfoil", trainer_key, tamper=LabelFlip(3))
+
+
+@pytest.fixture(scope="module")
+def parts(digits_job: Job, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two parts of the honest run, the second made on another machine."""
+    folder = tmp_path_factory.mktemp("parts")
+    for name, segments in (("a.part", "1-2"), ("b.part", "3-3")):
+        asked = ["--segments", segments, "--partial", str(folder / name), "--threads", "1"]
+        assert main(["audit", str(digits_job.run), *asked]) == 0
+    part = read_part(folder / "b.part")
+    place = Place("another", part.place.environment)
+    write_part(type(part)(part.identity, place, part.segments), folder / "b.part")
+    return folder
+
+
+def test_parts_are_merged_into_one_verdict(
+    digits_job: Job, parts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, verdict = tmp_path / "auditor.pem", tmp_path / "v.json"
+    assert main(["keygen", str(key), "--no-passphrase"]) == 0
+    given = ["--run", str(digits_job.run), "--order", str(digits_job.order), "--threads", "1"]
+    files = [str(parts / "a.part"), str(parts / "b.part")]
+    assert main(["merge", *files, *given, "--recheck", "3", "--verdict", str(verdict), "--key", str(key)]) == 0
+    shown = capsys.readouterr()
+    assert "trusted to have replayed what they say" in shown.err
+    assert "Segments replayed at another (cpu): 3" in " ".join(shown.out.split())
+    assert main(["verify", str(verdict), "--key", str(tmp_path / "auditor.pub.pem"), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["outcome"] == "VERIFIED"
+    assert said["replayed_at"][1]["segments"] == [[3, 3]]
+
+
+def test_what_is_no_part_of_this_audit_is_an_error_and_no_verdict(
+    digits_job: Job, cheat: Path, parts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, run = str(parts / "a.part"), str(digits_job.run)
+    assert main(["merge", a, "--run", run]) == 4
+    assert "in none of the parts: 3-3" in capsys.readouterr().err
+    assert main(["merge", a, "--run", str(cheat), "--segments", "1-1"]) == 4
+    assert "another audit. What differs: the file, the run." in capsys.readouterr().err
+    torn = tmp_path / "torn.part"
+    torn.write_bytes((parts / "b.part").read_bytes()[:-1])
+    assert main(["merge", a, str(torn), "--run", run]) == 4
+    assert "torn.part is damaged" in capsys.readouterr().err
+    with pytest.raises(PartError, match="is no part"):
+        read_part(digits_job.run)
+    # The control: the part that fits, for the segments that it has.
+    assert main(["merge", a, "--run", run, "--segments", "1-2", "--recheck", "0", "--threads", "1"]) == 0
+
+
+def test_a_part_accuses_nobody_and_the_merger_does(
+    digits_job: Job, cheat: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = tmp_path / "cheat.part"
+    assert main(["audit", str(cheat), "--partial", str(part), "--threads", "1"]) == 2
+    assert "Segment 2: Step 3 came out different from the trainer's. Whoever merges" in capsys.readouterr().out
+    assert main(["merge", str(part), "--run", str(cheat), "--order", str(digits_job.order), "--threads", "1"]) == 1
+    assert "first disputed step  3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("extra", [["--workers", "2"], ["--resume"], ["--csv", "steps.csv"]])
+def test_a_part_is_no_verdict(extra: list[str], digits_job: Job, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["audit", str(digits_job.run), "--partial", "p.part", *extra]) == 4
+
+
+def test_the_batch_script() -> None:
+    assert shares(10, 4) == [(1, 2), (3, 5), (6, 7), (8, 10)]
+    assert shares(3, 16) == [(1, 1), (2, 2), (3, 3)]
+    script = array_job("/shared/a run's.cfoil", 10, 4, 90.0, options=["--data", "x y"], gpu=True)
+    assert "#SBATCH --array=0-3" in script
+    assert "#SBATCH --time=14" in script, "three segments of a minute and a half, twice, and five minutes"
+    assert "#SBATCH --gres=gpu:1" in script
+    # What a shell makes of it, with a command that says what it was given.
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("no bash")
+    body = script.replace("exec counterfoil", "printf '%s\\n'")
+    told = subprocess.run(
+        [bash, "-c", body], capture_output=True, text=True, check=True, env={"SLURM_ARRAY_TASK_ID": "1"}
+    ).stdout.split("\n")
+    assert told[:4] == ["audit", "/shared/a run's.cfoil", "--data", "x y"]
+    assert told[told.index("--segments") + 1] == "3-5"
+    assert told[told.index("--partial") + 1] == "part-1.part"
