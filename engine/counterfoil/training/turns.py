@@ -259,19 +259,6 @@ def _capture(job: TurnsJob, turn: Turn, rule: UpdateRule, rows: Rows, batch_size
         )
 
 
-<<<<<<< HEAD
-=======
-@contextmanager
-def _about(turn: Turn) -> Iterator[None]:
-    """Name the turn in what is said of its objective, its optimizer and its learning rates."""
-    try:
-        yield
-    except (DataError, ProgramError) as error:
-        sentence = f"In the turn {turn.name!r}: {error.sentence}"
-        raise type(error)(sentence, remedy=error.remedy, detail=error.detail) from error
-
-
->>>>>>> main
 def _trained(model: nn.Module, turn: Turn) -> set[str]:
     """Return the names of the parameters that a turn trains; raises DataError when there is none."""
     parameters = dict(model.named_parameters())
@@ -284,7 +271,6 @@ def _trained(model: nn.Module, turn: Turn) -> set[str]:
     return chosen
 
 
-<<<<<<< HEAD
 @contextmanager
 def _about(turn: Turn) -> Iterator[None]:
     """Name the turn in what is said of its objective, its optimizer and its learning rates."""
@@ -295,8 +281,6 @@ def _about(turn: Turn) -> Iterator[None]:
         raise type(error)(sentence, remedy=error.remedy, detail=error.detail) from error
 
 
-=======
->>>>>>> main
 def _united(
     captured: Mapping[str, CapturedStep],
 ) -> tuple[dict[str, Program], dict[str, Tensor], ModuleNames | None]:
