@@ -1885,6 +1885,10 @@
             <translation>{0} Einträge, {1}</translation>
         </message>
         <message>
+            <source>{0} more files</source>
+            <translation>{0} weitere Dateien</translation>
+        </message>
+        <message>
             <source>{0} parameters; {1} state tensors, {2}</source>
             <translation>{0} Parameter; {1} Zustandstensoren, {2}</translation>
         </message>
@@ -3297,6 +3301,10 @@ Lauf zu finden</translation>
             <translation>Ein Operator {0} des Programms hat keine richtige Herkunft.</translation>
         </message>
         <message>
+            <source>Ask for fewer workers.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Ask for fewer, or all.</source>
             <translation>Verlangen Sie weniger oder alle.</translation>
         </message>
@@ -3379,6 +3387,10 @@ Lauf zu finden</translation>
         <message>
             <source>Audit it without imitated hardware.</source>
             <translation>Prüfen Sie ihn auf der Hardware, die da ist.</translation>
+        </message>
+        <message>
+            <source>Audit the run again without workers, and look what is wrong with that machine.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Check that you have permission to read it.</source>
@@ -3569,6 +3581,14 @@ Lauf zu finden</translation>
             <translation>Geben Sie den ganzen Lauf dem, der ihn beurteilen soll.</translation>
         </message>
         <message>
+            <source>Go on with --resume without workers, or on machines with more memory.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Go on with --resume, with other workers or without.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Hashing the file: {0} %.</source>
             <translation>Prüfsumme der Datei: {0} %.</translation>
         </message>
@@ -3613,8 +3633,28 @@ Lauf zu finden</translation>
             <translation>Installieren Sie eine Version von torch, die Counterfoil unterstützt (2.11 bis 2.13).</translation>
         </message>
         <message>
+            <source>Install it here and on the machines: pip install counterfoil[cluster]</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Install it; on Debian and Ubuntu: apt-get install libxcb-cursor0</source>
             <translation>Installieren Sie sie; unter Debian und Ubuntu: apt-get install libxcb-cursor0</translation>
+        </message>
+        <message>
+            <source>It answered what it was not asked.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It ended by itself: {0}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It gave no reason.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It has something else. What differs: {0}.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>It is not proven that a sound machine cannot give the trainer's result, so nobody is accused.</source>
@@ -3653,6 +3693,10 @@ Lauf zu finden</translation>
             <translation>Lassen Sie sie weg, damit eine gezogen wird.</translation>
         </message>
         <message>
+            <source>Leave it out, or give the run that it was made of.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Line {0} of {1} is not a tree head of this trainer. {2}</source>
             <translation>Zeile {0} von {1} ist kein Baumkopf dieses Trainers. {2}</translation>
         </message>
@@ -3663,6 +3707,10 @@ Lauf zu finden</translation>
         <message>
             <source>Look at the reason that the audit gave.</source>
             <translation>Sehen Sie nach, welchen Grund die Prüfung nannte.</translation>
+        </message>
+        <message>
+            <source>Make it again: counterfoil audit run.cfoil --segments ... --partial FILE</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Make one with 'counterfoil keygen'.</source>
@@ -3725,6 +3773,10 @@ Lauf zu finden</translation>
             <translation>Meist ging dem Rechner der Speicher aus. Schließen Sie andere Programme, und versuchen Sie es noch einmal.</translation>
         </message>
         <message>
+            <source>Name another device, or start machines for it.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>New passphrase: </source>
             <translation>Neues Passwort: </translation>
         </message>
@@ -3749,12 +3801,20 @@ Lauf zu finden</translation>
             <translation>Es wurde kein Passwort angegeben.</translation>
         </message>
         <message>
+            <source>No process can be started for worker {0}: {1}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>No progress of an audit of this run was kept.</source>
             <translation>Von einer Prüfung dieses Laufs wurde kein Fortschritt aufbewahrt.</translation>
         </message>
         <message>
             <source>No published tree head covers a step of the run: all that were given are about its initial state.</source>
             <translation>Kein veröffentlichter Baumkopf erfasst einen Schritt des Laufs: Alle, die angegeben wurden, gelten seinem Anfangszustand.</translation>
+        </message>
+        <message>
+            <source>No worker is left. {0}</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Nothing follows for the model until the run has been replayed on another machine.</source>
@@ -3825,6 +3885,10 @@ Lauf zu finden</translation>
             <translation>Bewiesene Toleranzen folgen aus dem Programm; für einzelne Operatoren darf keine gesetzt werden.</translation>
         </message>
         <message>
+            <source>Ray is not installed.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Reading {0} failed: the file is damaged.</source>
             <translation>{0} konnte nicht gelesen werden: Die Datei ist beschädigt.</translation>
         </message>
@@ -3849,6 +3913,14 @@ Lauf zu finden</translation>
             <translation>Rechnen Sie den Lauf auf einem anderen Rechner nach; endet er auch dort, so fragen Sie den Trainer, wie es weiterging.</translation>
         </message>
         <message>
+            <source>Replay them: counterfoil audit ... --segments {0} --partial FILE</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Replaying segment {0} here too, as a check of {1}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Rounding decisions that lie within the error bound of a midpoint were left out of the log in {0} steps ({1}), which no conforming recorder does.</source>
             <translation>Rundungsentscheidungen, die innerhalb der Fehlerschranke einer Mitte liegen, fehlen im Protokoll von {0} Schritten ({1}), was bei keiner normgerechten Aufzeichnung vorkommt.</translation>
         </message>
@@ -3869,12 +3941,24 @@ Lauf zu finden</translation>
             <translation>Speichern Sie das Modell noch einmal in einen leeren Ordner.</translation>
         </message>
         <message>
+            <source>Segment {0} came out right on the machine {1}, it said, and here it does not: {2}. What the workers say cannot be relied on.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Segment {0} ended {1} workers, each in the middle of its replay, so it was not replayed.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Segments are chosen by --segments or by --confidence, not by both.</source>
             <translation>Segmente werden mit --segments oder mit --confidence gewählt, nicht mit beiden.</translation>
         </message>
         <message>
             <source>Segments are chosen by number, by count, or by confidence; only one of them.</source>
             <translation>Segmente werden nach Nummer, nach Anzahl oder nach Sicherheit gewählt; nur nach einem davon.</translation>
+        </message>
+        <message>
+            <source>Segments that are in none of the parts: {0}.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Sign the verdict before you close the window.</source>
@@ -3905,6 +3989,10 @@ Lauf zu finden</translation>
             <translation>Starten Sie es in einer grafischen Sitzung, oder benutzen Sie hier 'counterfoil audit'.</translation>
         </message>
         <message>
+            <source>Start one with: ray start --head, or give the address of another.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Start the audit anew, or give the file or folder of its progress.</source>
             <translation>Beginnen Sie die Prüfung neu, oder geben Sie an, wo er liegt.</translation>
         </message>
@@ -3931,6 +4019,10 @@ Lauf zu finden</translation>
         <message>
             <source>Step {0} came out different from the trainer's, but this machine does not give its own result again when reductions run in another order: its arithmetic lies outside the margin. Nobody is accused; replay the run on another machine.</source>
             <translation>Schritt {0} kam anders heraus als beim Trainer, aber dieser Rechner liefert sein eigenes Ergebnis nicht wieder, wenn in anderer Reihenfolge summiert wird: Seine Arithmetik liegt außerhalb der Toleranz. Niemandem wird etwas vorgeworfen; rechnen Sie den Lauf auf einem anderen Rechner nach.</translation>
+        </message>
+        <message>
+            <source>Step {0} came out different from the trainer's.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Step {0} came out different from the trainer's. {1}</source>
@@ -4007,6 +4099,10 @@ Lauf zu finden</translation>
         <message>
             <source>The HDF5 superblock has settings that no bundle has.</source>
             <translation>Der HDF5-Superblock hat Einstellungen, die kein Bündel hat.</translation>
+        </message>
+        <message>
+            <source>The Ray cluster {0} cannot be reached.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The adapter of {0} has shapes that do not fit it.</source>
@@ -4091,6 +4187,10 @@ Lauf zu finden</translation>
         <message>
             <source>The chunks of tensor {0} are not those that hold the rows that are asked for.</source>
             <translation>Die Stücke des Tensors {0} sind nicht die mit den verlangten Zeilen.</translation>
+        </message>
+        <message>
+            <source>The cluster has no {0} for a worker.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>The compute dtype {0} is not supported; float64 and float32 are.</source>
@@ -5193,8 +5293,8 @@ Lauf zu finden</translation>
             <translation>In der Datei ({0}) fehlt {1}.</translation>
         </message>
         <message>
-            <source>The {0} names no file.</source>
-            <translation>Die {0} nennt keine Datei.</translation>
+            <source>The {0} names {1} files; it should name 1 to {2}.</source>
+            <translation>Die {0} nennt {1} Dateien; es sollten 1 bis {2} sein.</translation>
         </message>
         <message>
             <source>The {0} of {1} were chosen by the auditor; nothing follows for the others.</source>
@@ -5457,6 +5557,10 @@ Lauf zu finden</translation>
             <translation>einem Schlüssel, den die Datei selbst nennt; vergleichen Sie ihn mit dem des Trainers</translation>
         </message>
         <message>
+            <source>a part of an audit</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>a part of it</source>
             <translation>ein Teil von ihr</translation>
         </message>
@@ -5467,6 +5571,14 @@ Lauf zu finden</translation>
         <message>
             <source>a rounded training step</source>
             <translation>einen gerundeten Trainingsschritt</translation>
+        </message>
+        <message>
+            <source>a segment was replayed on two machines</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>a segment was replayed that was not chosen</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>a socket</source>
@@ -5897,6 +6009,10 @@ Lauf zu finden</translation>
             <translation>sie sagt VERIFIED, aber nicht jeder gewählte Schritt wurde nachgerechnet</translation>
         </message>
         <message>
+            <source>it says VERIFIED, but not where every segment was replayed</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>it says VERIFIED, but the log is at fault</source>
             <translation>sie sagt VERIFIED, aber das Protokoll ist fehlerhaft</translation>
         </message>
@@ -6097,6 +6213,10 @@ Lauf zu finden</translation>
             <translation>Erklärung des Laufs</translation>
         </message>
         <message>
+            <source>segments of a machine</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>source of the order</source>
             <translation>Quelle des Auftrags</translation>
         </message>
@@ -6227,6 +6347,10 @@ Lauf zu finden</translation>
         <message>
             <source>the order</source>
             <translation>der Auftrag</translation>
+        </message>
+        <message>
+            <source>the part of an audit</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>the per-step scalars</source>
@@ -6657,6 +6781,10 @@ Lauf zu finden</translation>
             <translation>{0} ist eine Zahl; eine Bedingung vergleicht sie, zum Beispiel {1}.</translation>
         </message>
         <message>
+            <source>{0} is a part of another audit. What differs: {1}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>{0} is a pickle, which can run code when it is loaded and hold other weights than the files beside it.</source>
             <translation>{0} ist ein Pickle: Es kann beim Laden Code ausführen und andere Gewichte enthalten als die Dateien daneben.</translation>
         </message>
@@ -6671,6 +6799,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is an order that nobody has run.</source>
             <translation>{0} ist ein Auftrag, den niemand ausgeführt hat.</translation>
+        </message>
+        <message>
+            <source>{0} is damaged.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>{0} is larger than {1}, too large for {2}.</source>
@@ -6699,6 +6831,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} is no order of a client's. {1}</source>
             <translation>{0} ist kein Auftrag eines Auftraggebers. {1}</translation>
+        </message>
+        <message>
+            <source>{0} is no part of an audit.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>{0} is no result of a replay, or one of another version.</source>
@@ -6819,6 +6955,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} was given as the client's order of itself.</source>
             <translation>{0} wurde als Auftrag des Auftraggebers für sich selbst angegeben.</translation>
+        </message>
+        <message>
+            <source>{0} was written by another version of Counterfoil.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>{0} with it, from step {1} on ({2}).</source>
