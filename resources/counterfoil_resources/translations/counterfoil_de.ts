@@ -1885,6 +1885,10 @@
             <translation>{0} Einträge, {1}</translation>
         </message>
         <message>
+            <source>{0} more files</source>
+            <translation>{0} weitere Dateien</translation>
+        </message>
+        <message>
             <source>{0} parameters; {1} state tensors, {2}</source>
             <translation>{0} Parameter; {1} Zustandstensoren, {2}</translation>
         </message>
@@ -5293,8 +5297,8 @@ Lauf zu finden</translation>
             <translation>In der Datei ({0}) fehlt {1}.</translation>
         </message>
         <message>
-            <source>The {0} names no file.</source>
-            <translation>Die {0} nennt keine Datei.</translation>
+            <source>The {0} names {1} files; it should name 1 to {2}.</source>
+            <translation>Die {0} nennt {1} Dateien; es sollten 1 bis {2} sein.</translation>
         </message>
         <message>
             <source>The {0} of {1} were chosen by the auditor; nothing follows for the others.</source>
