@@ -70,8 +70,8 @@
             <translation>Prüfungen</translation>
         </message>
         <message>
-            <source>Compare with the client's &amp;order…</source>
-            <translation>Mit dem &amp;Auftrag des Auftraggebers vergleichen…</translation>
+            <source>Choose the &amp;order…</source>
+            <translation>Auftrag &amp;wählen…</translation>
         </message>
         <message>
             <source>Dispute capsule: {0}</source>
@@ -2735,7 +2735,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Choose the auditor's public &amp;key…</source>
-            <translation>Öffentlichen Schlüssel des Prüfers &amp;wählen…</translation>
+            <translation>Schlüssel des Prüfers &amp;wählen…</translation>
         </message>
         <message>
             <source>Compare with a &amp;bundle…</source>
@@ -6566,7 +6566,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} -&gt; {1} significand bits, {2} guard bits</source>
-            <translation>{0} -&gt; {1} Signifikandenbits, {2} Schutzbits</translation>
+            <translation>{0} -&gt; {1} Mantissenbits, {2} Schutzbits</translation>
         </message>
         <message>
             <source>{0} All {1} stored states have the state roots of their steps.</source>
@@ -6942,7 +6942,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} significand bits are not supported with {1}; {2}.</source>
-            <translation>{0} Bits Signifikand werden mit {1} nicht unterstützt; {2}.</translation>
+            <translation>{0} Bits Mantisse werden mit {1} nicht unterstützt; {2}.</translation>
         </message>
         <message>
             <source>{0} stores the times of its changes, which no bundle does.</source>
