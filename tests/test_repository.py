@@ -68,6 +68,7 @@ Kept
 LabelFlip
 Limits
 Lion
+LocalWorkers
 Lora
 MerkleComparison
 NeighbourOperator
@@ -117,6 +118,8 @@ TurnsJob
 Verdict
 WeightAverage
 WeightsFile
+WorkerState
+WorkersReported
 account_of
 adjudicate
 basis_of
