@@ -4,15 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.counterfoil-is-set-up
 DEMO ?= counterfoil-demo
+EXAMPLE ?= counterfoil-example
 # One process for each core, with one thread each; a file's tests stay together, since they share recorded runs, and
 # tests/conftest.py says which files come first. Bytecode is kept, or every process of a test would compile it anew.
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile \
 	--no-loadscope-reorder --durations=20
 
-.PHONY: help setup demo screenshots translations lint test test-all coverage bench bench-paper bench-accuracy arm64 clean
+.PHONY: help setup demo example screenshots translations lint test test-all coverage bench bench-paper bench-accuracy arm64 clean
 
 help:
 	@echo "make demo         order, record and replay an honest and a tampered run of digit training"
+	@echo "make example      fine-tune a small language model: ordered, recorded, audited, delivered; docs/example.md"
 	@echo "make test         format, lint, types, import contracts and tests, as CI runs them"
 	@echo "make test-all     the same with the slow tests"
 	@echo "make coverage     the tests once more, with the lines and branches that none of them reaches"
@@ -34,6 +36,9 @@ $(STAMP): pyproject.toml constraints.txt packaging/bootstrap.sh
 
 demo: setup
 	$(BIN)/counterfoil demo --folder $(DEMO)
+
+example: setup
+	$(BIN)/python examples/fine_tuning.py --folder $(EXAMPLE) $(if $(TEXT),--text $(TEXT))
 
 screenshots: setup
 	mkdir -p build docs/images
@@ -74,5 +79,5 @@ arm64: setup
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	rm -rf .coverage coverage.xml htmlcov counterfoil-demo bench-results
+	rm -rf .coverage coverage.xml htmlcov counterfoil-demo counterfoil-example bench-results
 	find engine app resources tests -name __pycache__ -type d -prune -exec rm -rf {} +

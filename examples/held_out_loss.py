@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers.utils import logging
 
 
 @torch.no_grad()
@@ -25,6 +26,8 @@ def mean_loss(folder: Path, text: str) -> float:
 
 
 if __name__ == "__main__":
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     text = Path(sys.argv[1]).read_text(encoding="utf-8")
     for name in sys.argv[2:]:
         print(f"{name}: loss {mean_loss(Path(name), text):.3f} a token")

@@ -14,6 +14,7 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from transformers.utils import logging
 
 from counterfoil_resources.plays import load_plays
 
@@ -64,7 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Make a small GPT-2 to fine-tune, and texts.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--text", type=Path, help="the plays; 100 kB that come with Counterfoil unless given")
-    parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--width", type=int, default=96, help="a multiple of 16")
@@ -72,6 +73,8 @@ def main() -> None:
     parser.add_argument("--vocabulary", type=int, default=512)
     given = parser.parse_args()
 
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     text = load_plays() if given.text is None else given.text.read_text(encoding="utf-8")
     begin, tune, held_out = split(text)
     torch.manual_seed(0)

@@ -6,6 +6,7 @@ import doctest
 import io
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -36,7 +37,7 @@ def test_every_command_of_the_walk_through_is_shown() -> None:
     used = {command.split()[1] for command, _ in examples()}
     assert used == {
         "order", "keygen", "train", "inspect", "plan", "audit", "-c", "adjudicate", "referee", "verify",
-        "export", "verify-weights",
+        "examples/small_gpt.py", "export", "verify-weights",
     }  # fmt: skip
 
 
@@ -55,6 +56,19 @@ def in_a_shell(command: str, folder: Path) -> str:
     return done.stdout
 
 
+def program(arguments: list[str]) -> None:
+    """What ``python`` does with a line of code, or with a program of the folder ``examples``."""
+    if arguments[0] == "-c":
+        exec(arguments[1], {})
+        return
+    assert arguments[0].startswith("examples/")
+    before, sys.argv = sys.argv, arguments
+    try:
+        runpy.run_path(str(ROOT / arguments[0]), run_name="__main__")
+    finally:
+        sys.argv = before
+
+
 def here(command: str) -> str:
     """Do the same in this process, which has loaded the libraries; in the working folder."""
     command, asks, _ = command.partition('; echo "exit code $?"')
@@ -64,8 +78,8 @@ def here(command: str) -> str:
         if name == "counterfoil":
             code = main(arguments)
         else:
-            assert (name, arguments[0]) == ("python", "-c"), command
-            exec(arguments[1], {})
+            assert name == "python", command
+            program(arguments)
         if asks:
             print(f"exit code {code}")
         return shown.getvalue()

@@ -67,6 +67,7 @@ Gpt2Size
 Kept
 LabelFlip
 Limits
+Lora
 Lion
 LocalWorkers
 Lora

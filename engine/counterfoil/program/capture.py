@@ -39,6 +39,7 @@ from counterfoil.program.expansions import EXPANSIONS, WRITING
 from counterfoil.program.graph import Input, Program, TensorType
 from counterfoil.program.lowering import RECOMPUTED, changes_a_constant, lower
 from counterfoil.program.moves import MADE, MOVES
+from counterfoil.program.noform import NoFormError
 from counterfoil.program.portable import PORTABLE
 from counterfoil.program.random import PhiloxDropout, counting_draws
 from counterfoil.program.substitutes import Substitutes
@@ -288,6 +289,11 @@ def _trace(
             f"{location.sentence} runs again in the backward pass, with other random draws.",
             remedy=RECOMPUTED,
             detail=str(error),
+        ) from error
+    except NoFormError as error:
+        raise ProgramError(
+            f"{location.sentence} {error.sentence}{whereabouts.bracketed(whereabouts.where_raised(error))}.",
+            remedy=error.remedy,
         ) from error
     except CounterfoilError:
         raise

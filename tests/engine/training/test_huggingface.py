@@ -169,6 +169,7 @@ def prepare_events(folder: Path, data: Path, settings: FineTuning) -> Any:
     yield prepared
 
 
+@pytest.mark.slow
 def test_a_text_file_is_packed_and_trains_under_an_exact_profile(models: Path, tmp_path: Path) -> None:
     book = tmp_path / "book.txt"
     book.write_text("\n".join(small_models.SENTENCES * 4), encoding="utf-8")

@@ -17,7 +17,7 @@ from counterfoil.program.update import AdamW, Sgd
 from counterfoil.training.trial import Trial, TrialProgress, TrialStarted
 from counterfoil.training.turns import Turn, order_turns
 from support.jobs import draw
-from support.turns import D_RATE, gan_job, gan_order
+from support.turns import D_RATE, G_RATE, deceive, gan_job, gan_order, tell_apart
 
 
 def last_layers(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
@@ -54,6 +54,15 @@ def test_an_optimizers_own_steps_count_for_it():
     for own, step in enumerate((1, 2, 4, 5, 7), 1):
         np.testing.assert_array_equal(draft.scalars[step - 1, columns], rule.scalars(own, D_RATE))
     assert not draft.scalars[2, columns].any()
+
+
+def test_optimizers_of_torch_bring_their_parameters_and_rates():
+    job = gan_job()
+    halves = job.model.discriminator, job.model.generator
+    adam = torch.optim.Adam(halves[0].parameters(), lr=D_RATE, betas=(0.5, 0.999))
+    sgd = torch.optim.SGD(halves[1].parameters(), lr=G_RATE, momentum=0.9)
+    turns = (Turn("d", tell_apart, adam), Turn("g", deceive, sgd))
+    assert order_turns(gan_job(model=job.model, turns=turns)).manifest == gan_order().manifest
 
 
 def test_a_scheduler_moves_on_after_its_optimizers_steps():

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.errors import ProgramError
+from counterfoil.program.noform import NoFormError
 
 _aten = torch.ops.aten
 Number = int | float
@@ -144,8 +144,8 @@ def _polygamma(order: int, x: Tensor) -> Tensor:
     if order == 0:
         return _digamma(x)
     if order != 1:
-        raise ProgramError(
-            f"A step needs the polygamma function of order {order}; there are those of orders 0 and 1.",
+        raise NoFormError(
+            f"needs the polygamma function of order {order}; there are those of orders 0 and 1",
             remedy="Use a distribution whose density has a simpler derivative.",
         )
     small = x < _SHIFT

@@ -48,6 +48,7 @@ class Substitutes(TorchFunctionMode):
                 found = substitute(*args, **named)
                 if found is not NotImplemented:
                     return found
+            masks.check(func, args)
             answer = assumed.answer(func, args)
             if answer is not None:
                 return answer

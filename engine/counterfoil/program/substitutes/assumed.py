@@ -84,7 +84,7 @@ def answer(func: Any, args: tuple[Any, ...]) -> bool | None:
 
 
 def all_places(mask: Tensor) -> Any:
-    """Places of a mask of integers that are not negative, of which none usually is: the number of them is known then."""
+    """Places of a mask of integers that are not negative, as all usually are, so that their number is known."""
     if getattr(mask, _MARK, None) is not True:
         return NotImplemented
     hold(mask)
