@@ -6194,7 +6194,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>multiplies values in an order that differs between machines</source>
-            <translation type="unfinished" />
+            <translation>multipliziert Werte in einer Reihenfolge, die zwischen Rechnern verschieden ist</translation>
         </message>
         <message>
             <source>names of the order's module</source>
