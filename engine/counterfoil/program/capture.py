@@ -138,7 +138,7 @@ def capture(
         summed: dict[str, Tensor] = {}
         for part in range(micro_batches):
             rows = {name: _part(named["batch", name], part, micro_batches) for name in batch}
-            substitutes = Substitutes(decisions.hold)
+            substitutes = Substitutes(decisions)
             loss, held = _forward(model, objective, {**weights, **fixed}, held, rows, location, substitutes)
             _check_loss(loss)
             # The next part starts from the values of the buffers, not from how they came about.

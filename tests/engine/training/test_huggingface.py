@@ -22,7 +22,15 @@ from counterfoil.cancel import CancelToken
 from counterfoil.cli import main
 from counterfoil.errors import CancelledError, DataError
 from counterfoil.generators import finish
-from counterfoil.training.huggingface import FineTuning, Lora, Task, order_huggingface, parse_lora, prepare_huggingface
+from counterfoil.training.huggingface import (
+    FineTuning,
+    Lora,
+    Task,
+    order,
+    order_huggingface,
+    parse_lora,
+    prepare_huggingface,
+)
 from counterfoil.training.huggingface.folder import read_folder
 from counterfoil.training.huggingface.records import data_files, read_records
 from counterfoil.training.huggingface.rows import IGNORED, causal
@@ -167,6 +175,15 @@ def test_a_classifier_takes_names_of_labels(models: Path, rows: Callable[..., Pa
 def prepare_events(folder: Path, data: Path, settings: FineTuning) -> Any:
     prepared = yield from prepare_huggingface(folder, data, settings)
     yield prepared
+
+
+def test_the_end_token_learns_although_rows_are_padded_with_it(models: Path) -> None:
+    folder = read_folder(models / "llama")
+    tokenizer, config = order._tokenizer(folder), order._config(folder)
+    assert tokenizer.pad_token_id is None
+    model, new = order._model(folder, config, Task.CAUSAL_LM, tokenizer)
+    assert model.get_input_embeddings().padding_idx is None
+    assert (new, model.training, model.config.use_cache) == ((), True, False)
 
 
 @pytest.mark.slow
