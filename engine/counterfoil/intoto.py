@@ -20,6 +20,11 @@ VERDICT_PREDICATE = "urn:counterfoil:verdict:v1"
 ADJUDICATION_PREDICATE = "urn:counterfoil:adjudication:v1"
 """Predicate type of an adjudication: what the replay of a dispute capsule found."""
 
+SVR_PREDICATE = "https://in-toto.io/attestation/svr/v0.1"
+"""in-toto's Simple Verification Result."""
+VSA_PREDICATE = "https://slsa.dev/verification_summary/v1"
+"""SLSA's Verification Summary."""
+
 
 def make_statement(
     subjects: Sequence[dict[str, Any]], predicate_type: str, predicate: dict[str, Any]

@@ -73,6 +73,7 @@ INDEXED: list[tuple[str, dict[str, Any], str]] = [
     ("gather", {"self": X, "dim": 1}, "index"),
     ("scatter", {"self": X, "dim": -1}, "index"),
     ("scatter_add", {"self": X, "dim": 1}, "index"),
+    ("scatter_reduce", {"self": X, "dim": 1}, "index"),
     ("index_select", {"self": X, "dim": 1}, "index"),
     ("index_add", {"self": X, "dim": 1}, "index"),
     ("embedding", {"weight": X.T}, "indices"),

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from statistics import fmean
 
 import numpy as np
 
@@ -69,9 +70,9 @@ def plan_audit(
         steps = stack.enter_context(step_replayer(order, machine, cancel=cancel))
         times: list[float] = []
         turns = order.programs
-        # Each program has its turn, however long it takes.
-        needed = min(turns.complete_after, order.manifest.steps)
-        count = min(max(MEASURED_STEPS, needed), order.manifest.steps)
+        count = min(MEASURED_STEPS, order.manifest.steps)
+        # Each program has its turn, however long it takes, unless that is far off.
+        needed = turns.complete_after if turns.complete_after <= count else 1
         state: State = order.initial
         yield PlanProgress(0, count)
         while len(times) < count and (len(times) < needed or sum(times) < _ENOUGH_SECONDS):
@@ -82,10 +83,8 @@ def plan_audit(
             times.append(time.perf_counter() - begun)
             yield PlanProgress(len(times), count)
         # The first step of a program compiles kernels and fills caches.
-        measured = {
-            name: [seconds for step, seconds in enumerate(times, 1) if turns.name(step) == name] for name in turns.parts
-        }
-        steady = {name: sum(found[1:] or found) / len(found[1:] or found) for name, found in measured.items()}
+        measured = {name: [s for step, s in enumerate(times, 1) if turns.name(step) == name] for name in turns.parts}
+        steady = {name: fmean(found[1:] or found or times) for name, found in measured.items()}
         begun = time.perf_counter()
         checkpoint = order.manifest.checkpoint_steps[0]
         inspection.reader.check_checkpoint(checkpoint, inspection.reader.checkpoint(checkpoint))
@@ -94,7 +93,7 @@ def plan_audit(
             order.manifest,
             device=device,
             bad_fraction=bad_fraction,
-            step_seconds=sum(steady[name] for name in turns.pattern) / len(turns.pattern),
+            step_seconds=fmean(steady[name] for name in turns.pattern),
             load_seconds=load_seconds,
             measured_steps=len(times),
             estimate=inspection.estimate,

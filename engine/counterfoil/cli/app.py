@@ -58,7 +58,7 @@ _COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "bench": bench_app,
     "vectors": vectors,
 }
-_WITH_KEY = ("train", "audit", "merge", "adjudicate", "sign", "keygen")
+_WITH_KEY = ("train", "audit", "merge", "adjudicate", "export", "sign", "keygen")
 """Commands that may need a passphrase."""
 
 

@@ -57,6 +57,14 @@ def audit(
     confidence: ConfidenceOption = None,
     bad_fraction: BadFractionOption = 0.01,
     nonce: NonceOption = None,
+    subject_model: Annotated[
+        Path | None,
+        typer.Option(
+            help="The folder of the delivered model. Where the run is VERIFIED and its weights are the run's final "
+            "state, the verdict names its OpenSSF Model Signing digest; needs --verdict.",
+            show_default=False,
+        ),
+    ] = None,
     resume: Annotated[
         bool,
         typer.Option(
@@ -115,6 +123,8 @@ def audit(
     for target in (csv, capsule, partial):
         if target is not None:
             check_target(target, force)
+    if subject_model is not None and verdict is None:
+        raise typer.BadParameter("--subject-model belongs to --verdict: the verdict names the model.")
     devices = tuple(device.split(","))
     crew = _workers(workers, ray, devices)
     if partial is not None:
@@ -145,7 +155,7 @@ def audit(
     )
     if partial is not None:
         raise Done(_replay_part(request, partial).exit_code)
-    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key)).exit_code)
+    raise Done(judge(request, Wanted(json, csv, capsule, verdict, signing_key, subject_model)).exit_code)
 
 
 def merge(

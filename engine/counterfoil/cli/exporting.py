@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import typer.core
@@ -11,10 +11,46 @@ import typer.core
 from counterfoil import terminal
 from counterfoil.audit.values.delivery import DeliveryProgress
 from counterfoil.cli.interrupt import cancel_on_interrupt
-from counterfoil.cli.options import AverageOption, ForceOption, RunArgument
+from counterfoil.cli.keys import open_key
+from counterfoil.cli.options import MAX_VERDICT_BYTES, AverageOption, ForceOption, KeyOption, OutOption, RunArgument
+from counterfoil.cli.targets import check_target
+from counterfoil.errors import DataError
+from counterfoil.inputs import read_input
+from counterfoil.signing import PublicKey, load_public_key
 from counterfoil.terminal import shown
+from counterfoil.wholefiles import write_whole
+
+if TYPE_CHECKING:
+    from counterfoil.audit.statement.signed import Verdict
 
 _WEIGHTS = "weights"
+
+VerdictArgument = Annotated[Path, typer.Argument(help="The verdict, a .json file.", show_default=False)]
+VerdictKeyOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--verdict-key",
+        help="The public key that signed the verdict, if it is not yours.",
+        show_default="that of --key",
+    ),
+]
+TimestampOption = Annotated[
+    str | None,
+    typer.Option(
+        "--timestamp",
+        help="The address of a time-stamping server (RFC 3161), which learns a hash of the signature.",
+        show_default=False,
+    ),
+]
+AuthorityOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--timestamp-ca",
+        help="The certificate (.pem) under which the server's stamp must stand; without it whoever reads it looks.",
+        show_default=False,
+    ),
+]
+FolderOption = Annotated[Path, typer.Option("--out", "-o", help="The folder to write into.", show_default=False)]
 
 
 class _Exports(typer.core.TyperGroup):
@@ -61,3 +97,142 @@ def weights(
                 case written:
                     target = written
     terminal.console().print(f"Wrote {shown(str(target))}.", soft_wrap=True)
+
+
+@export_app.command()
+def svr(
+    verdict: VerdictArgument,
+    out: OutOption,
+    key: KeyOption,
+    verdict_key: VerdictKeyOption = None,
+    timestamp: TimestampOption = None,
+    timestamp_ca: AuthorityOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Write a VERIFIED verdict as in-toto's Simple Verification Result, signed, in a Sigstore bundle.
+
+    Example: counterfoil export svr verdict.json --key auditor.pem --out svr.sigstore.json
+    """
+    _export_summary("svr", verdict, out, key, verdict_key, timestamp, timestamp_ca, force)
+
+
+@export_app.command()
+def vsa(
+    verdict: VerdictArgument,
+    out: OutOption,
+    key: KeyOption,
+    verdict_key: VerdictKeyOption = None,
+    timestamp: TimestampOption = None,
+    timestamp_ca: AuthorityOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Write a verdict as SLSA's Verification Summary, signed, in a Sigstore bundle.
+
+    VERIFIED is PASSED, DISPUTED is FAILED; anything else is neither, and is refused.
+
+    Example: counterfoil export vsa verdict.json --key auditor.pem --out vsa.sigstore.json
+    """
+    _export_summary("vsa", verdict, out, key, verdict_key, timestamp, timestamp_ca, force)
+
+
+def _export_summary(
+    kind: str,
+    path: Path,
+    out: Path,
+    key: Path,
+    verdict_key: Path | None,
+    timestamp: str | None,
+    authority: Path | None,
+    force: bool,
+) -> None:
+    check_target(out, force)
+    with open_key(key, "summary") as signer:
+        from counterfoil import canonical
+        from counterfoil.commit.digest import Digest
+        from counterfoil.exports.sigstore import signature_of, sigstore_bundle
+        from counterfoil.exports.summary import svr_statement, vsa_statement
+        from counterfoil.exports.timestamping import request_timestamp
+
+        data, said = _read_verdict(path, load_public_key(verdict_key) if verdict_key is not None else signer.public)
+        statement = svr_statement(said) if kind == "svr" else vsa_statement(said, path.name, Digest.of(data))
+        envelope = signer.sign(canonical.encode(statement))
+        stamps = [] if timestamp is None else [request_timestamp(timestamp, signature_of(envelope), authority)]
+        write_whole(out, sigstore_bundle(envelope, signer.public, stamps), what="the bundle")
+    terminal.console().print(f"Wrote {shown(str(out))}, signed with the key {signer.public.key_id}.", soft_wrap=True)
+
+
+def _read_verdict(path: Path, key: PublicKey) -> tuple[bytes, Verdict]:
+    from counterfoil.audit.statement.verdict import verify_verdict
+
+    data = read_input(path, "a verdict", DataError, most=MAX_VERDICT_BYTES)
+    return data, verify_verdict(data, key)
+
+
+@export_app.command("model-card")
+def model_card(
+    verdict: VerdictArgument,
+    key: Annotated[Path, typer.Option(help="The auditor's public key, a .pub.pem file.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file to write.", show_default="standard output")
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Write what a verdict says as a section for a model's card, in Markdown.
+
+    Example: counterfoil export model-card verdict.json --key auditor.pub.pem >> README.md
+    """
+    if out is not None:
+        check_target(out, force)
+    from counterfoil.exports.modelcard import model_card as section
+
+    _, said = _read_verdict(verdict, load_public_key(key))
+    text = section(said, key.name, verdict.name)
+    if out is None:
+        print(text)
+    else:
+        write_whole(out, text.encode(), what="the section")
+        terminal.console().print(f"Wrote {shown(str(out))}.", soft_wrap=True)
+
+
+@export_app.command()
+def csv(run: RunArgument, out: OutOption, force: ForceOption = False) -> None:
+    """Write the curves of a run, loss, learning rate and size of the log, as a table.
+
+    Example: counterfoil export csv run.cfoil --out curves.csv
+    """
+    check_target(out, force)
+    with cancel_on_interrupt() as cancel:
+        from counterfoil.exports import curves
+
+        curves.write_csv(curves.read_curves(run, cancel), out)
+    terminal.console().print(f"Wrote {shown(str(out))}.", soft_wrap=True)
+
+
+@export_app.command()
+def tensorboard(run: RunArgument, out: FolderOption) -> None:
+    """Write the curves of a run for TensorBoard; needs the package tensorboard.
+
+    Example: counterfoil export tensorboard run.cfoil --out logs/
+    """
+    _export_curves("write_tensorboard", run, out)
+
+
+@export_app.command()
+def mlflow(run: RunArgument, out: FolderOption) -> None:
+    """Write the curves of a run into an MLflow store of files; needs the package mlflow.
+
+    Example: counterfoil export mlflow run.cfoil --out mlruns/
+    """
+    _export_curves("write_mlflow", run, out)
+
+
+def _export_curves(how: str, run: Path, out: Path) -> None:
+    with cancel_on_interrupt() as cancel, terminal.progress("Curves", terminal.console(stderr=True)) as bar:
+        from counterfoil.exports import curves
+
+        found = curves.read_curves(run, cancel)
+        bar.start(found.steps)
+        for done in getattr(curves, how)(found, out):
+            cancel.check()
+            bar.update(done)
+    terminal.console().print(f"Wrote {found.steps} steps into {shown(str(out))}.", soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,12 +14,14 @@ from counterfoil import terminal
 from counterfoil.audit.values.outcome import CheckState, Outcome
 from counterfoil.cli.interrupt import cancel_on_interrupt
 from counterfoil.cli.keys import sign_verdict
+from counterfoil.errors import CounterfoilError
 from counterfoil.terminal import shown
 
 if TYPE_CHECKING:
     from counterfoil.audit.values.events import AuditFinished, WorkersReported
-    from counterfoil.audit.values.report import Kept
+    from counterfoil.audit.values.report import AuditReport, Kept
     from counterfoil.audit.values.request import AuditRequest
+    from counterfoil.commit.digest import Digest
     from counterfoil.signer.client import SignerProcess
 
 
@@ -32,6 +35,7 @@ class Wanted:
         capsule: Where a dispute capsule goes.
         verdict: Where the signed verdict goes.
         key: Who signs it.
+        model: A folder that the verdict names if its weights are the run's.
     """
 
     json: bool = False
@@ -39,6 +43,7 @@ class Wanted:
     capsule: Path | None = None
     verdict: Path | None = None
     key: SignerProcess | None = None
+    model: Path | None = None
 
 
 def judge(request: AuditRequest, wanted: Wanted) -> Outcome:
@@ -78,7 +83,8 @@ def judge(request: AuditRequest, wanted: Wanted) -> Outcome:
         else:
             from counterfoil.audit.statement.verdict import preview_verdict
 
-            sign_verdict(preview_verdict(report, datetime.now(UTC)), wanted.key, wanted.verdict, console)
+            model = None if wanted.model is None else _delivered(wanted.model, request.run, report, console)
+            sign_verdict(preview_verdict(report, datetime.now(UTC), model), wanted.key, wanted.verdict, console)
     return report.outcome
 
 
@@ -141,3 +147,36 @@ def _at_work(event: WorkersReported) -> str:
 
 def _judged(kept: Kept) -> str:
     return f"{kept.segments} of {kept.chosen} segments, up to step {kept.step}"
+
+
+def _delivered(
+    model: Path, run: str | os.PathLike[str], report: AuditReport, console: Console
+) -> tuple[str, Digest] | None:
+    """Compare a model with the run that was judged, and return its name and digest; None where the verdict lacks it."""
+    from counterfoil.audit.values.delivery import DeliveryOutcome, DeliveryReport
+    from counterfoil.commit.digest import Digest
+    from counterfoil.delivery.basis import basis_of
+    from counterfoil.delivery.modeldigest import model_digest
+    from counterfoil.delivery.verification import verify_weights
+
+    found: DeliveryReport | None = None
+    digest: Digest | None = None
+    if report.outcome is not Outcome.VERIFIED:
+        console.print("The verdict does not name the model, since the run is not verified.")
+        return None
+    try:
+        with cancel_on_interrupt() as cancel:
+            for event in verify_weights(model, run, basis_of(report), cancel=cancel):
+                found = event if isinstance(event, DeliveryReport) else found
+            if found is None or found.outcome is not DeliveryOutcome.DELIVERED:
+                console.print(f"The verdict does not name the model. {shown(found.sentence) if found else ''}")
+                return None
+            for step in model_digest(model, found, cancel):
+                digest = step if isinstance(step, Digest) else digest
+    except CounterfoilError as error:  # the audit may have taken days; its verdict is written all the same
+        console.print(f"The verdict does not name the model. {shown(str(error))}")
+        return None
+    assert digest is not None
+    name = model.resolve().name
+    console.print(f"The model {shown(name)} is the verified run's; its OpenSSF Model Signing digest is {digest}.")
+    return name, digest

@@ -373,6 +373,8 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
         "bundle": "taken from the run itself, not compared with an order of the client's",
     }
     order = verdict.order_digest.hex if verdict.order_digest else "not read"
+    model = verdict.model if isinstance(verdict, Verdict) else None
+    named = {} if model is None else {"model": f"{model[0]}, OpenSSF Model Signing digest {model[1].hex}"}
     show_facts(
         out,
         {
@@ -380,6 +382,7 @@ def show_verdict(out: Console, verdict: Verdict | Adjudication) -> None:
             "run root": verdict.run_root.hex if verdict.run_root else "not read",
             "order": f"{order} ({source[verdict.order_source]})",
             "steps": _steps(verdict),
+            **named,
             "signed by": verdict.key_id,
             "signed at": verdict.signed_at,
         },

@@ -39,6 +39,7 @@ from counterfoil.program.expansions import EXPANSIONS, WRITING
 from counterfoil.program.graph import Input, Program, TensorType
 from counterfoil.program.lowering import RECOMPUTED, changes_a_constant, lower
 from counterfoil.program.moves import MADE, MOVES
+from counterfoil.program.noform import NoFormError
 from counterfoil.program.portable import PORTABLE
 from counterfoil.program.random import PhiloxDropout, counting_draws
 from counterfoil.program.substitutes import Substitutes
@@ -137,7 +138,7 @@ def capture(
         summed: dict[str, Tensor] = {}
         for part in range(micro_batches):
             rows = {name: _part(named["batch", name], part, micro_batches) for name in batch}
-            substitutes = Substitutes(decisions.hold)
+            substitutes = Substitutes(decisions)
             loss, held = _forward(model, objective, {**weights, **fixed}, held, rows, location, substitutes)
             _check_loss(loss)
             # The next part starts from the values of the buffers, not from how they came about.
@@ -288,6 +289,11 @@ def _trace(
             f"{location.sentence} runs again in the backward pass, with other random draws.",
             remedy=RECOMPUTED,
             detail=str(error),
+        ) from error
+    except NoFormError as error:
+        raise ProgramError(
+            f"{location.sentence} {error.sentence}{whereabouts.bracketed(whereabouts.where_raised(error))}.",
+            remedy=error.remedy,
         ) from error
     except CounterfoilError:
         raise

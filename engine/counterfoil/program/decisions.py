@@ -90,6 +90,10 @@ class Decisions(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Let the step end training where a truth value does not hold, as a check does that does not pass."""
         self._asserted.append(truth)
 
+    def knows(self, tensor: Tensor) -> bool:
+        """Whether the value of a tensor is known."""
+        return self._value(tensor) is not None
+
     def stopping(self, loss: Tensor) -> Tensor:
         """Return the loss, infinite where a check of the step so far does not pass."""
         for truth in self._asserted:
@@ -153,10 +157,17 @@ class Decisions(TorchDispatchMode):  # type: ignore[no-untyped-call]
         result = _compute(func, args, kwargs, values)
         names = self._names(values)
         self.relied_on |= names
-        for item in tree_leaves(result):
-            if isinstance(item, Tensor):
-                with _disable_current_modes():
-                    self._met[id(item)] = (item, _Known(item.clone(), names))
+
+        def given(item: Any) -> Any:
+            if not isinstance(item, Tensor):
+                return item
+            # As torch hands out a new tensor of numbers: the step may change what it gets.
+            made = _aten.lift_fresh_copy.default(item)
+            with _disable_current_modes():
+                self._computed[made] = _Known(item.clone(), names)
+            return made
+
+        result = tree_map(given, result)
         return result
 
     def _without_masks(self, indices: Any, values: _Values) -> list[Any]:
@@ -226,7 +237,7 @@ def _asks(func: Any, name: str, args: tuple[Any, ...]) -> bool:
 
 def _compute(func: Any, args: Any, kwargs: Any, values: _Values) -> Any:
     def given(item: Any) -> Any:
-        if not isinstance(item, Tensor):
+        if not isinstance(item, Tensor) or id(item) not in values:
             return item
         known = values[id(item)]
         # Without a value, its shape is all that is asked for.

@@ -90,7 +90,7 @@ def _in_memory(x: Tensor) -> Tensor:
     Raises:
         ProgramError: It has gaps or overlaps there, so that strides may reach what is no part of it.
     """
-    order = sorted(range(x.dim()), key=lambda axis: (-x.stride(axis), -x.shape[axis]))
+    order = sorted(range(x.dim()), key=lambda axis: (-x.stride()[axis], -x.shape[axis]))
     expected = 1
     for axis in reversed(order):
         if x.shape[axis] != 1 and x.stride(axis) != expected:
@@ -108,7 +108,7 @@ def _stray() -> ProgramError:
 
 def _geometry(x: Tensor, size: Sequence[int], stride: Sequence[int], offset: int | None) -> tuple[int, int]:
     """Where elements read by strides begin in memory, and how many places they span; none lies outside of ``x``."""
-    first = 0 if offset is None else offset - x.storage_offset()
+    first = 0 if offset is None else offset - int(x.storage_offset())
     span = 1 + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
     if first < 0 or any(step < 0 for step in stride) or first + span > x.numel():
         raise _stray()
@@ -192,7 +192,7 @@ def _laid_out(values: Tensor, moving: Sequence[int], stride: Sequence[int], arou
 
 def _from_memory(flat: Tensor, like: Tensor) -> Tensor:
     """Undo :func:`_in_memory`."""
-    order = sorted(range(like.dim()), key=lambda axis: (-like.stride(axis), -like.shape[axis]))
+    order = sorted(range(like.dim()), key=lambda axis: (-like.stride()[axis], -like.shape[axis]))
     back = [order.index(axis) for axis in range(like.dim())]
     return flat.reshape([like.shape[axis] for axis in order]).permute(back)
 

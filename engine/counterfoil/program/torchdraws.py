@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil.errors import ProgramError
+from counterfoil.program.noform import NoFormError
 from counterfoil.program.random import exponential, normal, uniform
 
 _aten = torch.ops.aten
@@ -108,13 +108,7 @@ def _exponential(x: Tensor, lambd: float = 1.0, **_: Any) -> Tensor:
 
 
 def _ranged(size: Sequence[int], low: int, high: int) -> Tensor:
-    count = high - low
-    if count > LARGEST_RANGE:
-        raise ProgramError(
-            f"A random integer is drawn of {count} numbers, from {low} on; it can be one of 2^40 at most.",
-            remedy="Give the draw a smaller range, or draw its parts one by one.",
-        )
-    values = torch.remainder(integers(size), count)
+    values = torch.remainder(integers(size), high - low)
     return values if low == 0 else values + low
 
 
@@ -136,19 +130,6 @@ def _randint_like_from(x: Tensor, low: int, high: int, *, dtype: torch.dtype | N
 
 def _random_below(x: Tensor, high: int, **_: Any) -> Tensor:
     return _ranged(x.shape, 0, high).to(x.dtype)
-
-
-def _random_from(x: Tensor, low: int, high: int | None, **_: Any) -> Tensor:
-    if high is None:
-        return _random(x)
-    return _ranged(x.shape, low, high).to(x.dtype)
-
-
-def _random(x: Tensor, **_: Any) -> Tensor:
-    raise ProgramError(
-        f"random_() is called without a range, and for {x.dtype} that means nearly all of its numbers.",
-        remedy="Give it a range of at most 2^40 numbers: x.random_(low, high).",
-    )
 
 
 def _randperm(count: int, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
@@ -217,9 +198,7 @@ REPLACED: Mapping[Any, Callable[..., Any]] = {
     **_overloads("randint", _randint_from, "low", "low_generator"),
     **_overloads("randint_like", _randint_like, "default", "generator"),
     **_overloads("randint_like", _randint_like_from, "low_dtype", "low_generator_dtype"),
-    _aten.random.default: _random,
     _aten.random.to: _random_below,
-    **_overloads("random", _random_from, "from"),
     **_overloads("randperm", _randperm, "default", "generator"),
     _aten.bernoulli.Tensor: _bernoulli,
     _aten.multinomial.default: _multinomial,
@@ -230,50 +209,73 @@ REPLACED: Mapping[Any, Callable[..., Any]] = {
 ``bernoulli.default`` and ``bernoulli.p`` are no entries: lowering numbers their draws behind all others."""
 
 
-# Refusals.
+# While the step is traced.
 
 
-def _without_generator(name: str) -> Callable[..., Any]:
-    def refused(*_args: Any, generator: torch.Generator | None = None, **_kwargs: Any) -> Any:
-        if generator is None:
-            return NotImplemented
-        raise ProgramError(
-            f"torch's {name} is given a generator of its own, whose numbers differ between machines.",
-            remedy="Leave the argument generator out: inside a step every draw follows from the order's seed.",
+def _checked(overload: Any) -> Callable[..., Any]:
+    """What refuses uses of a random operator, and leaves it in the graph otherwise."""
+    names = [argument.name for argument in overload._schema.arguments]
+    name = overload._opname.strip("_")
+
+    def check(*args: Any, **kwargs: Any) -> Any:
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        if given.get("generator") is not None:
+            raise NoFormError(
+                f"gives torch's {name} a generator of its own, whose numbers differ between machines",
+                remedy="Leave the argument generator out: inside a step every draw follows from the order's seed.",
+            )
+        if name.startswith("rand") and not {"high", "to"}.isdisjoint(names):
+            _check_range(given.get("low", given.get("from", 0)), given.get("high", given.get("to")))
+        return NotImplemented
+
+    return check
+
+
+def _check_range(low: int, high: int | None) -> None:
+    if high is None:
+        raise NoFormError("calls random_() without an end of its range", remedy=_RANGE)
+    if high - low > LARGEST_RANGE:
+        raise NoFormError(
+            f"draws one of {high - low} integers, from {low} on; it can be one of 2^40 at most",
+            remedy="Give the draw a smaller range, or draw its parts one by one.",
         )
-
-    return refused
 
 
 def _random_from_in_place(x: Tensor, low: int, high: int | None, **settings: Any) -> Tensor:
     """``from`` is no name in Python, so that no graph can hold a call of this overload."""
-    _without_generator("random_")(**settings)
-    return x.copy_(_random_from(x, low, high))
+    _checked(getattr(_aten.random_, "from"))(x, low, high, **settings)
+    return x.copy_(_ranged(x.shape, low, int(high or 0)).to(x.dtype))
 
 
 def _undefined(name: str, remedy: str) -> Callable[..., Any]:
     def refused(*_args: Any, **_kwargs: Any) -> Any:
-        raise ProgramError(f"The step draws from torch's {name}, for which no draw is defined.", remedy=remedy)
+        raise NoFormError(f"draws from torch's {name}, for which no draw is defined", remedy=remedy)
 
     return refused
 
 
+def _without_range(x: Tensor, **_: Any) -> Any:
+    raise NoFormError(
+        f"calls random_() without a range, and for {x.dtype} that means nearly all of its numbers", remedy=_RANGE
+    )
+
+
+_RANGE = "Give it a range of at most 2^40 numbers: x.random_(low, high)."
 _OUTSIDE = "Draw outside the step, and hand the numbers to it as data."
 _IN_PLACE = (
     _aten.uniform_.default, _aten.normal_.default, _aten.log_normal_.default, _aten.exponential_.default,
-    _aten.random_.default, _aten.random_.to, _aten.bernoulli_.float, _aten.bernoulli_.Tensor,
+    _aten.random_.to, _aten.bernoulli_.float, _aten.bernoulli_.Tensor,
 )  # fmt: skip
 TRACED: Mapping[Any, Callable[..., Any]] = {
     **{
-        overload: _without_generator(overload._opname)
-        for overload in (*REPLACED, *_IN_PLACE, _aten.bernoulli.default, _aten.bernoulli.p)
-        if any(argument.name == "generator" for argument in overload._schema.arguments)
+        overload: _checked(overload) for overload in (*REPLACED, *_IN_PLACE, _aten.bernoulli.default, _aten.bernoulli.p)
     },
+    _aten.random_.default: _without_range,
+    getattr(_aten.random_, "from"): _random_from_in_place,
     _aten.poisson.default: _undefined("poisson", _OUTSIDE),
     _aten.binomial.default: _undefined("binomial", _OUTSIDE),
     _aten._standard_gamma.default: _undefined("standard_gamma", _OUTSIDE),
     _aten._sample_dirichlet.default: _undefined("sample_dirichlet", _OUTSIDE),
-    getattr(_aten.random_, "from"): _random_from_in_place,
     _aten.cauchy_.default: _undefined("cauchy", "Write torch.tan((torch.rand_like(x) - 0.5) * math.pi)."),
     _aten.geometric_.default: _undefined(
         "geometric", "Write torch.ceil(torch.empty_like(x).exponential_(-math.log1p(-p)))."

@@ -11,7 +11,14 @@ from enum import Enum
 from typing import Any
 
 from counterfoil.errors import SignatureError
-from counterfoil.intoto import ADJUDICATION_PREDICATE, RUN_PREDICATE, TREE_HEAD_PREDICATE, VERDICT_PREDICATE
+from counterfoil.intoto import (
+    ADJUDICATION_PREDICATE,
+    RUN_PREDICATE,
+    SVR_PREDICATE,
+    TREE_HEAD_PREDICATE,
+    VERDICT_PREDICATE,
+    VSA_PREDICATE,
+)
 from counterfoil.sentence import say
 from counterfoil.signing import PublicKey, parse_statement
 
@@ -21,12 +28,15 @@ class Purpose(Enum):
 
     AUDIT = "audit"
     """One verdict or one adjudication."""
+    SUMMARY = "summary"
+    """One verdict in the words of others."""
     TRAIN = "train"
     """Tree heads, and at the end one run's claim, all of one order."""
 
 
 _PREDICATES = {
     Purpose.AUDIT: {VERDICT_PREDICATE: say("a verdict"), ADJUDICATION_PREDICATE: say("an adjudication")},
+    Purpose.SUMMARY: {SVR_PREDICATE: say("a simple verification result"), VSA_PREDICATE: say("a verification summary")},
     Purpose.TRAIN: {RUN_PREDICATE: say("the claim of a run"), TREE_HEAD_PREDICATE: say("a tree head")},
 }
 

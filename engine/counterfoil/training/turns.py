@@ -259,16 +259,6 @@ def _capture(job: TurnsJob, turn: Turn, rule: UpdateRule, rows: Rows, batch_size
         )
 
 
-@contextmanager
-def _about(turn: Turn) -> Iterator[None]:
-    """Name the turn in what is said of its objective, its optimizer and its learning rates."""
-    try:
-        yield
-    except (DataError, ProgramError) as error:
-        sentence = f"In the turn {turn.name!r}: {error.sentence}"
-        raise type(error)(sentence, remedy=error.remedy, detail=error.detail) from error
-
-
 def _trained(model: nn.Module, turn: Turn) -> set[str]:
     """Return the names of the parameters that a turn trains; raises DataError when there is none."""
     parameters = dict(model.named_parameters())
@@ -279,6 +269,16 @@ def _trained(model: nn.Module, turn: Turn) -> set[str]:
             remedy=f"The model has {', '.join(list(parameters)[:_SHOWN])}{' and others' * (len(parameters) > _SHOWN)}.",
         )
     return chosen
+
+
+@contextmanager
+def _about(turn: Turn) -> Iterator[None]:
+    """Name the turn in what is said of its objective, its optimizer and its learning rates."""
+    try:
+        yield
+    except (DataError, ProgramError) as error:
+        sentence = f"In the turn {turn.name!r}: {error.sentence}"
+        raise type(error)(sentence, remedy=error.remedy, detail=error.detail) from error
 
 
 def _united(

@@ -5213,6 +5213,10 @@ Lauf zu finden</translation>
             <translation>Gegenstände des Urteils sollten die Bündeldatei und der Lauf sein.</translation>
         </message>
         <message>
+            <source>The verdict's third subject is not the model of a verified run.</source>
+            <translation>Der dritte Gegenstand des Urteils ist nicht das Modell eines verifizierten Laufs.</translation>
+        </message>
+        <message>
             <source>The verdict's {0} are not in order.</source>
             <translation>Im Urteil nicht geordnet: {0}.</translation>
         </message>
@@ -5581,6 +5585,10 @@ Lauf zu finden</translation>
             <translation type="unfinished" />
         </message>
         <message>
+            <source>a simple verification result</source>
+            <translation>ein einfaches Prüfergebnis</translation>
+        </message>
+        <message>
             <source>a socket</source>
             <translation>ein Socket</translation>
         </message>
@@ -5595,6 +5603,10 @@ Lauf zu finden</translation>
         <message>
             <source>a verdict</source>
             <translation>ein Urteil</translation>
+        </message>
+        <message>
+            <source>a verification summary</source>
+            <translation>eine Zusammenfassung der Prüfung</translation>
         </message>
         <message>
             <source>adjudication</source>

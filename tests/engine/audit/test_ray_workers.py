@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from counterfoil.audit.parts.result import Message, Ready
 from counterfoil.audit.values.events import WorkersReported
 from counterfoil.audit.values.outcome import Outcome
 from counterfoil.audit.values.workers import RayWorkers
@@ -50,13 +51,25 @@ def test_a_node_that_goes_away_has_its_segments_replayed_elsewhere(digits_job: J
     given: list[tuple[int, int]] = []
 
     class Losing(rayexec.RayActors):
-        """The second node goes away when both workers have a segment."""
+        """Both workers are ready before either is given anything; then the second node goes away."""
+
+        held: list[Message] | None = None
+
+        def wait(self, seconds: float) -> list[Message]:
+            said = super().wait(seconds)
+            if given:
+                return said
+            self.held = [*(self.held or ()), *said]
+            if sum(isinstance(message, Ready) for message in self.held) < 2:
+                return []
+            said, self.held = self.held, None
+            return said
 
         def give(self, worker: int, number: int) -> None:
-            super().give(worker, number)
             given.append((worker, number))
-            if len({worker for worker, _ in given}) == 2 and cluster.worker_nodes:
+            if len(given) == 2:
                 cluster.remove_node(other, allow_graceful=False)
+            super().give(worker, number)
 
     try:
         with pytest.MonkeyPatch.context() as patch:

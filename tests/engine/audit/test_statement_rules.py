@@ -97,6 +97,8 @@ BROKEN: list[tuple[int, str, Change, str]] = [
     (1, "rejected", lambda s: s["predicate"]["verifier"].update(id="urn:other"), "not made by Counterfoil"),
     (2, "verified", lambda s: s["subject"].reverse(), "should be the bundle file and the run"),
     (2, "verified", lambda s: s["subject"][1].update(name="another"), "second subject is not the run"),
+    (2, "verified", lambda s: s["subject"].append(s["subject"][1]), "third subject is not the model"),
+    (2, "disputed", lambda s: s["subject"].append(s["subject"][0]), "third subject is not the model"),
     (2, "confirmed", lambda s: s["subject"].append(s["subject"].pop(0)), "should be the bundle file and the run"),
     (3, "verified", lambda s: s["predicate"]["inputAttestations"][0].update(predicateType="urn:x"), "not the claim"),
     (4, "verified", lambda s: s["predicate"]["checks"].pop(), "every check once and in order"),
@@ -202,7 +204,7 @@ MALFORMED: dict[str, tuple[Change, str]] = {
     "other people's digits": (lambda s: s["predicate"].update(timeVerified="٢٠٢٦-01-31T12:00:00Z"), "timeVerified"),
     "check 11": (lambda s: s["predicate"]["checks"][9].update(number=11), r"checks\[9\].number"),
     "a state of its own": (lambda s: s["predicate"]["checks"][9].update(state="fine"), "fine.*state"),
-    "a third subject": (lambda s: s["subject"].append(s["subject"][1]), "subject"),
+    "a fourth subject": (lambda s: s["subject"].extend([s["subject"][1]] * 2), "subject"),
     "no subject": (lambda s: s["subject"].clear(), "subject"),
     "two claims": (lambda s: s["predicate"]["inputAttestations"].extend(
         s["predicate"]["inputAttestations"]), "inputAttestations"),

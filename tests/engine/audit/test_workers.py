@@ -7,11 +7,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 
-import msgspec
 import pytest
 
 from counterfoil.audit.parts.plan import Schedule
-from counterfoil.audit.parts.result import SegmentResult
 from counterfoil.audit.statement.verdict import sign_verdict, verify_verdict
 from counterfoil.audit.values.events import Event, WorkersReported
 from counterfoil.audit.values.outcome import Outcome
@@ -86,69 +84,6 @@ def test_no_worker_is_left(digits_job, monkeypatch):
         report = ended(whole(request_of(digits_job))).report
     assert report.outcome is Outcome.INCONCLUSIVE
     assert "No worker is left" in report.reason
-
-
-def _with_step(result: SegmentResult, **changed: object) -> SegmentResult:
-    *steps, last = result.steps
-    return msgspec.structs.replace(result, steps=(*steps, msgspec.structs.replace(last, **changed)))
-
-
-def _counting(result: SegmentResult, place: int) -> SegmentResult:
-    counts = list(result.steps[-1].counts)
-    counts[place] += 1
-    return _with_step(result, counts=tuple(counts))
-
-
-LIES: dict[str, Callable[[SegmentResult], SegmentResult]] = {
-    "a step differs": lambda result: _with_step(result, leaf=bytes(32)),
-    "a step could not be replayed": lambda result: msgspec.structs.replace(result, trouble="Step 1 diverged."),
-    "a step is missing": lambda result: msgspec.structs.replace(result, steps=result.steps[:-1]),
-    "a contradiction": lambda result: _counting(result, 2),
-    "an omission": lambda result: _counting(result, 3),
-    "a steered entry": lambda result: _counting(result, 5),
-    "entries that there are not": lambda result: _counting(result, 0),
-    "an account of another program": lambda result: msgspec.structs.replace(result, sums=result.sums[1:]),
-    "counts below zero": lambda result: _with_step(result, counts=(-1,) * 8),
-}
-
-
-@pytest.mark.parametrize("lie", LIES)
-def test_an_accusation_of_a_worker_counts_for_nothing(lie, digits_job, tmp_path, alone, monkeypatch):
-    """The audit replays the segment itself, and finds it right."""
-    bent = LIES[lie]
-    with crewed(monkeypatch, lambda place: Bent(place, 2, lie=lambda _, r: bent(r) if r.number == 2 else r)):
-        same_end(whole(request_of(digits_job)), alone(digits_job), tmp_path)
-
-
-def test_a_worker_that_hides_a_step_is_found_by_the_second_replay(cheat, monkeypatch, tmp_path, alone):
-    """It says that all came out right, with the leaves that the trainer signed."""
-    from counterfoil.audit.parts.result import StepResult
-    from counterfoil.bundle.reader import BundleReader
-    from counterfoil.bundle.schema import run_tree
-
-    with BundleReader.open(cheat.run) as reader:
-        tree = run_tree(tuple(reader.step_records()))
-
-    def hide(worker: int, result: SegmentResult) -> SegmentResult:
-        if result.number != 2:
-            return result
-        steps = tuple(StepResult(step, tree.leaf(step).value, 0.0, (0,) * 8, 0.0) for step in (3, 4))
-        return SegmentResult(2, steps, tuple((0,) * 6 for _ in result.sums))
-
-    with crewed(monkeypatch, lambda place: Bent(place, 2, lie=hide, away=True)):
-        drawn = ended(whole(request_of(cheat, recheck=3))).report
-        missed = ended(whole(request_of(cheat, recheck=0))).report
-    assert drawn.outcome is Outcome.DISPUTED, "the audit has seen it itself"
-    assert drawn.dispute == ended(alone(cheat)).report.dispute
-    # The control: this is what trusting workers means.
-    assert missed.outcome is Outcome.VERIFIED
-
-
-def test_a_worker_with_another_loss_is_not_relied_on(digits_job, monkeypatch):
-    with crewed(monkeypatch, lambda place: Bent(place, 2, lie=lambda _, r: _with_step(r, loss=1.0), away=True)):
-        report = ended(whole(request_of(digits_job))).report
-    assert report.outcome is Outcome.INCONCLUSIVE
-    assert "cannot be relied on" in report.reason
 
 
 def test_a_worker_that_opened_another_file_is_not_asked(digits_job, cheat, monkeypatch):

@@ -10,9 +10,9 @@ NAMES = [name for name in allowed_names() if name not in DRAWS]
 
 # Core ATen operators that no program may use, each with the reason.
 EXCLUDED = {
-    "_cdist_forward": "distances by a matrix product or directly, as the size decides: no fixed scale rule",
+    "_cdist_forward": "put together from a difference and a norm",
     "_pdist_forward": "as _cdist_forward",
-    "_embedding_bag": "its mode decides between a sum, a mean and a maximum: no fixed scale rule",
+    "_embedding_bag": "put together from sums by index",
     "_fft_c2r": "complex numbers",
     "_fft_r2c": "complex numbers",
     "_local_scalar_dense": "reads a value to decide control flow",
@@ -22,9 +22,9 @@ EXCLUDED = {
     "atan2.out": "writes to an argument",
     "empty": "uninitialised memory; lowered to full",
     "empty_strided": "uninitialised memory; lowered to full",
-    "grid_sampler_2d": "picks neighbours by computed coordinates, so a last bit decides which pixel is read",
+    "grid_sampler_2d": "put together, so that each coordinate is a correctly rounded product and sum",
     "masked_scatter": "the position of each element depends on the values before it; taken apart",
-    "native_dropout": "draws random numbers",
+    "native_dropout": "draws random numbers: taken from Philox, like those below",
     "nonzero": "a shape that depends on values",
     "rand": "draws random numbers",
     "randn": "draws random numbers",

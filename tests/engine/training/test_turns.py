@@ -13,11 +13,11 @@ from torch.optim.lr_scheduler import StepLR
 
 from counterfoil.bundle.precision import ExactPrecision
 from counterfoil.errors import DataError, ProgramError, TrialError
-from counterfoil.program.update import AdamW, Sgd
+from counterfoil.program.update import Adam, AdamW, Sgd
 from counterfoil.training.trial import Trial, TrialProgress, TrialStarted
 from counterfoil.training.turns import Turn, order_turns
 from support.jobs import draw
-from support.turns import D_RATE, gan_job, gan_order
+from support.turns import D_RATE, G_RATE, deceive, gan_job, gan_order, tell_apart
 
 
 def last_layers(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
@@ -56,6 +56,15 @@ def test_an_optimizers_own_steps_count_for_it():
     assert not draft.scalars[2, columns].any()
 
 
+def test_optimizers_of_torch_bring_their_parameters_and_rates():
+    job = gan_job()
+    halves = job.model.discriminator, job.model.generator
+    adam = torch.optim.Adam(halves[0].parameters(), lr=D_RATE, betas=(0.5, 0.999))
+    sgd = torch.optim.SGD(halves[1].parameters(), lr=G_RATE, momentum=0.9)
+    turns = (Turn("d", tell_apart, adam), Turn("g", deceive, sgd))
+    assert order_turns(gan_job(model=job.model, turns=turns)).manifest == gan_order().manifest
+
+
 def test_a_scheduler_moves_on_after_its_optimizers_steps():
     first, second = (
         small("d", learning_rate=0.8, scheduler=lambda o: StepLR(o, 1, 0.5)),
@@ -64,6 +73,25 @@ def test_a_scheduler_moves_on_after_its_optimizers_steps():
     draft = order_turns(gan_job(turns=(first, second)))
     assert draft.manifest.scalar_names == ("lr",)
     assert draft.scalars[:, 0].tolist() == [0.8, 0.4, 0.3, 0.2, 0.1, 0.2, 0.05]
+
+
+def test_optimizers_of_torch_hold_their_own_parameters():
+    model = gan_job().model
+    given = order_turns(
+        gan_job(
+            model=model,
+            turns=(
+                Turn("d", tell_apart, torch.optim.Adam(model.discriminator.parameters(), 0.1)),
+                Turn("g", deceive, torch.optim.SGD(model.generator.parameters(), 0.2, momentum=0.5)),
+            ),
+        )
+    )
+    ours = (
+        Turn("d", tell_apart, Adam(), "discriminator.*", 0.1),
+        Turn("g", deceive, Sgd(momentum=0.5), "generator.*", 0.2),
+    )
+    expected = order_turns(gan_job(model=model, turns=ours))
+    assert given.manifest.digest == expected.manifest.digest
 
 
 def test_the_model_is_left_as_it_was():

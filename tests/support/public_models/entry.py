@@ -33,12 +33,14 @@ class Entry:
         library: The module that has to be installed.
         make: Makes it, in training mode, at a tiny size.
         refused: By profile, a part of the sentence by which it is refused; VERIFIED where there is none.
+        why: Why it is refused, and what to do, for the page.
     """
 
     name: str
     library: str
     make: Callable[[], Made]
     refused: Mapping[str, str] = field(default_factory=dict)
+    why: str = ""
 
 
 def tokens(rows: int, length: int, vocabulary: int, seed: int = 0) -> Array:

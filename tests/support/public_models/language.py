@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from support.public_models.entry import Array, Entry, Made, classes, normal, tokens
+from support.public_models.entry import KINDS, Array, Entry, Made, classes, normal, tokens
 
 _VOCABULARY, _LENGTH, _ROWS = 97, 10, 4
 _SMALL = {
@@ -223,7 +223,11 @@ LANGUAGE = (
     Entry("Whisper", _T, _of("WhisperForConditionalGeneration", "WhisperConfig", _whisper, **{
         k: v for k, v in _DECODER.items() if k != "max_position_embeddings"}, **_SPECIAL, num_mel_bins=8,
         max_source_positions=20, max_target_positions=16, decoder_start_token_id=1)),
-    Entry("wav2vec 2.0", _T, _of("Wav2Vec2ForCTC", "Wav2Vec2Config", _waves, **_WAV2VEC2)),
+    Entry("wav2vec 2.0", _T, _of("Wav2Vec2ForCTC", "Wav2Vec2Config", _waves, **_WAV2VEC2), dict.fromkeys(
+        KINDS, "decides control flow or a shape by the values of a tensor"),
+        "its default `layerdrop=0.1` skips whole layers by a random number in Python; with 0 it is VERIFIED."),
+    Entry("wav2vec 2.0 with layerdrop=0", _T, _of("Wav2Vec2ForCTC", "Wav2Vec2Config", _waves, **_WAV2VEC2,
+        layerdrop=0.0)),
     Entry("CLIP", _T, _clip),
     Entry("ViT", _T, _of("ViTForImageClassification", "ViTConfig", _images(16), **_VISION)),
     Entry("Swin", _T, _of("SwinForImageClassification", "SwinConfig", _images(32), image_size=32, patch_size=4,

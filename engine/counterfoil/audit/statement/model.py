@@ -345,11 +345,15 @@ Subjects = Annotated[tuple[SubjectFields, ...], Meta(min_length=1, max_length=2)
 """The file that was judged, and the run in it when it is known."""
 
 
+VerdictSubjects = Annotated[tuple[SubjectFields, ...], Meta(min_length=1, max_length=3)]
+"""The same, and behind them the model that was delivered."""
+
+
 class VerdictStatement(Strict, frozen=True):
     """The in-toto statement that an auditor signs."""
 
     type_: str = msgspec.field(name="_type")
-    subject: Subjects
+    subject: VerdictSubjects
     predicate_type: str
     predicate: VerdictFields
 

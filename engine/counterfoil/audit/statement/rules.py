@@ -72,13 +72,17 @@ def maker(said: Signed) -> Broken:
 
 
 def subjects(said: Signed) -> Broken:
-    """Rule 2: a verdict is about one file, and about one run when that was read."""
-    file, *runs = said.statement.subject
+    """Rule 2: a verdict is about one file, and one run when that was read; of a verified one it may name the model."""
+    file, *rest = said.statement.subject
+    runs, models = rest[:1], rest[1:]
     if file.digest.keys() != {"sha256"}:
         yield say("The verdict's subjects should be the bundle file and the run.")
     for run in runs:
         if run.name != "run" or run.digest.keys() != {"rfc9162Sha256"}:
             yield say("The verdict's second subject is not the run.")
+    for model in models:
+        if model.digest.keys() != {"sha256"} or said.statement.predicate.result is not Outcome.VERIFIED:
+            yield say("The verdict's third subject is not the model of a verified run.")
 
 
 def claim(said: Signed) -> Broken:
@@ -390,7 +394,7 @@ def rejected(said: Adjudication) -> Broken:
 _BOTH = (Verdict, Adjudication)
 RULES = (
     Rule(1, "It was made by Counterfoil", _BOTH, maker),
-    Rule(2, "It is about one file, and one run at most", _BOTH, subjects),
+    Rule(2, "It is about one file, one run at most, and a model of it", _BOTH, subjects),
     Rule(3, "It rests on the claim of a run", _BOTH, claim),
     Rule(4, "It has the ten checks", _BOTH, ten_checks),
     Rule(5, "Its steps fit inside each other", (Verdict,), coverage),

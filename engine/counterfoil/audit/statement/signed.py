@@ -135,7 +135,8 @@ class Verdict(Signed):
 
     kind = say("verdict")
     facts = (
-        *_SHARED, "steps_replayed", "sample", "disputed_step", "steering", "without_bound", "exact_bits", "replayed_at",
+        *_SHARED, "steps_replayed", "sample", "model", "disputed_step", "steering", "without_bound", "exact_bits",
+        "replayed_at",
         "signed_at", "key_id", "predicate",
     )  # fmt: skip
 
@@ -143,6 +144,12 @@ class Verdict(Signed):
     def outcome(self) -> Outcome:
         """The conclusion."""
         return self.statement.predicate.result
+
+    @property
+    def model(self) -> tuple[str, Digest] | None:
+        """Name and OpenSSF Model Signing digest of the folder whose weights are the run's; None when none was given."""
+        subjects = self.statement.subject
+        return (subjects[2].name, Digest.from_hex(subjects[2].digest["sha256"])) if len(subjects) > 2 else None
 
     @property
     def headline(self) -> str:

@@ -26,12 +26,13 @@ from counterfoil.sentence import say
 from counterfoil.signing import PublicKey, SigningKey, open_statement, sign_statement
 
 
-def preview_verdict(report: AuditReport, signed_at: datetime) -> bytes:
+def preview_verdict(report: AuditReport, signed_at: datetime, model: tuple[str, Digest] | None = None) -> bytes:
     """Return exactly the bytes that :func:`sign_verdict` signs for the same report and time.
 
     Args:
         report: The report of the audit's last event.
         signed_at: The time of the verdict, with its zone; counted in whole seconds.
+        model: Name and OpenSSF Model Signing digest of the folder whose weights were found to be the run's.
 
     Returns:
         An in-toto Statement v1 as canonical JSON.
@@ -40,7 +41,7 @@ def preview_verdict(report: AuditReport, signed_at: datetime) -> bytes:
         SignatureError: There is nothing to make a statement about: the audit could not read the bundle file, or
             imitated other hardware.
     """
-    return canonical.encode(verdict_statement(report, signed_at))
+    return canonical.encode(verdict_statement(report, signed_at, model))
 
 
 def preview_adjudication(report: AdjudicationReport, signed_at: datetime) -> bytes:

@@ -61,8 +61,16 @@ from counterfoil.sentence import say
 from counterfoil.timestamps import timestamp
 
 
-def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any]:
-    """Return the in-toto Statement v1 that says what ``report`` says; raises SignatureError as sign_verdict does."""
+def verdict_statement(
+    report: AuditReport, signed_at: datetime, model: tuple[str, Digest] | None = None
+) -> dict[str, Any]:
+    """Return the in-toto Statement v1 that says what ``report`` says; raises SignatureError as sign_verdict does.
+
+    Args:
+        report: The report of an audit.
+        signed_at: When it is signed.
+        model: Name and digest of the folder whose weights were found to be the run's final state.
+    """
     if report.bundle_digest is None:
         raise SignatureError(
             say("There is no verdict to sign: the bundle file could not be read, or changed while it was read."),
@@ -76,7 +84,7 @@ def verdict_statement(report: AuditReport, signed_at: datetime) -> dict[str, Any
     return _json(
         VerdictStatement(
             type_=STATEMENT_TYPE,
-            subject=_subjects(report.bundle_name, report.bundle_digest, report.run_root),
+            subject=(*_subjects(report.bundle_name, report.bundle_digest, report.run_root), *_model(model)),
             predicate_type=VERDICT_PREDICATE,
             predicate=VerdictFields(
                 **_shared(report, report.bundle_name, signed_at),
@@ -146,6 +154,10 @@ def _subjects(name: str, file_digest: Digest, run_root: Digest | None) -> tuple[
     file = SubjectFields(printable, {"sha256": file_digest.hex})
     # A run root is no SHA-256 of a file, so it stands under an algorithm name of its own.
     return (file,) if run_root is None else (file, SubjectFields("run", {"rfc9162Sha256": run_root.hex}))
+
+
+def _model(model: tuple[str, Digest] | None) -> tuple[SubjectFields, ...]:
+    return () if model is None else (SubjectFields(model[0], {"sha256": model[1].hex}),)
 
 
 def _shared(report: Report, file_name: str, signed_at: datetime) -> dict[str, Any]:

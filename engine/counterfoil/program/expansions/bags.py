@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.errors import ProgramError
+from counterfoil.program.noform import NoFormError
 
 _aten = torch.ops.aten
 _SUM, _MEAN = 0, 1
@@ -19,8 +19,8 @@ _SUM, _MEAN = 0, 1
 
 def _check_mode(mode: int) -> None:
     if mode not in (_SUM, _MEAN):
-        raise ProgramError(
-            "An embedding bag takes the maximum of its rows, which has no form of fixed shapes.",
+        raise NoFormError(
+            "takes the maximum of the rows of an embedding bag, which has no form of fixed shapes",
             remedy='Use mode="sum" or "mean", or nn.Embedding and amax over bags of one length.',
         )
 

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.errors import ProgramError
+from counterfoil.program.noform import NoFormError
 
 _aten = torch.ops.aten
 _BILINEAR, _NEAREST = 0, 1
@@ -24,8 +24,8 @@ _ZEROS, _BORDER = 0, 1
 
 def _check_mode(mode: int) -> None:
     if mode not in (_BILINEAR, _NEAREST):
-        raise ProgramError(
-            "A grid is sampled with cubic weights, for which there is no definition.",
+        raise NoFormError(
+            "samples a grid with cubic weights, for which there is no definition",
             remedy='Use grid_sample with mode="bilinear" or "nearest".',
         )
 

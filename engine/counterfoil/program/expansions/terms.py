@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil.errors import ProgramError
+from counterfoil.program.noform import NoFormError
 
 _aten = torch.ops.aten
 Number = int | float
@@ -144,8 +144,8 @@ def _polygamma(order: int, x: Tensor) -> Tensor:
     if order == 0:
         return _digamma(x)
     if order != 1:
-        raise ProgramError(
-            f"A step needs the polygamma function of order {order}; there are those of orders 0 and 1.",
+        raise NoFormError(
+            f"needs the polygamma function of order {order}; there are those of orders 0 and 1",
             remedy="Use a distribution whose density has a simpler derivative.",
         )
     small = x < _SHIFT
@@ -154,6 +154,17 @@ def _polygamma(order: int, x: Tensor) -> Tensor:
     slope = inverse + square * 0.5 + _series(_CURVE, square) * (square * inverse)
     parts = [torch.reciprocal(x + float(places) if places else x) for places in range(_SHIFT)]
     return torch.where(small, slope + sum(part * part for part in parts), slope)
+
+
+# Places that a maximum was taken from.
+
+
+def _unpool(x: Tensor, indices: Tensor, output_size: Sequence[int], *_: Any) -> Tensor:
+    """Each element to its place in a plane, or volume, of zeros."""
+    lead = x.shape[: x.dim() - len(output_size)]
+    planes = x.new_zeros((*lead, math.prod(output_size)))
+    placed = torch.scatter(planes, -1, indices.reshape(*lead, -1), x.reshape(*lead, -1))
+    return placed.view(*lead, *output_size)
 
 
 # Shrinking.
@@ -185,8 +196,12 @@ TABLE: Mapping[Any, Callable[..., Any]] = {
     _aten.lgamma.default: _lgamma,
     _aten.digamma.default: _digamma,
     _aten.polygamma.default: _polygamma,
+    _aten.max_unpool2d.default: _unpool,
+    _aten.max_unpool3d.default: _unpool,
     _aten.hardshrink.default: _hardshrink,
     _aten.hardshrink_backward.default: _hardshrink_backward,
     _aten.softshrink.default: _softshrink,
     _aten.softshrink_backward.default: _hardshrink_backward,
 }
+WRITING: Mapping[Any, Callable[..., Any]] = {_aten.zero.default: torch.zeros_like}
+"""What a write becomes when mutations have been removed."""

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from counterfoil.program.substitutes.assumed import hold
+from counterfoil.program.substitutes.masks import selected
 
 _NEVER = -1e30
 """The logarithm of the probability of what cannot be: finite, so that no sum of logarithms is without a value."""
@@ -28,9 +29,12 @@ def _ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Any:
-    """The forward variables of Graves et al. 2006 in logarithms, for the longest target that fits; masks for lengths."""
+    """The forward variables of Graves et al. 2006 in logarithms, for the longest target; masks for lengths."""
     if isinstance(reduction, int):
         reduction = ("none", "mean", "sum")[reduction]
+    rows_of_targets = selected(targets)
+    if rows_of_targets is not None:
+        targets = rows_of_targets
     if targets.dim() != 2 and log_probs.dim() == 3:
         return NotImplemented
     single = log_probs.dim() == 2

@@ -1,4 +1,4 @@
-"""Writes to the places of a mask: of which there are as many as there are places, and nobody knows how many."""
+"""Places that a mask chooses: how many there are is told by values alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from counterfoil.errors import ProgramError
 from counterfoil.program.moves import masked
+from counterfoil.program.substitutes.assumed import knows
 
 
 def _write(x: Tensor, key: Any, value: Any) -> Any:
@@ -29,4 +31,44 @@ def _write(x: Tensor, key: Any, value: Any) -> Any:
     return None
 
 
-TABLE: Mapping[Any, Any] = {Tensor.__setitem__: _write}
+_SELECTED = "_counterfoil_selected"
+"""Attribute of what stands for the elements that a mask selects: the rows and the mask."""
+
+
+def _select(x: Tensor, mask: Tensor) -> Any:
+    """What ``masked_select`` gives of a mask that is not known: something that CTC alone can read."""
+    if knows(mask) or x.dim() != 2 or x.shape != mask.shape:
+        return NotImplemented
+    found = x.reshape(-1)
+    setattr(found, _SELECTED, (x, mask))
+    return found
+
+
+def selected(targets: Tensor) -> Tensor | None:
+    """The rows of what was selected by a mask, what it chose in front; None for other tensors."""
+    rows, mask = getattr(targets, _SELECTED, (None, None))
+    if rows is None or mask is None:
+        return None
+    order = mask.logical_not().to(torch.int64).sort(dim=1, stable=True)[1]
+    return rows.gather(1, order)  # type: ignore[no-any-return]
+
+
+def check(func: Any, args: tuple[Any, ...]) -> None:
+    """Raise where something else reads what was selected.
+
+    Raises:
+        ProgramError: It does.
+    """
+    name = getattr(func, "__name__", str(func))
+    if name != "__get__" and any(getattr(item, _SELECTED, None) is not None for item in args):
+        raise ProgramError(
+            f"The elements that a mask selects are used by {name}, and how many there are is told by values alone.",
+            remedy="Keep the shape fixed: weigh by the mask, or choose with torch.where, instead of picking elements.",
+        )
+
+
+TABLE: Mapping[Any, Any] = {
+    Tensor.__setitem__: _write,
+    Tensor.masked_select: _select,
+    torch.masked_select: _select,
+}

@@ -2,8 +2,8 @@
 
 A packed sequence of torch holds as many rows as its lengths add up to. Here it holds the rows of every step, and its
 lengths go with it: a recurrent layer leaves a sequence's state alone beyond its end, and a padded sequence has the
-padding there. What works row by row may read it, recurrent layers and ``pad_packed_sequence``; anything else is refused,
-since a loss over its rows would count those that are none. A padded sequence is as long as the one that was packed.
+padding there. What works row by row may read it, recurrent layers and ``pad_packed_sequence``; anything else is
+refused, since a loss over its rows would count those that are none. A padded sequence is as long as what was packed.
 """
 
 from __future__ import annotations
@@ -174,8 +174,8 @@ def finish(func: Any, args: Sequence[Any], result: Any) -> Any:
     if func in _SHAPES or getattr(func, "__name__", "") == "__get__":
         return result
     raise ProgramError(
-        f"The rows of a packed sequence are used by {getattr(func, '__name__', func)}, and how many there are is told by "
-        "values alone.",
+        f"The rows of a packed sequence are used by {getattr(func, '__name__', func)}, and how many there are is told "
+        "by values alone.",
         remedy="Pad it first with pad_packed_sequence, and choose by the lengths with torch.where.",
     )
 

@@ -1,0 +1,1 @@
+"""What a verdict says and what a run recorded, in formats that others read."""

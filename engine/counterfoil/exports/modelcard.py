@@ -1,0 +1,70 @@
+"""A section for a model's card: what was verified, by whom, and how to check it."""
+
+from __future__ import annotations
+
+import re
+
+from counterfoil.audit.statement.signed import Verdict
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.plaintext import one_line
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&])")
+_MEANINGS = {
+    Outcome.VERIFIED: "the training was executed again and came out as the trainer signed it, bit for bit",
+    Outcome.DISPUTED: "a step of the training was executed again and came out different",
+    Outcome.INCONCLUSIVE: "nothing was concluded about the training",
+    Outcome.REFUSED: "nothing was concluded about the training: the run could not be judged",
+    Outcome.ERROR: "nothing was concluded about the training: the audit failed",
+}
+
+
+def model_card(verdict: Verdict, key_file: str, verdict_file: str) -> str:
+    """Return a section of Markdown.
+
+    Args:
+        verdict: The verdict.
+        key_file: Name of the auditor's public key file, for the command.
+        verdict_file: Name of the verdict's file.
+    """
+    model = verdict.model
+    rows = {
+        "Result": f"**{verdict.outcome.value}**: {_MEANINGS[verdict.outcome]}",
+        "In words": _plain(verdict.reason),
+        "Job": _plain(verdict.title),
+        "Steps": f"{verdict.steps_replayed} of {verdict.steps_ordered} replayed",
+        "Order": _digest(verdict.order_digest)
+        + (", compared with the client's own" if verdict.order_source == "client" else ", taken from the run"),
+        "Run root": _digest(verdict.run_root),
+        "Weights": f"OpenSSF Model Signing digest `{model[1].hex}`" if model is not None else "not compared",
+        "Signed": f"{verdict.signed_at}, with the Ed25519 key `{verdict.key_id}`",
+    }
+    lines = [f"| {name} | {text} |" for name, text in rows.items()]
+    return "\n".join(
+        [
+            "## Verified training",
+            "",
+            "The training of this model was audited with Counterfoil: an auditor replays recorded steps bit for bit.",
+            "What a verdict promises, and what not, is in its threat model.",
+            "",
+            "| | |",
+            "|---|---|",
+            *lines,
+            "",
+            f"Check it: `counterfoil verify {_code(verdict_file)} --key {_code(key_file)}`",
+            "",
+            "",
+        ]
+    )
+
+
+def _digest(digest: object) -> str:
+    return "not read" if digest is None else f"`{digest}`"
+
+
+def _plain(text: str) -> str:
+    """A text that may quote a stranger, as text: one line in which nothing is markup."""
+    return _SPECIAL.sub(r"\\\1", one_line(text))
+
+
+def _code(name: str) -> str:
+    return one_line(name).replace("`", "")

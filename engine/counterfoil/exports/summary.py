@@ -1,0 +1,94 @@
+"""A verdict in the words of in-toto's Simple Verification Result and of SLSA's Verification Summary.
+
+Both know less than a verdict: the first names properties that hold, the second knows PASSED and FAILED. What is
+neither is said by neither: an INCONCLUSIVE verdict becomes no PASSED, and no FAILED, which would accuse.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from counterfoil.audit.statement.model import VERIFIER_ID, json_of
+from counterfoil.audit.statement.signed import Verdict
+from counterfoil.audit.values.outcome import Outcome
+from counterfoil.commit.digest import Digest
+from counterfoil.errors import DataError
+from counterfoil.intoto import SVR_PREDICATE, VSA_PREDICATE, make_statement
+from counterfoil.sentence import say
+
+REPLAYED = "COUNTERFOIL_TRAINING_REPLAYED"
+"""Every step was replayed and came out as it was signed."""
+SAMPLE = "COUNTERFOIL_TRAINING_SAMPLE_REPLAYED"
+"""Only the steps of a sample were."""
+CLIENT_ORDER = "COUNTERFOIL_CLIENT_ORDER"
+"""The order was compared with the client's own."""
+WEIGHTS = "COUNTERFOIL_WEIGHTS_DELIVERED"
+"""The model among the subjects is the final state of the run."""
+
+
+def properties(verdict: Verdict) -> list[str]:
+    """Return what holds of a run by a verdict that says VERIFIED."""
+    whole = verdict.steps_replayed == verdict.steps_ordered
+    found = [REPLAYED if whole else SAMPLE]
+    if verdict.order_source == "client":
+        found.append(CLIENT_ORDER)
+    if verdict.model is not None:
+        found.append(WEIGHTS)
+    return found
+
+
+def svr_statement(verdict: Verdict) -> dict[str, Any]:
+    """Return the in-toto statement of a Simple Verification Result v0.1.
+
+    Raises:
+        DataError: The verdict does not say VERIFIED, and the format names only what holds.
+    """
+    if verdict.outcome is not Outcome.VERIFIED:
+        raise DataError(
+            say("The verdict says {0}, and a simple verification result only names what holds.", verdict.outcome.value),
+            remedy=say("Hand on the verdict itself."),
+        )
+    predicate = {"verifier": {"id": VERIFIER_ID}, "timeCreated": verdict.signed_at, "properties": properties(verdict)}
+    return make_statement(_subjects(verdict), SVR_PREDICATE, predicate)
+
+
+def vsa_statement(verdict: Verdict, file_name: str, file_digest: Digest) -> dict[str, Any]:
+    """Return the in-toto statement of a SLSA Verification Summary v1.
+
+    VERIFIED is PASSED, with a level of ours that tells a sample from the whole; DISPUTED is FAILED.
+
+    Args:
+        verdict: The verdict.
+        file_name: Name of its file.
+        file_digest: SHA-256 of that.
+
+    Raises:
+        DataError: The verdict says INCONCLUSIVE, REFUSED or ERROR, which is neither.
+    """
+    results = {Outcome.VERIFIED: "PASSED", Outcome.DISPUTED: "FAILED"}
+    if verdict.outcome not in results:
+        raise DataError(
+            say(
+                "The verdict says {0}, and a verification summary knows only PASSED and FAILED: neither is true.",
+                verdict.outcome.value,
+            ),
+            remedy=say("Hand on the verdict itself."),
+        )
+    statement = verdict.statement.predicate
+    order = verdict.order_digest
+    passed = verdict.outcome is Outcome.VERIFIED
+    predicate = {
+        "verifier": {"id": VERIFIER_ID, "version": {"counterfoil": statement.verifier.version}},
+        "timeVerified": verdict.signed_at,
+        "resourceUri": statement.resource_uri,
+        "policy": {"uri": "urn:counterfoil:order", "digest": {"sha256": order.hex if order is not None else ""}},
+        "inputAttestations": [{"uri": f"urn:counterfoil:verdict:{file_name}", "digest": {"sha256": file_digest.hex}}],
+        "verificationResult": results[verdict.outcome],
+        "verifiedLevels": properties(verdict) if passed else ["FAILED"],
+    }
+    return make_statement(_subjects(verdict), VSA_PREDICATE, predicate)
+
+
+def _subjects(verdict: Verdict) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json_of(verdict.statement)["subject"]
+    return found
