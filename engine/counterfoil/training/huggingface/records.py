@@ -127,8 +127,8 @@ def _kind(row: Mapping[str, Any], columns: Mapping[str, str], file: Path) -> Kin
     if "messages" in row:
         # A tokenizer's template is a program in the folder of the model.
         remedy = (
-            "Write conversations as texts, with tokenizer.apply_chat_template(messages, tokenize=False), or as prompt and "
-            "completion."
+            "Write conversations as texts, with tokenizer.apply_chat_template(messages, tokenize=False), or as prompt "
+            "and completion."
         )
     raise DataError(
         f"The rows of {file} have {names or 'no column'}; they should have {_COLUMNS}.",
