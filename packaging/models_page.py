@@ -20,8 +20,8 @@ _HEAD = """# Public models
 
 What becomes of public architectures and losses that are given to Counterfoil as their libraries make them: default
 settings, nothing edited, tiny sizes. Each is ordered ([CustomJob](bring-your-own-model.md)), recorded for two steps
-with AdamW, and audited, under a rounding profile and under an exact one ([profiles](profiles.md)). What is refused does not
-depend on the size; what a step takes does ([recording](recording.md)).
+with AdamW, and audited, under a rounding profile and under an exact one ([profiles](profiles.md)). What is refused does
+not depend on the size; what a step takes does ([recording](recording.md)).
 
 Written from `tests/support/public_models` by `python packaging/models_page.py`; measured by
 

@@ -290,6 +290,7 @@ def test_a_pickle_is_refused_and_never_read(models: Path, rows: Callable[..., Pa
 def test_data_that_cannot_be_used_are_a_sentence(models: Path, rows: Callable[..., Path], tmp_path: Path) -> None:
     model = models / "gpt2"
     assert "--columns" in refused(model, rows([{"content": "x"}]))
+    assert "apply_chat_template" in refused(model, rows([{"messages": []}]))
     path = rows(PAIRS)
     path.write_text(path.read_text() + '{"prompt": "a"}\n')
     with pytest.raises(DataError, match=r"Row 5 .* no 'completion'"):
