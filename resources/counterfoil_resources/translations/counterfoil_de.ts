@@ -3981,8 +3981,8 @@ Lauf zu finden</translation>
             <translation>Speichern Sie das Modell noch einmal in einen leeren Ordner.</translation>
         </message>
         <message>
-            <source>Segment {0} came out right on the machine {1}, it said, and here it does not: {2}. What the workers say cannot be relied on.</source>
-            <translation>Segment {0} kam auf dem Rechner {1} richtig heraus, wie er sagte, und hier nicht: {2}. Auf das, was die Helfer sagen, ist kein Verlass.</translation>
+            <source>Segment {0} came out right on the machine {1}, it said, and here it does not ({2}). What the workers say cannot be relied on.</source>
+            <translation>Segment {0} kam auf dem Rechner {1} richtig heraus, wie er sagte, und hier nicht ({2}). Auf das, was die Helfer sagen, ist kein Verlass.</translation>
         </message>
         <message>
             <source>Segment {0} ended {1} workers, each in the middle of its replay, so it was not replayed.</source>
@@ -6281,6 +6281,10 @@ Lauf zu finden</translation>
             <translation>Schritteintrag</translation>
         </message>
         <message>
+            <source>step {0} differs</source>
+            <translation>Schritt {0} ist verschieden</translation>
+        </message>
+        <message>
             <source>steps were replayed although a check before that was not passed</source>
             <translation>Schritte wurden nachgerechnet, obwohl eine Prüfung davor nicht bestanden ist</translation>
         </message>
@@ -6395,6 +6399,10 @@ Lauf zu finden</translation>
         <message>
             <source>the name is too long</source>
             <translation>der Name ist zu lang</translation>
+        </message>
+        <message>
+            <source>the number of steps differs</source>
+            <translation>die Anzahl der Schritte ist verschieden</translation>
         </message>
         <message>
             <source>the order</source>
