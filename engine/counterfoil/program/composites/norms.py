@@ -212,7 +212,7 @@ def _group_norm(
     rstd = torch.rsqrt(mean_over(deviation * deviation, [2]) + epsilon)
     h = (deviation * rstd.unsqueeze(-1)).view(samples, channels, positions)
     shaped = [None if values is None else values.view(1, -1, 1) for values in (weight, bias)]
-    return _scaled(h, *shaped).view(x.shape), mean, rstd
+    return _scaled(h, *shaped).view(x.shape).contiguous(), mean, rstd
 
 
 def _group_norm_backward(
@@ -243,7 +243,7 @@ def _group_norm_backward(
         ]
         over = [samples, groups, channels // groups * positions]
         k = (g if weight is None else g * weight.view(1, -1, 1)).view(over)
-        of_input = ((k - (h.view(over) * means[0] + means[1])) * rstd.unsqueeze(-1)).view(x.shape)
+        of_input = ((k - (h.view(over) * means[0] + means[1])) * rstd.unsqueeze(-1)).view(x.shape).contiguous()
     of_weight = sum_over(of_products, [0]) if mask[1] else None
     return of_input, of_weight, sum_over(of_gradients, [0]) if mask[2] else None
 
