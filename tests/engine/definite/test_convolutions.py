@@ -27,6 +27,8 @@ CASES = {
     "dilated groups": ((1, 4, 8, 9), (4, 2, 2, 3), Geometry((1, 2), (2, 0), (2, 1), 2)),
     "depthwise": ((2, 3, 5, 5), (6, 1, 3, 3), Geometry((1, 1), (1, 1), (1, 1), 3)),
     "one element": ((2, 5, 4, 4), (3, 5, 1, 1), Geometry((2, 2), (0, 0), (1, 1))),
+    "one output": ((2, 3, 6, 5), (1, 3, 3, 3), Geometry((1, 1), (1, 1), (1, 1))),
+    "one input, one element": ((2, 1, 4, 4), (3, 1, 1, 1), Geometry((1, 1), (0, 0), (1, 1))),
     "padding beyond the kernel": ((1, 2, 3, 3), (2, 2, 2, 2), Geometry((1, 1), (3, 3), (1, 1))),
     "three axes": ((1, 2, 4, 3, 5), (3, 2, 2, 2, 3), Geometry((1, 1, 2), (1, 0, 1), (1, 2, 1))),
 }
