@@ -210,13 +210,15 @@ def _names(delivered: Weights, state: _State, prefix: str, average: bool) -> _Na
     wanted = {name: of for name, of in wanted.items() if name not in frozen}
     unsaved = () if manifest.module is None else manifest.module.unsaved
     allowed = {called(name): name for name in unsaved if name in state.layout}
-    tied = []
+    tied, named_so = [], dict(wanted)
     for name, target in tied_names(manifest).items():
         second, first = called(name), called(target)
-        if second in delivered.tensors and first in wanted:
+        if second in delivered.tensors and first in named_so:
             tied.append(second)
-            # Either name will do; where both are there, both are compared.
-            allowed[second] = wanted[first] if first in delivered.tensors else wanted.pop(first)
+            # Any of the names will do; where several are there, all are compared.
+            allowed[second] = named_so[first]
+            if first not in delivered.tensors:
+                wanted.pop(first, None)
     return _Names(wanted, allowed, adapters, tuple(tied), len(frozen))
 
 
