@@ -1,7 +1,7 @@
 """Writes docs/models.md from the table of public models: ``python packaging/models_page.py``.
 
-The table (tests/support/public_models) says what is expected of each; ``pytest -m slow tests/models`` finds out whether it
-is so, and tests/models/test_models_page.py fails when the page is not what the table gives.
+The table (tests/support/public_models) says what is expected of each; ``pytest -m slow tests/models`` finds out whether
+it is so, and tests/models/test_models_page.py fails when the page is not what the table gives.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ PAGE = ROOT / "docs" / "models.md"
 _HEAD = """# Public models
 
 What becomes of public architectures and losses that are given to Counterfoil as their libraries make them: default
-settings, nothing edited, tiny sizes. Each is ordered ([CustomJob](bring-your-own-model.md)), recorded for two steps with
-AdamW, and audited, under a rounding profile and under an exact one ([profiles](profiles.md)). Sizes do not matter to what is refused;
-what a step takes does depend on them ([recording](recording.md)).
+settings, nothing edited, tiny sizes. Each is ordered ([CustomJob](bring-your-own-model.md)), recorded for two steps
+with AdamW, and audited, under a rounding profile and under an exact one ([profiles](profiles.md)). What is refused does
+not depend on the size; what a step takes does ([recording](recording.md)).
 
 Written from `tests/support/public_models` by `python packaging/models_page.py`; measured by
 
@@ -30,8 +30,8 @@ $ pip install -e .[dev,models]
 $ pytest -m slow tests/models
 ```
 
-which fails where a row is not what comes out. The libraries were transformers 5.23, torchvision 0.28, timm 1.0.31, diffusers 0.42, peft
-0.21, torch_geometric 2.8, with torch 2.13.
+which fails where a row is not what comes out. The libraries were transformers 5.23, torchvision 0.28, timm 1.0.31,
+diffusers 0.42, peft 0.21, torch_geometric 2.8, with torch 2.13.
 
 """
 

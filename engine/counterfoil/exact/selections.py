@@ -64,7 +64,7 @@ def _scatter_reduce(call: Call) -> Element:
         values = written.get(number, [])
         if call["include_self"] or not values:
             values = [flat[number].item(), *values]
-        return values[_first_extreme(values, sign)] + _zero(values)  # type: ignore[operator, no-any-return]
+        return values[_first_extreme(values, sign)] + _zero(values)
 
     return element
 

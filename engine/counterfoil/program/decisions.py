@@ -90,6 +90,10 @@ class Decisions(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Let the step end training where a truth value does not hold, as a check does that does not pass."""
         self._asserted.append(truth)
 
+    def knows(self, tensor: Tensor) -> bool:
+        """Whether the value of a tensor is known."""
+        return self._value(tensor) is not None
+
     def stopping(self, loss: Tensor) -> Tensor:
         """Return the loss, infinite where a check of the step so far does not pass."""
         for truth in self._asserted:

@@ -70,8 +70,8 @@
             <translation>Prüfungen</translation>
         </message>
         <message>
-            <source>Compare with the client's &amp;order…</source>
-            <translation>Mit dem &amp;Auftrag des Auftraggebers vergleichen…</translation>
+            <source>Choose the &amp;order…</source>
+            <translation>Auftrag &amp;wählen…</translation>
         </message>
         <message>
             <source>Dispute capsule: {0}</source>
@@ -1909,6 +1909,10 @@
             <translation>{0} Einträge, {1}</translation>
         </message>
         <message>
+            <source>{0} more files</source>
+            <translation>{0} weitere Dateien</translation>
+        </message>
+        <message>
             <source>{0} parameters; {1} state tensors, {2}</source>
             <translation>{0} Parameter; {1} Zustandstensoren, {2}</translation>
         </message>
@@ -2767,7 +2771,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Choose the auditor's public &amp;key…</source>
-            <translation>Öffentlichen Schlüssel des Prüfers &amp;wählen…</translation>
+            <translation>Schlüssel des Prüfers &amp;wählen…</translation>
         </message>
         <message>
             <source>Compare with a &amp;bundle…</source>
@@ -3847,6 +3851,10 @@ Lauf zu finden</translation>
         <message>
             <source>No worker is left. {0}</source>
             <translation>Kein Helfer ist mehr da. {0}</translation>
+        </message>
+        <message>
+            <source>Not delivered, since training leaves them as they were ordered, tensors: {0}.</source>
+            <translation>Nicht geliefert, weil das Training sie lässt, wie sie bestellt waren, Tensoren: {0}.</translation>
         </message>
         <message>
             <source>Nothing follows for the model until the run has been replayed on another machine.</source>
@@ -5329,8 +5337,8 @@ Lauf zu finden</translation>
             <translation>In der Datei ({0}) fehlt {1}.</translation>
         </message>
         <message>
-            <source>The {0} names no file.</source>
-            <translation>Die {0} nennt keine Datei.</translation>
+            <source>The {0} names {1} files; it should name 1 to {2}.</source>
+            <translation>Die {0} nennt {1} Dateien; es sollten 1 bis {2} sein.</translation>
         </message>
         <message>
             <source>The {0} of {1} were chosen by the auditor; nothing follows for the others.</source>
@@ -6606,7 +6614,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} -&gt; {1} significand bits, {2} guard bits</source>
-            <translation>{0} -&gt; {1} Signifikandenbits, {2} Schutzbits</translation>
+            <translation>{0} -&gt; {1} Mantissenbits, {2} Schutzbits</translation>
         </message>
         <message>
             <source>{0} All {1} stored states have the state roots of their steps.</source>
@@ -6982,7 +6990,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>{0} significand bits are not supported with {1}; {2}.</source>
-            <translation>{0} Bits Signifikand werden mit {1} nicht unterstützt; {2}.</translation>
+            <translation>{0} Bits Mantisse werden mit {1} nicht unterstützt; {2}.</translation>
         </message>
         <message>
             <source>{0} stores the times of its changes, which no bundle does.</source>

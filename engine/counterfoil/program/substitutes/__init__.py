@@ -30,19 +30,19 @@ class Substitutes(TorchFunctionMode):
     """While active, the functions of the table compute without looking at values.
 
     Args:
-        hold: Told each truth value that must hold in every step; where one does not, training ends.
+        step: The step that is being captured.
     """
 
-    def __init__(self, hold: Callable[[Tensor], None]) -> None:
+    def __init__(self, step: assumed.Step) -> None:
         super().__init__()
-        self._hold = hold
+        self._step = step
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         """Replace a function of the table; pass on every other call."""
         named = kwargs or {}
-        with assumed.collecting(self._hold):
+        with assumed.capturing(self._step):
             substitute = _TABLE.get(func)
             if substitute is not None:
                 found = substitute(*args, **named)

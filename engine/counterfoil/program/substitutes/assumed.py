@@ -6,10 +6,10 @@ part of the step, as a check does (:mod:`counterfoil.program.decisions`). Any ot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -30,17 +30,39 @@ _NOT_NEGATIVE = {torch.ge, Tensor.ge, Tensor.__ge__}
 _NEGATED = {torch.logical_not, Tensor.logical_not, Tensor.__invert__, torch.bitwise_not}
 
 
-_hold: ContextVar[Callable[[Tensor], None] | None] = ContextVar("counterfoil_hold", default=None)
+class Step(Protocol):
+    """The step that is being captured."""
+
+    def hold(self, truth: Tensor) -> None:
+        """Let training end where a truth value does not hold."""
+
+    def knows(self, tensor: Tensor) -> bool:
+        """Whether the value of a tensor is known."""
+
+
+_step: ContextVar[Step | None] = ContextVar("counterfoil_step", default=None)
 
 
 @contextmanager
-def collecting(hold: Callable[[Tensor], None]) -> Iterator[None]:
-    """Let :func:`hold` tell this function what must hold."""
-    token = _hold.set(hold)
+def capturing(step: Step) -> Iterator[None]:
+    """Let :func:`hold` and :func:`knows` be about this step."""
+    token = _step.set(step)
     try:
         yield
     finally:
-        _hold.reset(token)
+        _step.reset(token)
+
+
+def _current() -> Step:
+    step = _step.get()
+    if step is None:
+        raise RuntimeError("assumptions have a meaning only inside a step that is being captured")
+    return step
+
+
+def knows(tensor: Tensor) -> bool:
+    """Whether the value of a tensor is known in the step that is being captured."""
+    return _current().knows(tensor)
 
 
 def hold(truth: Tensor) -> None:
@@ -49,11 +71,8 @@ def hold(truth: Tensor) -> None:
     Raises:
         RuntimeError: No step is being captured.
     """
-    told = _hold.get()
-    if told is None:
-        raise RuntimeError("assumptions have a meaning only inside a step that is being captured")
     with torch.no_grad():
-        told(truth.detach().all() if truth.dim() else truth.detach())
+        _current().hold(truth.detach().all() if truth.dim() else truth.detach())
 
 
 def noted(func: Any, args: tuple[Any, ...], result: Tensor) -> Tensor:

@@ -7,10 +7,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch._subclasses.fake_tensor import DynamicOutputShapeException
 
 from counterfoil.errors import ProgramError
 from counterfoil.program.moves import masked
+from counterfoil.program.substitutes.assumed import knows
 
 
 def _write(x: Tensor, key: Any, value: Any) -> Any:
@@ -37,11 +37,8 @@ _SELECTED = "_counterfoil_selected"
 
 def _select(x: Tensor, mask: Tensor) -> Any:
     """What ``masked_select`` gives of a mask that is not known: something that CTC alone can read."""
-    try:
-        return torch.masked_select(x, mask)
-    except DynamicOutputShapeException:
-        if x.dim() != 2 or x.shape != mask.shape:
-            raise
+    if knows(mask) or x.dim() != 2 or x.shape != mask.shape:
+        return NotImplemented
     found = x.reshape(-1)
     setattr(found, _SELECTED, (x, mask))
     return found
