@@ -152,7 +152,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[RowsRead,
             lambda model, given: job.objective(model, rows.batch(given)),
             optimizer.rule,
             batch,
-            micro_batches=job.micro_batches,
+            micro_batches=int(job.micro_batches),
             exact=isinstance(job.precision, ExactPrecision),
             ignore_autocast=job.precision is not None,
         )
@@ -164,10 +164,10 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[RowsRead,
         learning_rates=optimizer.rates,
         schedule=schedule,
         data=rows.arrays,
-        seed=job.seed,
+        seed=int(job.seed),
         precision=job.precision,
-        commit_every=job.commit_every,
-        checkpoint_every=job.checkpoint_every,
+        commit_every=int(job.commit_every),
+        checkpoint_every=int(job.checkpoint_every),
     )
 
 

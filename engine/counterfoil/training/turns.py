@@ -136,6 +136,8 @@ def order_turns(job: TurnsJob) -> OrderDraft:
 
 def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[RowsRead, None, OrderDraft]:
     check_kinds(job)
+    for turn in job.turns:
+        check_kinds(turn)
     job = replace(job, turns=[_with_parameters(turn, job.model) for turn in job.turns])
     turns = Turns({turn.name: turn for turn in job.turns}, _pattern(job))
     whole = _alone(job, next(iter(turns.parts.values())), job.steps) if turns.parts else None
@@ -169,10 +171,10 @@ def _drafting(job: TurnsJob, cancel: CancelToken | None) -> Generator[RowsRead, 
         module=module,
         schedule=schedule,
         data=rows.arrays,
-        seed=job.seed,
+        seed=int(job.seed),
         precision=job.precision,
-        commit_every=job.commit_every,
-        checkpoint_every=job.checkpoint_every,
+        commit_every=int(job.commit_every),
+        checkpoint_every=int(job.checkpoint_every),
     )
 
 
@@ -253,7 +255,7 @@ def _capture(job: TurnsJob, turn: Turn, rule: UpdateRule, rows: Rows, batch_size
             lambda model, given: turn.objective(model, rows.batch(given)),
             rule,
             {n: TensorType(array.dtype.name, (batch_size, *array.shape[1:])) for n, array in rows.arrays.items()},
-            micro_batches=turn.micro_batches,
+            micro_batches=int(turn.micro_batches),
             exact=isinstance(job.precision, ExactPrecision),
             ignore_autocast=job.precision is not None,
         )

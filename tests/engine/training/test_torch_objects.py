@@ -196,6 +196,13 @@ def test_a_scheduler_of_torch(name: str, as_object: bool) -> None:
     assert losses_of(draft) == pytest.approx(expected, rel=CLOSE)
 
 
+def test_numbers_of_numpy_are_numbers() -> None:
+    ours = {"steps": 4, "seed": 3, "batch_size": 4, "micro_batches": 2, "commit_every": 1, "checkpoint_every": 2}
+    numpys = {name: np.int64(number) for name, number in ours.items()}
+    expected = order_custom(job(OPTIMIZERS["Adam"], **ours)).manifest.digest
+    assert order_custom(job(OPTIMIZERS["Adam"], **numpys)).manifest.digest == expected
+
+
 # Data.
 
 
