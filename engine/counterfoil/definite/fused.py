@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.definite import buffers, cuts
-from counterfoil.definite.digits import KARATSUBA_BLOCK, digit_count
+from counterfoil.definite.digits import KARATSUBA_BLOCK, digit_count, int8_product
 from counterfoil.definite.limits import FLOAT64_BITS, check_operands, log2_ceiling
 from counterfoil.definite.magnitudes import INFINITE, exponent_above, largest_bits
 from counterfoil.definite.quantise import not_finite
@@ -138,7 +138,7 @@ def multiply(left: Operand, right: Operand) -> Tensor:
         if long:
             out.copy_(_long_product(a, b))
         else:
-            torch._int_mm(a, b, out=out)
+            int8_product(a, b, out)
     result = buffers.empty((rows, columns), dtype=torch.float32)
     join(products, left.unit + right.unit, left.bits, inner, result)
     return result
@@ -169,7 +169,7 @@ def _long_product(a: Tensor, b: Tensor) -> Tensor:
     total = torch.zeros((a.shape[0], b.shape[1]), dtype=torch.int64)
     for start in range(0, a.shape[1], KARATSUBA_BLOCK):
         length = min(KARATSUBA_BLOCK, a.shape[1] - start)
-        total += torch._int_mm(a.narrow(1, start, length), b.narrow(0, start, length))
+        total += int8_product(a.narrow(1, start, length), b.narrow(0, start, length))
     return total
 
 

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from counterfoil.definite import cuts, fused
-from counterfoil.definite.digits import KARATSUBA_BLOCK, digit_count
+from counterfoil.definite.digits import KARATSUBA_BLOCK, digit_count, int8_product
 from counterfoil.definite.geometry import Geometry
 
 Int64Array = npt.NDArray[np.int64]
@@ -163,7 +163,7 @@ def weight_gradient(g: Tensor, x: Tensor, kernel: Sequence[int], geometry: Geome
         unfolded = _unfolded(images, reading, start, end)
         left = _unfolded(arriving, single, start, end)
         for total, a, b in zip(totals, left, unfolded, strict=True):
-            total.add_(torch._int_mm(a.t(), b))
+            total.add_(int8_product(a.t(), b))
     result = torch.empty((outputs, reading.columns), dtype=torch.float32)
     fused.join(totals, images.unit + arriving.unit, bits, count, result)
     return result.view(outputs, *kernel, channels).movedim(-1, 1).contiguous()
@@ -326,7 +326,7 @@ def _multiply(taps: fused.Cut, images: Images, reading: Reading, result: Tensor)
             unfolded = _unfolded(images, reading, first, first + together * (end - start))
             products = torch.empty((len(unfolded), outputs, unfolded.shape[1]), dtype=torch.int32)
             for number, out in enumerate(products):
-                torch._int_mm(taps.plane(number), unfolded[number].t(), out=out)
+                int8_product(taps.plane(number), unfolded[number].t(), out)
             place = result[sample : sample + together, :, start:end]
             if place.is_contiguous() and together == 1:
                 fused.join(products, scale, images.bits, reading.columns, place[0])

@@ -20,6 +20,7 @@ from counterfoil.definite.digits import (
     KARATSUBA_BLOCK,
     digit_count,
     float32_block,
+    int8_product,
     recombined,
     split,
 )
@@ -191,7 +192,7 @@ def _int8_matrix(a: Tensor, b: Tensor, multiple: int) -> Tensor:
         short[0] += multiple if rows + short[0] == multiple else 0
         a = torch.nn.functional.pad(a, (0, short[1], 0, short[0]))
         b = torch.nn.functional.pad(b, (0, short[2], 0, short[1]))
-    return torch._int_mm(a, b)[:rows, :columns]
+    return int8_product(a, b)[:rows, :columns]
 
 
 def by_karatsuba(left: Quantised, right: Quantised) -> Tensor:

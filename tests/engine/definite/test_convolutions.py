@@ -23,6 +23,8 @@ CASES = {
     "one axis": ((2, 3, 9), (4, 3, 3), Geometry((1,), (1,), (1,))),
     "one axis, odd": ((1, 4, 11), (6, 2, 3), Geometry((3,), (2,), (2,), 2)),
     "plain": ((2, 3, 6, 5), (4, 3, 3, 3), Geometry((1, 1), (1, 1), (1, 1))),
+    "one output": ((2, 3, 6, 5), (1, 3, 3, 3), Geometry((1, 1), (1, 1), (1, 1))),
+    "one channel to one output": ((1, 1, 4, 4), (1, 1, 1, 1), Geometry((1, 1), (0, 0), (1, 1))),
     "a stride that leaves elements over": ((2, 2, 8, 7), (3, 2, 3, 2), Geometry((3, 2), (0, 1), (1, 1))),
     "dilated groups": ((1, 4, 8, 9), (4, 2, 2, 3), Geometry((1, 2), (2, 0), (2, 1), 2)),
     "depthwise": ((2, 3, 5, 5), (6, 1, 3, 3), Geometry((1, 1), (1, 1), (1, 1), 3)),
